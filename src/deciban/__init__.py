@@ -1,0 +1,36 @@
+"""Bayesian classification on one exact table of counts.
+
+Count once, decide anything: training fills a table of counts in one pass, and
+everything after that is arithmetic on the table.
+
+Public names are loaded when first used, so ``import deciban`` costs next to
+nothing and imports none of the heavy libraries.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from deciban import conjugate, decision, errors, naive_bayes
+    from deciban.counts import Counts
+    from deciban.errors import DecibanError
+
+__version__ = "0.1.0"
+
+__all__ = ["Counts", "DecibanError", "conjugate", "decision", "errors", "naive_bayes"]
+
+_HOME = {"Counts": "deciban.counts", "DecibanError": "deciban.errors"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'deciban' has no attribute {name!r}")
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    return import_module(f"deciban.{name}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

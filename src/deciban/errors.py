@@ -1,0 +1,59 @@
+"""The one tree of errors.
+
+Every error that deciban raises about its input is a :class:`DecibanError`::
+
+    DecibanError
+    ├── InputError (ValueError)         values that cannot be used
+    │   ├── ShapeError                  the wrong number of rows, columns or classes
+    │   ├── MissingValueError           NaN, infinity or None where a value is needed
+    │   └── ParameterError              a setting outside its range
+    └── NegativeCountError (ValueError) taking away what was never added
+
+A message says what was wrong, the value that was wrong, what would be right,
+and ends in a hint.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "DecibanError",
+    "InputError",
+    "MissingValueError",
+    "NegativeCountError",
+    "ParameterError",
+    "ShapeError",
+]
+
+
+class DecibanError(Exception):
+    """The root of the tree.
+
+    >>> from deciban.errors import InputError
+    >>> raise InputError("y has 3 rows, X has 4.", hint="give one label per row")
+    Traceback (most recent call last):
+    ...
+    deciban.errors.InputError: y has 3 rows, X has 4. Hint: give one label per row.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{message} Hint: {hint}." if hint else message)
+
+
+class InputError(DecibanError, ValueError):
+    """Values that cannot be used as they are."""
+
+
+class ShapeError(InputError):
+    """The wrong number of rows, columns or classes."""
+
+
+class MissingValueError(InputError):
+    """NaN, infinity or None where a value is needed."""
+
+
+class ParameterError(InputError):
+    """A setting outside its range."""
+
+
+class NegativeCountError(DecibanError, ValueError):
+    """A count would fall below zero: something is taken away that was never added."""
