@@ -1,0 +1,396 @@
+"""From posteriors to answers: loss, risk, abstention and changed base rates.
+
+A posterior says what to believe; a loss says what to do about it. The answer of
+least conditional risk is the best one, and with 0/1 loss it is the most probable
+class::
+
+    risk        R(c_i | x) = sum_j loss[i][j] * P(c_j | x)
+    answer      argmin_i R(c_i | x), or none if abstaining costs less
+    paid        mean over rows of loss[answer][truth]
+    base rates  P'(c | x)  is proportional to  P(c | x) * new[c] / old[c]
+    threshold   t = a / (a + b),  a = loss[1][0] - loss[0][0],  b = loss[0][1] - loss[1][1]
+
+Conventions
+-----------
+posterior : (rows, classes) float64; every row is >= 0 and sums to 1 within 1e-6.
+classes : the K labels in the order of the columns; no label twice, none of them None.
+loss : ``loss[i][j]`` is the cost of answering ``classes[i]`` when ``classes[j]`` is
+    the truth; a negative cost is a gain. ``None`` is 0/1 loss: right 0, wrong 1.
+    Where a function takes no classes, the classes are ``0 .. K-1``.
+abstain : the cost of not answering, a number >= 0; ``None`` means always answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from numbers import Real
+from reprlib import repr as short
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from deciban.errors import MissingValueError, ParameterError, ShapeError
+
+__all__ = [
+    "decide",
+    "expected_risk",
+    "loss_matrix",
+    "overall_risk",
+    "rebase",
+    "rebase_log",
+    "risk",
+    "threshold",
+]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Loss: TypeAlias = npt.ArrayLike | Mapping[tuple[Any, Any], float] | None
+Cost: TypeAlias = float | None
+Rates: TypeAlias = npt.ArrayLike | Mapping[Any, float]
+
+SUM_TOLERANCE = 1e-6  # how far from 1 probabilities may sum
+TIE_TOLERANCE = 1e-9  # a risk this close to the cost of abstaining, relatively, is equal to it
+LARGEST = 1e100  # the size of any number given; beyond it sums could overflow
+
+
+# Loss, risk and answers
+
+
+def loss_matrix(loss: Loss, classes: Iterable[Any]) -> FloatArray:
+    """The loss as a (K, K) matrix: rows are answers, columns are truths.
+
+    A mapping ``{(answer, truth): cost}`` names the exceptions to 0/1 loss: a pair it
+    does not name costs 0 if the answer is right and 1 if it is wrong.
+
+    >>> loss_matrix({("spam", "ham"): 5}, ["ham", "spam"]).tolist()
+    [[0.0, 1.0], [5.0, 0.0]]
+    """
+    labels = _labels(classes)
+    if loss is None:
+        loss = {}
+    matrix = _named_costs(loss, labels) if isinstance(loss, Mapping) else _numbers(loss, "loss")
+    if matrix.shape == 2 * labels.shape:
+        return matrix.copy()
+    message = f"loss must have shape {2 * labels.shape}, got {matrix.shape}."
+    raise ShapeError(message, hint="loss[i][j] is the cost of answer i when the truth is j")
+
+
+def risk(posterior: npt.ArrayLike, loss: Loss = None) -> FloatArray:
+    """Conditional risk of every answer, (rows, K): what it costs on average.
+
+    >>> risk([[0.75, 0.25]], [[0, 5], [1, 0]]).tolist()
+    [[1.25, 0.75]]
+    """
+    p = _posterior(posterior)
+    return _risk(p, _matrix_or_none(loss, range(p.shape[1])))
+
+
+def decide(
+    posterior: npt.ArrayLike, classes: Iterable[Any], loss: Loss = None, abstain: Cost = None
+) -> npt.NDArray[Any]:
+    """The answer of least risk for every row; of equals, the first in class order.
+
+    With `abstain`, a row whose least risk is greater than that cost gets None, and the
+    result is an object array. A risk equal to the cost (to 1e-9 of it) is answered.
+
+    >>> decide([[0.75, 0.25], [1.0, 0.0]], ["ham", "spam"], loss=[[0, 5], [1, 0]]).tolist()
+    ['spam', 'ham']
+    >>> decide([[0.75, 0.25], [1.0, 0.0]], ["ham", "spam"], abstain=0.1).tolist()
+    [None, 'ham']
+    """
+    p, labels = _posterior(posterior), _labels(classes)
+    _same_count(p, labels)
+    matrix = _matrix_or_none(loss, labels)
+    answers: npt.NDArray[Any] = labels[_best(p, matrix)]
+    if abstain is None:
+        return answers
+    answers = answers.astype(object)
+    answers[_risk(p, matrix).min(axis=1) > _abstain(abstain) * (1 + TIE_TOLERANCE)] = None
+    return answers
+
+
+def expected_risk(posterior: npt.ArrayLike, loss: Loss = None, abstain: Cost = None) -> float:
+    """Mean cost that the best answers will have, if the posterior is right.
+
+    >>> expected_risk([[0.75, 0.25], [1.0, 0.0]])
+    0.125
+    """
+    least = risk(posterior, loss).min(axis=1)
+    return _mean(least if abstain is None else np.minimum(least, _abstain(abstain)))
+
+
+def overall_risk(
+    answers: Iterable[Any],
+    truth: Iterable[Any],
+    classes: Iterable[Any],
+    loss: Loss = None,
+    abstain: Cost = None,
+    weights: npt.ArrayLike | None = None,
+) -> float:
+    """Mean cost that these answers did have; an answer None costs `abstain`.
+
+    >>> overall_risk(["a", "b", None, "b"], ["a", "a", "a", "b"], ["a", "b"], abstain=0.5)
+    0.375
+    """
+    labels = _labels(classes)
+    index = _index(labels)
+    told = _codes(answers, index if abstain is None else index | {None: -1}, "answers")
+    true = _codes(truth, index, "truth")
+    if told.shape != true.shape:
+        message = f"answers has {len(told)} rows, truth has {len(true)}."
+        raise ShapeError(message, hint="give one truth per row")
+    matrix = _matrix_or_none(loss, labels)
+    costs = (told != true).astype(np.float64) if matrix is None else matrix[told, true]
+    if abstain is not None:
+        costs[told < 0] = _abstain(abstain)
+    return _mean(costs, weights)
+
+
+def threshold(loss: Loss) -> float:
+    """The probability of class 1 above which answering class 1 has the lesser risk.
+
+    It exists if being wrong costs more than being right, whichever class is the truth.
+
+    >>> threshold([[0, 4], [1, 0]])
+    0.2
+    """
+    matrix = loss_matrix(loss, range(2))
+    false_alarm, miss = matrix[1, 0] - matrix[0, 0], matrix[0, 1] - matrix[1, 1]
+    if false_alarm <= 0 or miss <= 0:
+        message = f"loss {matrix.tolist()} has no threshold: a = {false_alarm}, b = {miss}."
+        raise ParameterError(message, hint="being wrong must cost more: a > 0 and b > 0")
+    return float(false_alarm / (false_alarm + miss))
+
+
+# Base rates
+
+
+def rebase(
+    posterior: npt.ArrayLike, old: Rates, new: Rates, classes: Iterable[Any] | None = None
+) -> FloatArray:
+    """The posterior under class rates `new`, from the posterior under class rates `old`.
+
+    Rates are one number per class, or a mapping from every one of `classes` (0 .. K-1
+    if not given) to its rate; they sum to 1 within 1e-6. New rate 0 rules a class out.
+
+    >>> rebase([[0.5, 0.5]], old=[0.5, 0.5], new=[0.75, 0.25]).round(9).tolist()
+    [[0.75, 0.25]]
+    """
+    return np.exp(rebase_log(_log(_posterior(posterior)), old, new, classes))
+
+
+def rebase_log(
+    log_posterior: npt.ArrayLike, old: Rates, new: Rates, classes: Iterable[Any] | None = None
+) -> FloatArray:
+    """:func:`rebase` on natural logarithms: nothing underflows.
+
+    The rows need not be normalised (log joints will do); the result is.
+
+    >>> rebase_log([[-2000.0, -2000.0]], [0.5, 0.5], [1.0, 0.0]).tolist()
+    [[0.0, -inf]]
+    """
+    logs = _table(log_posterior, "log_posterior", allow=-np.inf)
+    labels = _labels(range(logs.shape[1]) if classes is None else classes)
+    _same_count(logs, labels)
+    before, after = _rates(old, "old", labels), _rates(new, "new", labels)
+    wrong = np.argwhere((logs > -np.inf) & (before == 0))
+    if wrong.size:
+        row, column = wrong[0].tolist()
+        message = f"old is 0 for {labels.tolist()[column]!r}, its posterior in row {row} is not."
+        raise ParameterError(message, hint="old is the rates that the posterior was made with")
+    shift = _log(after) - np.log(before, where=before > 0, out=np.zeros_like(before))
+    return _normalise(logs + shift)
+
+
+# The arithmetic
+
+
+def _risk(p: FloatArray, matrix: FloatArray | None) -> FloatArray:
+    """``p @ matrix.T``; without a matrix, 0/1 loss in linear memory for any K."""
+    if matrix is not None:
+        return np.asarray(p @ matrix.T)
+    best = p.argmax(axis=1)[:, None]
+    others = p.copy()
+    np.put_along_axis(others, best, 0.0, axis=1)
+    out: FloatArray = p.sum(axis=1, keepdims=True) - p
+    # 1 - p of a near-certain class would lose every digit of a small risk.
+    np.put_along_axis(out, best, others.sum(axis=1, keepdims=True), axis=1)
+    return out
+
+
+def _best(p: FloatArray, matrix: FloatArray | None) -> npt.NDArray[np.intp]:
+    """Least risk, found as the greatest saving over the worst answer to each truth.
+
+    Adding a constant to a column changes no decision, and savings of 0/1 loss are the
+    identity matrix: argmax of the posterior is then exact, ties included.
+    """
+    savings = p if matrix is None else p @ (matrix.max(axis=0) - matrix).T
+    return np.asarray(savings.argmax(axis=1))
+
+
+def _log(p: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return np.log(p)
+
+
+def _normalise(logs: FloatArray) -> FloatArray:
+    top = logs.max(axis=1, keepdims=True)
+    lost = np.flatnonzero(top == -np.inf)
+    if lost.size:
+        message = f"row {lost[0]} has no class left: each has posterior 0 or new rate 0."
+        raise ParameterError(message, hint="give a small rate instead of 0")
+    logs = logs - top
+    return np.asarray(logs - np.log(np.exp(logs).sum(axis=1, keepdims=True)))
+
+
+# Checks
+
+
+def _numbers(values: object, name: str, allow: float = 0.0) -> FloatArray:
+    try:
+        raw = np.asarray(values)
+    except ValueError:
+        message = f"{name} must have rows of one length, got {short(values)}."
+        raise ShapeError(message, hint="fill up the short rows") from None
+    try:
+        if raw.dtype.kind not in "buifO":  # a string of digits is no number
+            raise TypeError
+        array = raw.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        message = f"{name} must be numbers, got {short(values)}."
+        raise ParameterError(message, hint="convert to float first") from None
+    wrong = np.argwhere(~((array >= -LARGEST) & (array <= LARGEST) | (array == allow)))
+    if len(wrong):
+        value, place = array[tuple(wrong[0])], wrong[0].tolist()
+        message = f"{name} must be finite and at most {LARGEST} in size, got {value} at {place}."
+        raise MissingValueError(message, hint="fill in what is missing; for infinite cost, 1e6")
+    return array
+
+
+def _table(values: object, name: str, allow: float = 0.0) -> FloatArray:
+    array = _numbers(values, name, allow)
+    if array.ndim != 2 or array.shape[1] == 0:
+        message = f"{name} must be (rows, classes), got shape {array.shape}."
+        raise ShapeError(message, hint="one row of two classes is [[0.9, 0.1]]")
+    return array
+
+
+def _posterior(values: object) -> FloatArray:
+    p = _table(values, "posterior")
+    wrong = np.flatnonzero(~_is_distribution(p))
+    if wrong.size:
+        row = wrong[0]
+        message = f"posterior must be >= 0 and sum to 1 in each row, got {p[row]} in row {row}."
+        raise ParameterError(message, hint="give probabilities, not scores or logarithms")
+    return p
+
+
+def _is_distribution(p: FloatArray) -> npt.NDArray[np.bool_]:
+    near = np.abs(p.sum(axis=-1) - 1) <= SUM_TOLERANCE
+    return np.asarray(near & (p.min(axis=-1) >= 0))
+
+
+def _rates(rates: Rates, name: str, labels: npt.NDArray[Any]) -> FloatArray:
+    if isinstance(rates, Mapping):
+        index = _index(labels)
+        if len(_codes(rates, index, name)) < len(index):
+            message = f"{name} has no rate for {next(c for c in index if c not in rates)!r}."
+            raise ParameterError(message, hint="name every class; 0 rules a class out")
+        rates = [rates[label] for label in index]
+    array = _numbers(rates, name)
+    if array.shape != labels.shape:
+        message = f"{name} must have {len(labels)} rates, got shape {array.shape}."
+        raise ShapeError(message, hint="give one rate per class, in class order")
+    if not _is_distribution(array):
+        message = f"{name} must be >= 0 and sum to 1 within {SUM_TOLERANCE}, got {array.tolist()}."
+        raise ParameterError(message, hint="divide counts by their total")
+    return array
+
+
+def _abstain(cost: float) -> float:
+    if isinstance(cost, Real) and not isinstance(cost, bool) and 0 <= cost <= LARGEST:
+        return float(cost)
+    message = f"abstain must be a number from 0 to {LARGEST}, got {cost!r}."
+    raise ParameterError(message, hint="it is the cost of not answering; None is always answer")
+
+
+def _mean(costs: FloatArray, weights: npt.ArrayLike | None = None) -> float:
+    if not len(costs):
+        raise ShapeError("the mean risk of 0 rows does not exist.", hint="give at least one row")
+    w = np.ones_like(costs) if weights is None else _numbers(weights, "weights")
+    if w.shape != costs.shape:
+        message = f"weights must have shape {costs.shape}, got {w.shape}."
+        raise ShapeError(message, hint="give one weight per row")
+    if w.min() < 0 or w.sum() == 0:
+        message = f"weights must be >= 0 and not all 0, got {w.min()} as the least."
+        raise ParameterError(message, hint="a weight of k counts a row k times")
+    return float(costs @ w / w.sum())
+
+
+def _same_count(table: FloatArray, labels: npt.NDArray[Any]) -> None:
+    if table.shape[1] != len(labels):
+        message = f"the posterior has {table.shape[1]} columns, there are {len(labels)} classes."
+        raise ShapeError(message, hint="give one class per column, in the same order")
+
+
+# Labels
+
+
+def _flat(values: Iterable[Any], name: str) -> list[Any]:
+    try:
+        flat = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        if isinstance(values, (str, bytes, set, frozenset)) or not isinstance(flat, list):
+            raise TypeError
+        set(flat)  # lists inside, or an array of two dimensions, cannot be looked up
+    except TypeError:
+        message = f"{name} must be a flat list of labels in order, got {short(values)}."
+        raise ShapeError(message, hint='write ["ham", "spam"]') from None
+    return flat
+
+
+def _labels(classes: Iterable[Any]) -> npt.NDArray[Any]:
+    """Classes as an array; a list of mixed types stays as it is, never cast to strings."""
+    values = _flat(classes, "classes")
+    if not values or None in values or len(set(values)) < len(values):
+        message = f"classes must be one or more labels, no two alike, no None, got {short(values)}."
+        raise ParameterError(message, hint="None is the answer of an abstention")
+    if isinstance(classes, np.ndarray):
+        return classes
+    alike = np.isscalar(values[0]) and len(set(map(type, values))) == 1
+    return np.asarray(values) if alike else np.fromiter(values, dtype=object)
+
+
+def _index(labels: npt.NDArray[Any]) -> dict[Any, int]:
+    return {label: i for i, label in enumerate(labels.tolist())}
+
+
+def _codes(values: Iterable[Any], index: Mapping[Any, int], name: str) -> npt.NDArray[np.intp]:
+    """The number of each label: one dictionary look-up per row, in C."""
+    try:
+        return np.fromiter(map(index.__getitem__, _flat(values, name)), dtype=np.intp)
+    except KeyError as missing:
+        label = missing.args[0]
+    if label is None or (isinstance(label, float) and np.isnan(label)):
+        message = f"{name} has {label} where a class is needed."
+        raise MissingValueError(message, hint="an answer may be None, not NaN, if abstain is given")
+    names = {str(known): known for known in index if known is not None}
+    near = get_close_matches(str(label), names, n=1)
+    hint = f"the nearest is {names[near[0]]!r}" if near else f"one is {next(iter(index))!r}"
+    raise ParameterError(f"{name} has {label!r}, which is not one of the classes.", hint=hint)
+
+
+def _matrix_or_none(loss: Loss, classes: Iterable[Any]) -> FloatArray | None:
+    return None if loss is None else loss_matrix(loss, classes)
+
+
+def _named_costs(pairs: Mapping[Any, float], labels: npt.NDArray[Any]) -> FloatArray:
+    odd = [key for key in pairs if not (isinstance(key, tuple) and len(key) == 2)]
+    if odd:
+        message = f"a key of loss must be a pair (answer, truth), got {odd[0]!r}."
+        raise ParameterError(message, hint='write {("spam", "ham"): 5}')
+    index = _index(labels)
+    answers, truths = (_codes([key[side] for key in pairs], index, "loss") for side in (0, 1))
+    matrix = 1 - np.eye(len(labels))
+    matrix[answers, truths] = _numbers(list(pairs.values()), "loss.values()")
+    return matrix

@@ -1,0 +1,150 @@
+"""Values to codes: class labels, weights, categories, matrices.
+
+Everything a user passes is checked here, once, before anything is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban import labels
+from deciban.cells import Cells
+from deciban.errors import InputError, MissingValueError, ShapeError
+from deciban.labels import Labels
+
+FloatArray = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """The classes in order, and each row's position among them."""
+
+    classes: Labels
+    codes: Codes
+
+
+def class_codes(y: Any) -> Labelled:
+    """The classes of the labels ``y``, and the code of each row.
+
+    >>> class_codes(["ham", "spam", "ham"]).codes
+    array([0, 1, 0])
+    """
+    values = vector(y)
+    if len(values) == 0:
+        raise ShapeError("there are no labels: y is empty.", hint="give at least one labelled row")
+    if values.dtype.kind == "f" and np.any(values != np.floor(values)):
+        _refuse_fraction(values)
+    if values.dtype.kind == "c":
+        raise InputError("Unknown label type: complex numbers.", hint="labels are names or integers")
+    classes, codes = labels.factorise(values)
+    _refuse_missing(codes)
+    return Labelled(classes, codes)
+
+
+def codes_of(y: Any, classes: Labels) -> Codes:
+    """The code of each label among known classes; another label is an error."""
+    labelled = class_codes(y)
+    at = labels.positions(labelled.classes, classes)
+    if np.any(at < 0):
+        raise InputError(
+            f"The target label(s) {labelled.classes[at < 0]} in y do not exist in the initial "
+            f"classes {classes}.",
+            hint="name every class in the first call",
+        )
+    return at[labelled.codes]
+
+
+def _refuse_fraction(values: FloatArray) -> None:
+    bad = values[~np.isfinite(values) | (values != np.floor(values))]
+    if np.all(np.isnan(bad)):
+        _refuse_missing(np.where(np.isnan(values), -1, 0))
+    if np.any(np.isinf(bad)):
+        raise MissingValueError("Input y contains infinity.", hint="labels are names or integers")
+    raise InputError(
+        f"Unknown label type: continuous. y has {bad[0]!r}.",
+        hint="labels are names or integers; a number to predict calls for regression",
+    )
+
+
+def _refuse_missing(codes: Codes) -> None:
+    missing = np.flatnonzero(codes < 0)
+    if len(missing):
+        raise MissingValueError(
+            f"Input y contains NaN or None: {len(missing)} labels are missing, the first in row "
+            f"{missing[0]}.",
+            hint="leave unlabelled rows out",
+        )
+
+
+def vector(values: Any) -> NDArray[Any]:
+    """A one-dimensional array; mixed Python objects stay what they are."""
+    if isinstance(values, list | tuple) and len({type(value) for value in values}) > 1:
+        return labels.objects(values)
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ShapeError(
+            f"one value a row is needed, got an array of shape {array.shape}.",
+            hint="pass a list or a one-dimensional array",
+        )
+    return array.astype(object) if array.dtype.kind not in "biufcUSMmO" else array
+
+
+def check_length(values: Any, n_rows: int, what: str) -> None:
+    """One value a row."""
+    length = values.shape[0] if hasattr(values, "shape") else len(values)
+    if length != n_rows:
+        raise ShapeError(
+            f"{what} has {length} rows, y has {n_rows}.", hint="give one value and one label a row"
+        )
+
+
+def weights(weight: Any, n_rows: int) -> FloatArray | None:
+    """Checked weights: one finite number >= 0 a row and not all zero; None is all ones."""
+    if weight is None:
+        return None
+    try:
+        values = np.ascontiguousarray(weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("weights must be numbers.", hint="give one number >= 0 a row") from None
+    values = np.full(n_rows, values) if values.ndim == 0 else values
+    if values.ndim != 1:
+        raise ShapeError("Sample weights must be 1D array or scalar", hint="one number a row")
+    check_length(values, n_rows, "sample_weight")
+    if not np.all(np.isfinite(values)):
+        raise MissingValueError(
+            "sample_weight contains NaN or infinity.", hint="a weight is a finite number >= 0"
+        )
+    if np.any(values < 0):
+        raise InputError(
+            f"Negative values in sample_weight: {values.min():g}.", hint="use forget to take rows back"
+        )
+    if values.sum() == 0:
+        raise InputError("the total weight is zero.", hint="some row must count")
+    return values
+
+
+def block(family: str, names: Sequence[Any], columns: Sequence[Any]) -> tuple[Cells, Any]:
+    """The cells of some columns of one family, and the matrix that is counted."""
+    if family != "categorical":
+        matrix = np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
+        return Cells(labels.narrowed(list(names))), matrix
+    values, codes = zip(*(labels.factorise(vector(column)) for column in columns), strict=True)
+    matrix = np.column_stack([code.astype(np.int64) for code in codes])
+    return Cells.of_values(names, cast("Sequence[Labels]", values)), matrix
+
+
+def category_codes(X: NDArray[Any], known: Sequence[Labels]) -> NDArray[np.int64]:
+    """Codes of categories: -1 for a missing value, ``S_j`` for one that is not known."""
+    out = np.empty(X.shape, dtype=np.int64)
+    for j, values in enumerate(known):
+        found, codes = labels.factorise(X[:, j])
+        at = labels.positions(found, values)
+        at = np.append(np.where(at < 0, len(values), at), -1)
+        out[:, j] = at[codes]
+    return out

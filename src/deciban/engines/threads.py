@@ -1,0 +1,55 @@
+"""Rows in memory, counted and scored by all cores.
+
+``DECIBAN_THREADS`` sets how many threads are used; by default, all cores.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from deciban.errors import ParameterError
+
+T = TypeVar("T")
+
+#: A chunk to score holds about this many numbers: it stays in the cache.
+SCORE_CHUNK = 1 << 17
+#: A chunk to count holds at least this many: starting one costs next to nothing.
+COUNT_CHUNK = 1 << 19
+#: No chunk has more rows: the exact sums of a chunk are sure to fit.
+MOST_ROWS = 1 << 20
+
+
+def n_threads() -> int:
+    """How many threads work at once."""
+    stated = os.environ.get("DECIBAN_THREADS", "")
+    if not stated:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not stated.isdigit() or int(stated) < 1:
+        raise ParameterError(
+            f"DECIBAN_THREADS must be a whole number >= 1, got {stated!r}.",
+            hint="unset it to use all cores",
+        )
+    return int(stated)
+
+
+def chunks(n_rows: int, rows: int) -> list[slice]:
+    """Consecutive slices of at most ``rows`` rows.
+
+    >>> chunks(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    rows = max(1, min(rows, MOST_ROWS))
+    return [slice(start, min(start + rows, n_rows)) for start in range(0, n_rows, rows)]
+
+
+def run(work: Callable[[slice], T], parts: list[slice]) -> Iterator[T]:
+    """The results of all parts, in order; several at a time where that pays."""
+    threads = min(n_threads(), len(parts))
+    if threads <= 1:
+        yield from map(work, parts)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(work, parts)

@@ -1,0 +1,56 @@
+"""Evidence in decibans: ten times the decimal logarithm of an odds factor.
+
+The odds of a class are always odds *against* something. Against one other
+class ``r`` the evidence of column j for class c is
+``10 log10(P(x_j | c) / P(x_j | r))``; by default a class is compared with all
+others at once, through the geometric mean of their likelihoods, which for two
+classes is the other class. Either way the evidence of the columns, plus that
+of the prior, adds up to ``10 log10`` of the odds of the joints.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.errors import InputError
+
+FloatArray = NDArray[np.float64]
+
+#: One natural unit of log-odds in decibans.
+DECIBANS = 10.0 / np.log(10.0)
+
+
+def decibans(log_likelihood: FloatArray, against: int | None = None) -> FloatArray:
+    """Evidence for each class, last axis, from log-likelihoods.
+
+    >>> decibans(np.log([[0.2, 0.02]]))
+    array([[ 10., -10.]])
+    >>> decibans(np.log([0.2, 0.02, 0.002]), against=2)
+    array([20., 10.,  0.])
+    """
+    n_classes = log_likelihood.shape[-1]
+    with np.errstate(invalid="ignore"):
+        if against is not None:
+            difference = log_likelihood - log_likelihood[..., against, None]
+        elif n_classes > 1:
+            total = log_likelihood.sum(axis=-1, keepdims=True)
+            difference = log_likelihood - (total - log_likelihood) / (n_classes - 1)
+        else:
+            difference = np.zeros_like(log_likelihood)
+    # Impossible against impossible is no evidence either way.
+    return np.where(np.isnan(difference), 0.0, DECIBANS * difference)
+
+
+def position(against: Any, classes: NDArray[Any]) -> int | None:
+    """Where the class that is compared against stands; None for all others."""
+    if against is None:
+        return None
+    found = np.flatnonzero(classes == against)
+    if not len(found):
+        raise InputError(
+            f"unknown class {against!r}.", hint=f"one of {', '.join(map(str, classes[:10]))}"
+        )
+    return int(found[0])

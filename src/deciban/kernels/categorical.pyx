@@ -1,0 +1,69 @@
+"""Counting and scoring of coded columns: a code below zero is a missing value."""
+
+import numpy as np
+
+from libc.stdint cimport int64_t
+
+
+def column_range(const int64_t[:, ::1] X):
+    """Least and greatest code of each column, and the least of all (0 for no rows)."""
+    cdef:
+        Py_ssize_t n = X.shape[0], d = X.shape[1], i, j
+        int64_t[::1] low = np.zeros(d, dtype=np.int64)
+        int64_t[::1] high = np.full(d, -1, dtype=np.int64)
+        int64_t v
+    with nogil:
+        for i in range(n):
+            for j in range(d):
+                v = X[i, j]
+                low[j] = v if v < low[j] else low[j]
+                high[j] = v if v > high[j] else high[j]
+    return np.asarray(low), np.asarray(high)
+
+
+def count(
+    const int64_t[:, ::1] X, const Py_ssize_t[::1] y, const double[::1] weight,
+    const Py_ssize_t[::1] offsets, Py_ssize_t n_classes,
+):
+    """Weight of every class and cell; column j's cells start at ``offsets[j]``."""
+    cdef:
+        Py_ssize_t n = X.shape[0], d = X.shape[1], i, j, cells = offsets[d]
+        double[:, ::1] table = np.zeros((n_classes, cells))
+        double* row
+        double w
+        int64_t v
+    with nogil:
+        for i in range(n):
+            row = &table[y[i], 0]
+            w = 1.0 if weight is None else weight[i]
+            for j in range(d):
+                v = X[i, j]
+                if v >= 0:
+                    row[offsets[j] + v] += w
+    return np.asarray(table)
+
+
+def add(
+    const int64_t[:, ::1] X, const Py_ssize_t[::1] offsets, const double[:, ::1] table,
+    double[:, ::1] out,
+):
+    """``out[i, :] += sum_j table[offsets[j] + x_ij, :]``.
+
+    The last cell of each column stands for every code beyond it: values never seen.
+    """
+    cdef:
+        Py_ssize_t n = X.shape[0], d = X.shape[1], K = out.shape[1], i, j, k
+        const double* cell
+        double* row
+        int64_t v, last
+    with nogil:
+        for i in range(n):
+            row = &out[i, 0]
+            for j in range(d):
+                v = X[i, j]
+                if v < 0:
+                    continue
+                last = offsets[j + 1] - offsets[j] - 1
+                cell = &table[offsets[j] + (v if v < last else last), 0]
+                for k in range(K):
+                    row[k] += cell[k]

@@ -1,0 +1,159 @@
+"""Labels: the names of classes, columns and categories.
+
+A set of labels is a one-dimensional array without repeats. It may hold
+numbers, strings, or any mixture of hashable objects; two labels are the same
+when they are equal in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.errors import InputError
+
+Labels = NDArray[Any]
+Positions = NDArray[np.intp]
+
+#: Integer labels that span no more than this many times their number are looked up in a table.
+_SPREAD = 8
+
+
+def objects(values: Iterable[Hashable]) -> Labels:
+    """One-dimensional object array; tuples stay whole.
+
+    >>> objects([("a", 1), "b"])
+    array([('a', 1), 'b'], dtype=object)
+    """
+    items = list(values)
+    out = np.empty(len(items), dtype=object)
+    out[:] = items
+    return out
+
+
+def ordered(values: Iterable[Hashable]) -> Labels:
+    """Labels in their natural order, or by type and text where they cannot be compared.
+
+    >>> ordered(["b", 3, "a", 1])
+    array([1, 3, 'a', 'b'], dtype=object)
+    """
+    items = list(values)
+    try:
+        items.sort()  # type: ignore[type-var]
+    except TypeError:
+        items.sort(key=lambda item: (type(item).__name__, str(item)))
+    return narrowed(items)
+
+
+def narrowed(items: Sequence[Hashable]) -> Labels:
+    """The labels as an array of numbers or strings where all are of one kind."""
+    kinds = {type(item) for item in items}
+    if kinds in ({str}, {int}, {float}, {bool}):
+        return np.array(items)
+    return objects(items)
+
+
+def factorise(values: NDArray[Any]) -> tuple[Labels, Positions]:
+    """Ordered labels of the values, and the position of each value among them.
+
+    A missing value (None, NaN, NA, NaT) is no label: its position is -1.
+
+    >>> factorise(np.array([3, 1, 3]))
+    (array([1, 3]), array([1, 0, 1]))
+    >>> factorise(np.array(["b", None, 2], dtype=object))
+    (array([2, 'b'], dtype=object), array([ 1, -1,  0]))
+    """
+    if values.dtype.kind in "iu" and values.size:
+        low, high = int(values.min()), int(values.max())
+        if high - low < _SPREAD * values.size + 1024:
+            return _factorise_range(values, low, high)
+    if values.dtype.kind == "O":
+        return _factorise_objects(values)
+    found, codes = np.unique(values, return_inverse=True)
+    known = found == found  # NaN and NaT sort last, and differ from themselves
+    codes = codes.astype(np.intp, copy=False)
+    return found[known], codes if known.all() else np.where(known[codes], codes, -1)
+
+
+def _factorise_range(values: NDArray[Any], low: int, high: int) -> tuple[Labels, Positions]:
+    """Integers that lie close together: one table instead of a sort."""
+    shifted = values.astype(np.intp, copy=False)
+    if low:
+        shifted = shifted - low
+    seen = np.zeros(high - low + 1, dtype=bool)
+    seen[shifted] = True
+    labels = np.flatnonzero(seen)
+    if len(labels) < len(seen):
+        shifted = (np.cumsum(seen) - 1)[shifted]
+    return (labels + low).astype(values.dtype), shifted
+
+
+def _factorise_objects(values: NDArray[Any]) -> tuple[Labels, Positions]:
+    first: dict[Hashable, int] = {}
+    try:
+        codes = np.fromiter(
+            (first.setdefault(value, len(first)) for value in values.tolist()),
+            dtype=np.intp,
+            count=len(values),
+        )
+    except TypeError as error:
+        raise InputError(
+            f"labels must be hashable: {error}.", hint="use strings, numbers or tuples"
+        ) from None
+    known = ordered(label for label in first if not is_missing(label))
+    place = np.full(len(first), -1, dtype=np.intp)
+    for position, label in enumerate(known.tolist()):
+        place[first[label]] = position
+    return known, place[codes]
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value is None, NaN, NaT or pandas' NA.
+
+    >>> [is_missing(value) for value in (None, float("nan"), 0, "")]
+    [True, True, False, False]
+    """
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    different = value != value
+    return isinstance(different, bool | np.bool_) and bool(different)
+
+
+def same(a: Labels, b: Labels) -> bool:
+    """Whether both hold the same labels in the same order."""
+    if a is b:
+        return True
+    return len(a) == len(b) and a.dtype.kind == b.dtype.kind and bool(np.all(a == b))
+
+
+def positions(labels: Labels, within: Labels) -> Positions:
+    """Where each label stands in ``within``; -1 where it does not.
+
+    >>> positions(np.array(["b", "z"]), np.array(["a", "b"]))
+    array([ 1, -1])
+    """
+    if same(labels, within):
+        return np.arange(len(labels))
+    place = {label: position for position, label in enumerate(within.tolist())}
+    return np.fromiter(
+        (place.get(label, -1) for label in labels.tolist()), dtype=np.intp, count=len(labels)
+    )
+
+
+def union(a: Labels, b: Labels) -> Labels:
+    """The labels of ``a``, then those of ``b`` that are new.
+
+    >>> union(np.array(["a", "b"]), np.array(["c", "b"]))
+    array(['a', 'b', 'c'], dtype='<U1')
+    """
+    if same(a, b):
+        return a
+    new = b[positions(b, a) < 0]
+    if len(new) == 0:
+        return a
+    if a.dtype.kind == new.dtype.kind or len(a) == 0:
+        return np.concatenate([a.astype(new.dtype) if len(a) == 0 else a, new])
+    return narrowed([*a.tolist(), *new.tolist()])

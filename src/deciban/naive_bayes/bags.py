@@ -1,0 +1,172 @@
+"""Bags of amounts, such as word counts: multinomial, complement and Bernoulli."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from deciban.cells import Cells
+from deciban.counts import Counts
+from deciban.errors import InputError, MissingValueError, ParameterError
+from deciban.naive_bayes.base import BLOCK, NaiveBayesClassifier, Rows
+from deciban.naive_bayes.smoothed import SmoothedClassifier
+from deciban.settings import Settings
+
+
+class BagClassifier(SmoothedClassifier):
+    """A classifier of rows of amounts over a fixed set of columns."""
+
+    _may_be_negative = False
+
+    def _encode(self, X: Any) -> Any:
+        X = X if isinstance(X, Rows) else np.ascontiguousarray(X, dtype=np.float64)
+        values = X.data if isinstance(X, Rows) else X
+        if not np.isfinite(values.sum()) and not np.all(np.isfinite(values)):
+            bad = values[~np.isfinite(values)][0]
+            raise MissingValueError(
+                f"Input X contains NaN or infinity: {bad} in data passed to {type(self).__name__}.",
+                hint="use 0 for nothing",
+            )
+        if not self._may_be_negative and values.size and values.min() < 0:
+            raise InputError(
+                f"Negative values in data passed to {type(self).__name__} (input X): "
+                f"{values.min():g}.",
+                hint="amounts are numbers >= 0",
+            )
+        return X
+
+    def _adopt(self, counts: Counts) -> None:
+        columns = Cells.of_columns(self.n_features_in_)
+        super()._adopt(counts.aligned(counts.classes, {BLOCK: columns}))
+
+    def _show(self) -> None:
+        super()._show()
+        self.feature_count_ = self.counts_.tables[BLOCK].sums["amount"]
+        self.feature_log_prob_ = self._params.blocks[BLOCK][1].present.T
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = not self._may_be_negative
+        return tags
+
+
+class MultinomialNB(BagClassifier):
+    """Multinomial naive Bayes; a drop-in for scikit-learn's.
+
+    Parameters
+    ----------
+    alpha
+        smoothing: a number >= 0, or one per column
+    force_alpha
+        whether an alpha below 1e-10 is kept
+    fit_prior
+        whether class priors are counted; otherwise they are uniform
+    class_prior
+        stated class priors
+
+    >>> m = MultinomialNB().fit([[2, 1], [0, 3]], ["spam", "ham"])
+    >>> m.predict([[1, 0]])
+    array(['spam'], dtype='<U4')
+    >>> m.evidence([[1, 0]])[0, 0].round(1)        # ham, spam
+    array([-4.8,  4.8])
+    """
+
+    _family = "multinomial"
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+
+class ComplementNB(BagClassifier):
+    """Complement naive Bayes; a drop-in for scikit-learn's.
+
+    Parameters are those of :class:`MultinomialNB`, and ``norm``: whether the
+    weights of each class are divided by their sum. Like scikit-learn's, it
+    uses the prior only where there is a single class.
+
+    >>> ComplementNB().fit([[2, 1], [0, 3]], ["spam", "ham"]).predict([[1, 0]])
+    array(['spam'], dtype='<U4')
+    """
+
+    _family = "complement"
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+
+    def _settings(self) -> Settings:
+        return Settings("bayes", self._check_alpha(), normalise=bool(self.norm))
+
+    def _show(self) -> None:
+        super()._show()
+        self.feature_all_ = self.feature_count_.sum(axis=0)
+        if len(self.classes_) > 1:
+            self._params = type(self._params)(np.zeros(len(self.classes_)), self._params.blocks)
+
+
+class BernoulliNB(BagClassifier):
+    """Bernoulli naive Bayes; a drop-in for scikit-learn's.
+
+    Parameters are those of :class:`MultinomialNB`, and ``binarize``: a column
+    is present where its value is above it; None takes X as zeros and ones.
+
+    >>> BernoulliNB().fit([[1, 0], [0, 1]], ["spam", "ham"]).predict([[3, 0]])
+    array(['spam'], dtype='<U4')
+    """
+
+    _family = "bernoulli"
+    _may_be_negative = True
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _encode(self, X: Any) -> Any:
+        X = super()._encode(X)
+        if self.binarize is None:
+            return X
+        if not isinstance(X, Rows):
+            return (X > self.binarize).astype(np.float64)
+        if self.binarize < 0:
+            raise ParameterError(
+                f"Cannot binarize a sparse matrix with threshold < 0, got {self.binarize!r}.",
+                hint="a row of zeros would be all ones",
+            )
+        X.data = (X.data > self.binarize).astype(np.float64)
+        return X
+
+
+__all__ = ["BernoulliNB", "ComplementNB", "MultinomialNB", "NaiveBayesClassifier"]

@@ -1,0 +1,76 @@
+"""Normal distributions: numeric columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from deciban import params
+from deciban.errors import ParameterError
+from deciban.families import gaussian
+from deciban.naive_bayes.base import BLOCK, FloatArray, NaiveBayesClassifier, Rows, dense
+from deciban.settings import Settings
+
+#: The block of the same rows without their weights: the floor of the variances is not weighted.
+UNWEIGHTED = "rows"
+
+
+class GaussianNB(NaiveBayesClassifier):
+    """Gaussian naive Bayes; a drop-in for scikit-learn's, in which NaN is a missing value.
+
+    Parameters
+    ----------
+    priors
+        probabilities of the classes; None takes them from the data
+    var_smoothing
+        the largest variance of all columns, times this, is added to every variance
+
+    >>> import numpy as np
+    >>> X = np.array([[-2.0, -1], [-1, -1], [1, 1], [2, np.nan]])
+    >>> m = GaussianNB().fit(X, ["a", "a", "b", "b"])
+    >>> m.predict([[-0.8, -1.0], [1.0, 1.0]])
+    array(['a', 'b'], dtype='<U1')
+    >>> m.forget(X[:1], ["a"]).class_count_
+    array([1., 2.])
+    """
+
+    _family = "gaussian"
+
+    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+
+    def _encode(self, X: Any) -> FloatArray:
+        return dense(X) if isinstance(X, Rows) else np.ascontiguousarray(X, dtype=np.float64)
+
+    def _count(self, X: Any, codes: Any, classes: Any, sample_weight: Any) -> Any:
+        counts = super()._count(X, codes, classes, sample_weight)
+        plain = counts if sample_weight is None else super()._count(X, codes, classes, None)
+        tables = {BLOCK: counts.tables[BLOCK], UNWEIGHTED: plain.tables[BLOCK]}
+        return type(counts)(counts.classes, counts.weight, tables)
+
+    def _settings(self) -> Any:
+        smoothing = self.var_smoothing
+        if not (isinstance(smoothing, int | float | np.number) and 0 <= smoothing < np.inf):
+            raise ParameterError(
+                f"var_smoothing must be a number >= 0, got {smoothing!r}.", hint="1e-9 is usual"
+            )
+        _, var = gaussian.pooled(dict(self.counts_.tables[UNWEIGHTED].sums))
+        self.epsilon_ = float(smoothing * var.max()) if len(var) else 0.0
+        return Settings("ml", floor=self.epsilon_)
+
+    def _log_prior(self) -> FloatArray:
+        return params.class_prior(self.counts_, fixed=self.priors)
+
+    def _show(self) -> None:
+        self.class_count_ = self.counts_.weight
+        self.class_prior_ = np.exp(self._params.log_prior)
+        n, self.theta_, spread = gaussian.moments(dict(self.counts_.tables[BLOCK].sums))
+        self.var_ = spread / np.where(n > 0, n, 1.0) + self.epsilon_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
