@@ -46,6 +46,13 @@ class Cells:
         sizes = [1] * len(self.columns) if self.values is None else [len(v) for v in self.values]
         return np.concatenate([[0], np.cumsum(sizes, dtype=np.intp)]).astype(np.intp)
 
+    @cached_property
+    def coded(self) -> bool:
+        """Whether the values of every column are the codes 0, 1, 2, ..."""
+        return self.values is not None and all(
+            v.dtype.kind in "iu" and bool(np.all(v == np.arange(len(v)))) for v in self.values
+        )
+
     @property
     def size(self) -> int:
         """The number of cells."""

@@ -38,8 +38,8 @@ def class_codes(y: Any) -> Labelled:
     values = vector(y)
     if len(values) == 0:
         raise ShapeError("there are no labels: y is empty.", hint="give at least one labelled row")
-    if values.dtype.kind == "f" and np.any(values != np.floor(values)):
-        _refuse_fraction(values)
+    if values.dtype.kind == "f":
+        _refuse_fractions(values)
     if values.dtype.kind == "c":
         raise InputError("Unknown label type: complex numbers.", hint="labels are names or integers")
     classes, codes = labels.factorise(values)
@@ -60,16 +60,16 @@ def codes_of(y: Any, classes: Labels) -> Codes:
     return at[labelled.codes]
 
 
-def _refuse_fraction(values: FloatArray) -> None:
-    bad = values[~np.isfinite(values) | (values != np.floor(values))]
-    if np.all(np.isnan(bad)):
-        _refuse_missing(np.where(np.isnan(values), -1, 0))
-    if np.any(np.isinf(bad)):
+def _refuse_fractions(values: FloatArray) -> None:
+    """Floats are labels only where they are whole; NaN is left to the check of missing labels."""
+    if np.any(np.isinf(values)):
         raise MissingValueError("Input y contains infinity.", hint="labels are names or integers")
-    raise InputError(
-        f"Unknown label type: continuous. y has {bad[0]!r}.",
-        hint="labels are names or integers; a number to predict calls for regression",
-    )
+    odd = values[(values != np.floor(values)) & ~np.isnan(values)]
+    if len(odd):
+        raise InputError(
+            f"Unknown label type: continuous. y has {odd[0]!r}.",
+            hint="labels are names or integers; a number to predict calls for regression",
+        )
 
 
 def _refuse_missing(codes: Codes) -> None:

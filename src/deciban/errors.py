@@ -6,7 +6,8 @@ Every error that deciban raises about its input is a :class:`DecibanError`::
     ├── InputError (ValueError)         values that cannot be used
     │   ├── ShapeError                  the wrong number of rows, columns or classes
     │   ├── MissingValueError           NaN, infinity or None where a value is needed
-    │   └── ParameterError              a setting outside its range
+    │   ├── ParameterError              a setting outside its range
+    │   └── UnhashableError (TypeError) a category or label that cannot be compared
     └── NegativeCountError (ValueError) taking away what was never added
 
 A message says what was wrong, the value that was wrong, what would be right,
@@ -22,6 +23,7 @@ __all__ = [
     "NegativeCountError",
     "ParameterError",
     "ShapeError",
+    "UnhashableError",
 ]
 
 
@@ -53,6 +55,10 @@ class MissingValueError(InputError):
 
 class ParameterError(InputError):
     """A setting outside its range."""
+
+
+class UnhashableError(InputError, TypeError):
+    """A category or label, such as a list or dict, that cannot be looked up."""
 
 
 class NegativeCountError(DecibanError, ValueError):

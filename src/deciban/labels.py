@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import InputError
+from deciban.errors import UnhashableError
 
 Labels = NDArray[Any]
 Positions = NDArray[np.intp]
@@ -100,8 +100,9 @@ def _factorise_objects(values: NDArray[Any]) -> tuple[Labels, Positions]:
             count=len(values),
         )
     except TypeError as error:
-        raise InputError(
-            f"labels must be hashable: {error}.", hint="use strings, numbers or tuples"
+        raise UnhashableError(
+            f"a label argument must be a string or a number, or at least hashable: {error}.",
+            hint="use strings, numbers or tuples",
         ) from None
     known = ordered(label for label in first if not is_missing(label))
     place = np.full(len(first), -1, dtype=np.intp)

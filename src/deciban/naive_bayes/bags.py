@@ -19,7 +19,7 @@ class BagClassifier(SmoothedClassifier):
 
     _may_be_negative = False
 
-    def _encode(self, X: Any) -> Any:
+    def _encode(self, X: Any, cells: Cells) -> Any:
         X = X if isinstance(X, Rows) else np.ascontiguousarray(X, dtype=np.float64)
         values = X.data if isinstance(X, Rows) else X
         if not np.isfinite(values.sum()) and not np.all(np.isfinite(values)):
@@ -154,8 +154,8 @@ class BernoulliNB(BagClassifier):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def _encode(self, X: Any) -> Any:
-        X = super()._encode(X)
+    def _encode(self, X: Any, cells: Cells) -> Any:
+        X = super()._encode(X, cells)
         if self.binarize is None:
             return X
         if not isinstance(X, Rows):

@@ -40,8 +40,8 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ what subclasses say
 
-    def _encode(self, X: Any) -> Any:
-        """A chunk of rows as the family counts it, checked."""
+    def _encode(self, X: Any, cells: Cells) -> Any:
+        """A chunk of rows as the family counts them into these cells, checked."""
         raise NotImplementedError
 
     def _cells(self, X: Any) -> Cells:
@@ -129,7 +129,7 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
 
         def work(part: slice) -> dict[str, Any]:
             some = None if weight is None else weight[part]
-            return dict(count(self._encode(rows_of(X, part)), codes[part], n_classes, some, cells))
+            return dict(count(self._encode(rows_of(X, part), cells), codes[part], n_classes, some, cells))
 
         total: dict[str, Any] = {}
         for sums in threads.run(work, count_chunks(X, n_classes * cells.size)):
@@ -198,7 +198,8 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
         return out
 
     def _fill(self, X: Any, part: slice, out: FloatArray) -> None:
-        scores.fill_log_joint(self._params, {BLOCK: self._encode(rows_of(X, part))}, out)
+        rows = self._encode(rows_of(X, part), self.counts_.tables[BLOCK].cells)
+        scores.fill_log_joint(self._params, {BLOCK: rows}, out)
 
     # ------------------------------------------------------------------ explaining
 
@@ -230,7 +231,8 @@ class NaiveBayesClassifier(ClassifierMixin, BaseEstimator):
 
     def _explain(self, X: Any) -> FloatArray:
         kind, parts = self._params.blocks[BLOCK]
-        return np.asarray(family(kind).explain(parts, self._encode(X)))
+        rows = self._encode(X, self.counts_.tables[BLOCK].cells)
+        return np.asarray(family(kind).explain(parts, rows))
 
     def _zero_evidence(self, against: int | None) -> FloatArray:
         return explanation.decibans(self._explain(np.zeros((1, self.n_features_in_)))[0], against)

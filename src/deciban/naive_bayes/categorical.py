@@ -93,26 +93,11 @@ class CategoricalNB(SmoothedClassifier):
             )
         return Cells(np.arange(X.shape[1]), tuple(np.arange(top + 1) for top in high))
 
-    def _sums(self, X: Any, codes: Any, n_classes: int, weight: Any, cells: Cells) -> Any:
-        if X.dtype.kind == "O":
-            X = encoding.category_codes(X, cells.values or ())
-        return super()._sums(X, codes, n_classes, weight, cells)
-
-    def _encode(self, X: Any) -> NDArray[np.int64]:
-        return self._integers(X)
-
-    def _fill(self, X: Any, part: slice, out: Any) -> None:
-        super()._fill(self._known(rows_of(X, part)), slice(0, len(out)), out)
-
-    def _explain(self, X: Any) -> Any:
-        return super()._explain(self._known(X))
-
-    def _known(self, X: Any) -> NDArray[np.int64]:
-        """The codes of the model's own categories: itself for codes, looked up for names."""
-        values = self.counts_.tables[BLOCK].cells.values or ()
-        if self._coded and (isinstance(X, Rows) or X.dtype.kind != "O"):
+    def _encode(self, X: Any, cells: Cells) -> NDArray[np.int64]:
+        """Numbers are codes already where the cells are; otherwise values are looked up."""
+        if cells.coded and (isinstance(X, Rows) or X.dtype.kind != "O"):
             return self._integers(X)
-        return encoding.category_codes(X.astype(object), values)
+        return encoding.category_codes(dense(X) if isinstance(X, Rows) else X, cells.values or ())
 
     def _integers(self, X: Any) -> NDArray[np.int64]:
         """Numbers as codes: whole parts, -1 for NaN."""
@@ -123,7 +108,7 @@ class CategoricalNB(SmoothedClassifier):
                 raise MissingValueError(
                     "Input X contains infinity.", hint="categories are codes 0, 1, ... or names"
                 )
-            codes = np.where(missing, 0, X).astype(np.int64)
+            codes = np.where(missing, 0, X).astype(np.int64, order="C")
         else:
             missing, codes = None, np.ascontiguousarray(X, dtype=np.int64)
         if codes.size and codes.min() < 0:
@@ -144,8 +129,7 @@ class CategoricalNB(SmoothedClassifier):
         names = table.cells.columns.tolist() if table is not None else []
         by_column = dict(zip(names, values, strict=True))
         columns = [by_column.get(j, np.arange(0)) for j in range(self.n_features_in_)]
-        self._coded = all(v.dtype.kind in "iu" for v in columns)
-        if self._coded:
+        if all(v.dtype.kind in "iu" for v in columns):
             least = self._least(0)
             columns = [
                 np.arange(max(int(v.max(initial=-1)) + 1, least[j])) for j, v in enumerate(columns)

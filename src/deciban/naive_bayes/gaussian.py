@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from deciban import params
+from deciban.cells import Cells
 from deciban.errors import ParameterError
 from deciban.families import gaussian
 from deciban.naive_bayes.base import BLOCK, FloatArray, NaiveBayesClassifier, Rows, dense
@@ -41,7 +42,7 @@ class GaussianNB(NaiveBayesClassifier):
         self.priors = priors
         self.var_smoothing = var_smoothing
 
-    def _encode(self, X: Any) -> FloatArray:
+    def _encode(self, X: Any, cells: Cells) -> FloatArray:
         return dense(X) if isinstance(X, Rows) else np.ascontiguousarray(X, dtype=np.float64)
 
     def _count(self, X: Any, codes: Any, classes: Any, sample_weight: Any) -> Any:
