@@ -1,0 +1,46 @@
+# Everything is installed into .venv of this checkout; what is installed stays.
+#
+#   make demo    install deciban and show what it does
+#   make test    install what the tests need, then lint, type-check and test
+#   make bench   install the peers, then measure side by side with them
+#   make clean   remove .venv
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+SOURCES := $(shell find src -type f ! -name '*.pyc') meson.build pyproject.toml
+
+export PATH := $(abspath $(BIN)):$(PATH)
+
+.PHONY: demo test bench clean
+.DELETE_ON_ERROR:
+
+demo: $(STAMPS)/installed
+	@$(BIN)/python examples/demo.py
+
+test: $(STAMPS)/installed $(STAMPS)/group-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m pytest -n auto
+
+bench: $(STAMPS)/installed $(STAMPS)/group-test
+	@for file in bench/*.py; do $(BIN)/python $$file || exit 1; done
+
+clean:
+	rm -rf $(VENV)
+
+$(STAMPS):
+	python3 -m venv $(VENV)
+	$(PIP) install --upgrade pip
+	mkdir -p $@
+
+$(STAMPS)/group-%: pyproject.toml constraints.txt | $(STAMPS)
+	$(PIP) install --constraint constraints.txt --group $*
+	touch $@
+
+$(STAMPS)/installed: $(SOURCES) constraints.txt $(STAMPS)/group-build
+	$(PIP) install --constraint constraints.txt --no-build-isolation -Cbuild-dir=$(VENV)/build '.[demo]'
+	touch $@

@@ -1,0 +1,17 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def column_range(X: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def count(
+    X: NDArray[np.int64],
+    y: NDArray[np.intp],
+    weight: NDArray[np.float64] | None,
+    offsets: NDArray[np.intp],
+    n_classes: int,
+) -> NDArray[np.float64]: ...
+def add(
+    X: NDArray[np.int64],
+    offsets: NDArray[np.intp],
+    table: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None: ...
