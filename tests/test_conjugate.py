@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
@@ -32,6 +32,11 @@ COIN = Beta(8, 4)
 DIE = Dirichlet([5, 1, 2.5])
 GAUSS = NormalInverseGamma(loc=1.5, kappa=4, a=3.5, b=5.5)
 T5 = StudentT(df=5, loc=-1, scale=2)
+
+
+def law(*strategies):
+    """A property test without a deadline: the first call of scipy is slow."""
+    return lambda test: settings(deadline=None)(given(*strategies)(test))
 
 
 def fields(thing):
@@ -87,7 +92,7 @@ def test_m12_three_ways_to_estimate_a_gaussian():
 
 def test_reference_prior_gives_the_classical_t_interval():
     data = np.array([2.0, 4.0, 9.0, 9.5])
-    posterior = NormalInverseGamma(loc=1e20, kappa=0, a=-0.5, b=0).update(data)
+    posterior = NormalInverseGamma(loc=1e300, kappa=0, a=-0.5, b=0).update(data)
     classical = stats.ttest_1samp(data, 0).confidence_interval(0.9)
     assert posterior.interval(0.9).mu == pytest.approx(tuple(classical), rel=1e-12)
     assert posterior.predictive().df == 3.0
@@ -102,7 +107,7 @@ def test_marginal_likelihood_by_hand():
 # Laws of updating
 
 
-@given(betas, counts, counts, counts, counts)
+@law(betas, counts, counts, counts, counts)
 def test_beta_updates_add_and_commute(prior, s, f, s2, f2):
     once = prior.update(successes=s + s2, failures=f + f2)
     assert same(prior.update(successes=s, failures=f).update(successes=s2, failures=f2), once)
@@ -110,7 +115,7 @@ def test_beta_updates_add_and_commute(prior, s, f, s2, f2):
     assert prior.update() == prior
 
 
-@given(dirichlets, triples, triples)
+@law(dirichlets, triples, triples)
 def test_dirichlet_updates_add_and_commute(prior, x, y):
     once = prior.update(np.add(x, y))
     assert same(prior.update(x).update(y), once)
@@ -118,7 +123,7 @@ def test_dirichlet_updates_add_and_commute(prior, x, y):
     assert prior.update([0, 0, 0]) == prior
 
 
-@given(nigs, samples, samples)
+@law(nigs, samples, samples)
 def test_gaussian_updates_add_and_commute(prior, x, y):
     once = prior.update(x + y)
     scale = 1 + max(map(abs, [*x, *y, prior.loc])) ** 2
@@ -127,14 +132,14 @@ def test_gaussian_updates_add_and_commute(prior, x, y):
     assert prior.update([]) == prior
 
 
-@given(nigs, st.lists(values, min_size=1, max_size=8))
+@law(nigs, st.lists(values, min_size=1, max_size=8))
 def test_moments_and_data_agree(prior, x):
     m2 = float(np.sum((np.asarray(x) - np.mean(x)) ** 2))
     scale = 1 + max(map(abs, [*x, prior.loc])) ** 2
     assert same(prior.update(x), prior.update_moments(len(x), np.mean(x), m2), scale)
 
 
-@given(nigs, st.integers(1, 50), values)
+@law(nigs, st.integers(1, 50), values)
 def test_weight_k_equals_k_copies(prior, k, x):
     copies = prior.update([x] * k)
     assert same(copies, prior.update_moments(k, x, 0.0), 1 + x**2 + prior.loc**2)
@@ -146,7 +151,7 @@ def test_nothing_seen_needs_no_mean():
     assert GAUSS.update_moments(0, math.nan, 0.0) == GAUSS
 
 
-@given(betas, counts, counts)
+@law(betas, counts, counts)
 def test_beta_is_the_dirichlet_of_two_categories(prior, s, f):
     coin, both = prior.update(successes=s, failures=f), Dirichlet([prior.a, prior.b]).update([s, f])
     assert (coin.a, coin.b) == both.alpha
@@ -158,7 +163,7 @@ def test_beta_is_the_dirichlet_of_two_categories(prior, s, f):
     )
 
 
-@given(betas, st.integers(0, 1000), st.integers(0, 1000))
+@law(betas, st.integers(0, 1000), st.integers(0, 1000))
 def test_evidence_obeys_the_chain_rule(prior, s, f):
     then = prior.update(successes=s)
     chained = prior.log_predictive(successes=s) + then.log_predictive(failures=f)
@@ -176,7 +181,7 @@ def test_evidence_of_large_counts_does_not_cancel(x, n):
 # scipy as the oracle
 
 
-@given(betas, st.floats(0.01, 0.99))
+@law(betas, st.floats(0.01, 0.99))
 def test_beta_against_scipy(beta, level):
     oracle = stats.beta(beta.a, beta.b)
     assert beta.mean == pytest.approx(oracle.mean())
@@ -211,7 +216,7 @@ def test_fractional_evidence_is_the_ratio_of_beta_functions():
     assert COIN.log_predictive(successes=0.5, failures=1.5) == pytest.approx(math.log(ratio))
 
 
-@given(st.floats(0.2, 1e9), values, st.floats(1e-3, 1e3), st.floats(-50, 50))
+@law(st.floats(0.2, 1e9), values, st.floats(1e-3, 1e3), st.floats(-50, 50))
 def test_student_density_against_scipy(df, loc, scale, z):
     x = loc + scale * z
     t = StudentT(df, loc, scale)
@@ -359,7 +364,10 @@ def test_a_zero_weight_is_the_limit_of_small_ones():
 def test_a_small_weight_beside_a_large_one_is_not_lost():
     heavy = Dirichlet([1e17, 1.0])
     np.testing.assert_allclose(heavy.interval(0.9)[1], stats.expon.interval(0.9, scale=1e-17))
-    assert Dirichlet([1e10, 1e-5]).variance[0] == pytest.approx(1e-25)
+    assert Dirichlet([1e10, 1e-5]).variance == pytest.approx([1e-25, 1e-25], rel=1e-9, abs=0)
+    variance = Dirichlet([1, 1e10, 1e-5]).variance
+    assert variance[1] == pytest.approx(1.00001e-20, rel=1e-9, abs=0)
+    assert Dirichlet([0.5, 1e10]).interval(0.9)[1, 0] < 1.0
 
 
 QUESTIONS = ["mean", "mode", "variance", "interval", "predictive", "log_predictive", "sample"]
@@ -487,6 +495,8 @@ def test_bad_values(bad, text):
 
 
 def test_the_kinds_of_error():
+    with pytest.raises(ParameterError, match=r"kappa > 0, a > 0.5, got NormalInv"):
+        _ = NormalInverseGamma(0, 1, 0.5, 1).mean
     with pytest.raises(MissingValueError, match="data must be finite, got nan"):
         GAUSS.update(np.array([*range(100), np.nan]))
     with pytest.raises(ShapeError, match="counts must have 3 values, got 2"):
@@ -550,8 +560,7 @@ def test_immutable_equal_hashable_and_copied(thing):
     for field in dataclasses.fields(thing):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(thing, field.name, 1.0)
-    with pytest.raises((AttributeError, TypeError)):
-        thing.other = 1.0
+    assert not hasattr(thing, "__dict__")
     for twin in (pickle.loads(pickle.dumps(thing)), copy.deepcopy(thing), eval(repr(thing))):
         assert twin == thing
         assert hash(twin) == hash(thing)
@@ -570,8 +579,9 @@ def test_numpy_numbers_become_floats():
     assert repr(Beta(np.int8(100), np.float32(0.5)).update(successes=np.int8(100))) == (
         "Beta(a=200.0, b=0.5)"
     )
-    assert repr(NormalInverseGamma(0, 1, 1, 1).update_moments(np.int8(127), np.float32(0), 0)) == (
-        "NormalInverseGamma(loc=0.0, kappa=128.0, a=64.5, b=1.0)"
+    prior = NormalInverseGamma(0, 0.1, 0.1, 1)
+    assert repr(prior.update_moments(np.float32(1), np.float32(0), np.int8(0))) == (
+        "NormalInverseGamma(loc=0.0, kappa=1.1, a=0.6, b=1.0)"
     )
 
 

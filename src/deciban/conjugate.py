@@ -249,7 +249,7 @@ class NormalInverseGamma:
         mean, m2 = _number("mean", mean), _number("m2", m2, 0.0)
         kappa, gap = self.kappa + n, mean - self.loc
         old, new = self.kappa / kappa, n / kappa
-        b = self.b + m2 / 2.0 + (old * n / 2.0 * gap * gap if old else 0.0)
+        b = self.b + m2 / 2.0 + old * n / 2.0 * gap * gap
         return type(self)(old * self.loc + new * mean, kappa, self.a + n / 2.0, b)
 
     @property
