@@ -9,9 +9,3 @@ def count(
     offsets: NDArray[np.intp],
     n_classes: int,
 ) -> NDArray[np.float64]: ...
-def add(
-    X: NDArray[np.int64],
-    offsets: NDArray[np.intp],
-    table: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None: ...

@@ -1,4 +1,4 @@
-"""Counting and scoring of coded columns: a code below zero is a missing value."""
+"""Counting of coded columns: a code below zero is a missing value."""
 
 import numpy as np
 
@@ -41,29 +41,3 @@ def count(
                 if v >= 0:
                     row[offsets[j] + v] += w
     return np.asarray(table)
-
-
-def add(
-    const int64_t[:, ::1] X, const Py_ssize_t[::1] offsets, const double[:, ::1] table,
-    double[:, ::1] out,
-):
-    """``out[i, :] += sum_j table[offsets[j] + x_ij, :]``.
-
-    The last cell of each column stands for every code beyond it: values never seen.
-    """
-    cdef:
-        Py_ssize_t n = X.shape[0], d = X.shape[1], K = out.shape[1], i, j, k
-        const double* cell
-        double* row
-        int64_t v, last
-    with nogil:
-        for i in range(n):
-            row = &out[i, 0]
-            for j in range(d):
-                v = X[i, j]
-                if v < 0:
-                    continue
-                last = offsets[j + 1] - offsets[j] - 1
-                cell = &table[offsets[j] + (v if v < last else last), 0]
-                for k in range(K):
-                    row[k] += cell[k]

@@ -12,10 +12,3 @@ def count(
     n_classes: int,
     n_columns: int,
 ) -> NDArray[np.float64]: ...
-def add(
-    data: NDArray[np.float64],
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
-    table: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None: ...

@@ -1,0 +1,6 @@
+import numpy as np
+from numpy.typing import NDArray
+
+_Floats = NDArray[np.float64]
+
+def log_shares(amount: _Floats, extra: _Floats, total: _Floats) -> _Floats: ...
