@@ -1,0 +1,49 @@
+"""Documentation runs, and every public name has some."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import deciban
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(deciban.__path__, "deciban.")
+    if not module.name.startswith("deciban.kernels.")
+)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PUBLIC = ["deciban", "deciban.naive_bayes", "deciban.conjugate", "deciban.decision"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_run(name):
+    module = importlib.import_module(name)
+    assert module.__doc__, f"{name} has no docstring"
+    assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_in_pages_run(page):
+    assert doctest.testfile(str(page), module_relative=False).failed == 0
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_names_are_documented(name):
+    module = importlib.import_module(name)
+    for public in module.__all__:
+        thing = getattr(module, public)
+        if inspect.isclass(thing) or inspect.isfunction(thing) or inspect.ismodule(thing):
+            assert inspect.getdoc(thing), f"{name}.{public} has no docstring"
+
+
+def test_the_readme_names_every_make_target():
+    targets = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), flags=re.M)[0].split()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    missing = [target for target in targets if f"make {target}" not in readme]
+    assert not missing

@@ -1,0 +1,34 @@
+"""The front door is light: nothing heavy is imported until it is used."""
+
+import subprocess
+import sys
+
+import pytest
+
+import deciban
+
+HEAVY = ("sklearn", "scipy", "pandas", "polars", "duckdb", "pyarrow", "narwhals", "rich")
+
+
+def imported_by(statement):
+    code = f"{statement}\nimport sys\nprint(*sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in out.stdout.split()}
+
+
+@pytest.mark.parametrize(
+    "statement", ["import deciban", "from deciban import Counts", "import deciban.conjugate"]
+)
+def test_nothing_heavy_is_imported(statement):
+    assert imported_by(statement).isdisjoint(HEAVY)
+
+
+def test_every_public_name_is_there():
+    for name in deciban.__all__:
+        assert getattr(deciban, name) is not None
+    assert set(deciban.__all__) <= set(dir(deciban))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = deciban.nothing
