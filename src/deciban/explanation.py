@@ -63,10 +63,9 @@ def position(against: Any, classes: NDArray[Any]) -> int | None:
     """
     if against is None:
         return None
-    try:
-        found = classes.tolist().index(against)
-    except ValueError:
+    known: list[Any] = classes.tolist()
+    if against not in known:
         raise InputError(
             f"unknown class {against!r}.", hint=f"one of {', '.join(map(str, classes[:10]))}"
-        ) from None
-    return found
+        )
+    return known.index(against)

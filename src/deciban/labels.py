@@ -152,37 +152,41 @@ def positions(labels: Labels, within: Labels) -> Positions:
     """
     if same(labels, within[: len(labels)]):
         return np.arange(len(labels))
-    if labels.dtype.kind == within.dtype.kind and labels.dtype.kind in "iuMm":
-        return _looked_up(labels, within, labels, within)
-    if labels.dtype.kind == within.dtype.kind == "U":
-        keys, known = _keys(labels), _keys(within)
-        if len(np.unique(known)) == len(known):
-            return _looked_up(keys, known, labels, within)
+    found = _looked_up(labels, within) if labels.dtype.kind == within.dtype.kind else None
+    if found is not None:
+        return found
     place = {label: position for position, label in enumerate(within.tolist())}
     return np.fromiter(
         (place.get(label, -1) for label in labels.tolist()), dtype=np.intp, count=len(labels)
     )
 
 
+def _looked_up(labels: Labels, within: Labels) -> Positions | None:
+    """Positions by sorting and halving; None where that does not work."""
+    kind = labels.dtype.kind
+    if kind not in "iuMmU" or len(within) == 0:
+        return None
+    keys, known = (labels, within) if kind != "U" else (_keys(labels), _keys(within))
+    order, asked = np.argsort(known), np.argsort(keys)
+    ranked = known[order]
+    if np.any(ranked[1:] == ranked[:-1]):
+        return None
+    at = np.empty(len(keys), dtype=np.intp)
+    at[asked] = np.searchsorted(ranked, keys[asked])
+    at = order[np.minimum(at, len(known) - 1)]
+    return np.where(within[at] == labels, at, -1)
+
+
 def _keys(labels: Labels) -> NDArray[np.uint64]:
     """A number for each string, the same for the same string; few strings share one."""
-    letters = np.ascontiguousarray(labels).view(np.uint32).reshape(len(labels), -1)
+    width = labels.dtype.itemsize // 4
+    letters = np.ascontiguousarray(labels).view(np.uint32).reshape(len(labels), width)
     keys = np.zeros(len(labels), dtype=np.uint64)
     power = 1
     for letter in letters.T:  # what pads a string is zero and adds nothing
         keys += letter * np.uint64(power)
         power = power * 0x9E3779B97F4A7C15 % 2**64
     return keys
-
-
-def _looked_up(keys: Labels, known: Labels, labels: Labels, within: Labels) -> Positions:
-    """The positions of labels whose keys are sorted and halved; ``known`` has no repeats."""
-    if len(known) == 0:
-        return np.full(len(keys), -1, dtype=np.intp)
-    order = None if np.all(known[1:] > known[:-1]) else np.argsort(known)
-    at = np.minimum(np.searchsorted(known, keys, sorter=order), len(known) - 1)
-    at = at if order is None else order[at]
-    return np.where(within[at] == labels, at, -1).astype(np.intp, copy=False)
 
 
 def union(a: Labels, b: Labels) -> Labels:

@@ -91,6 +91,7 @@ def count(
 def _counted(
     X: FloatArray, y: NDArray[np.intp], n_classes: int, weight: FloatArray | None, cells: Cells
 ) -> dict[str, Any]:
+    parts: list[Any]
     if weight is None:
         infinite, missing, *parts = exact.moments(X, y, n_classes)
     else:
@@ -114,14 +115,14 @@ def subtract(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dust(difference: dict[str, Any], whole: dict[str, Any]) -> NDArray[np.bool_]:
-    """Where a difference of all three sums is no more than rounding.
+    """Where a difference of all three sums is not nothing, but no more than rounding.
 
     Whole weights leave nothing at all; fractional ones may leave the last bits.
     """
     weighed = difference["n"].nonzero()
-    some = weighed | difference["total"].nonzero() | difference["squares"].nonzero()
+    some = np.any([part.nonzero() for part in difference.values()], axis=0)
     if not some.any():
-        return some
+        return np.asarray(some)
     n, total, squares = (np.abs(difference[name].floats()) for name in difference)
     most, _, scale = (np.abs(whole[name].floats()) for name in whole)
     share = np.where(weighed, ROUNDING, DUST)
@@ -202,8 +203,9 @@ def _density(
         constant = _student_constant(df) + 0.5 * np.log(precision)
     # Not zero: an overflowing distance times zero would be NaN.
     precision = np.where(known, precision, limits.smallest_subnormal)
-    parts = (centre, precision, np.where(known, constant, 0.0), df)
-    return Params(*(None if part is None else np.ascontiguousarray(part.T) for part in parts))
+    constant = np.where(known, constant, 0.0)
+    mean, precision, constant = (np.ascontiguousarray(x.T) for x in (centre, precision, constant))
+    return Params(mean, precision, constant, None if df is None else np.ascontiguousarray(df.T))
 
 
 def _student_constant(df: FloatArray) -> FloatArray:
