@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -306,12 +306,16 @@ def _left(a: Counts, name: str, part: Table) -> Table:
     how, rows = named_family(whole.family), rounding.difference(whole.rows, part.rows)
     sums = how.subtract(whole.sums, part.sums)
     bad = how.impossible(sums, whole.sums, rows, whole.cells)
-    if bad.any() or np.any(rows < 0):
-        c, cell = divmod(int(np.argmax(bad)), max(whole.cells.size, 1))
-        column = whole.cells.column_of(cell) if bad.any() else f"any of block {name!r}"
-        label = a.classes[c if bad.any() else int(np.argmin(rows))]
-        raise NegativeCountError(
-            f"the counts of column {column!s} in class {label!s} do not hold what is taken away.",
-            hint="only rows that were added can be taken away",
-        )
+    if np.any(rows < 0):
+        _refuse_part(f"block {name!r}", a.classes[int(np.argmin(rows))])
+    if bad.any():
+        c, cell = divmod(int(np.argmax(bad)), whole.cells.size)
+        _refuse_part(f"column {whole.cells.column_of(cell)!s}", a.classes[c])
     return Table(whole.family, whole.cells, rows, sums)
+
+
+def _refuse_part(where: str, label: object) -> NoReturn:
+    raise NegativeCountError(
+        f"the counts of {where} in class {label!s} do not hold what is taken away.",
+        hint="only rows that were added can be taken away",
+    )

@@ -145,6 +145,14 @@ class ExactSum:
         """Where a number is below zero."""
         return np.asarray(self.digits[..., -1] < 0)
 
+    def whole(self) -> NDArray[np.bool_]:
+        """Where a number is an integer.
+
+        >>> ExactSum.of([3.0, 0.5]).whole()
+        array([ True, False])
+        """
+        return np.asarray(~self.digits[..., : max(-self.base, 0)].any(axis=-1))
+
     def nonzero(self) -> NDArray[np.bool_]:
         """Where a number is not zero."""
         return np.asarray(self.digits.any(axis=-1))

@@ -7,7 +7,6 @@ a missing value, anything beyond for a value never seen in training.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,10 +70,16 @@ def impossible(
 ) -> NDArray[np.bool_]:
     """A count below zero, or more values in a column than rows."""
     count = left["count"]
-    sizes = np.diff(cells.offsets)
-    known = np.add.reduceat(count, cells.offsets[:-1][sizes > 0], axis=1)
-    too_many = np.repeat(more_than(known, rows), sizes[sizes > 0], axis=1)
-    return np.asarray((count < 0) | too_many)
+    too_many = more_than(_by_column(count, cells), rows)
+    return np.asarray((count < 0) | np.repeat(too_many, np.diff(cells.offsets), axis=1))
+
+
+def _by_column(count: FloatArray, cells: Cells) -> FloatArray:
+    """The sum over the cells of each column, (classes, columns)."""
+    some = np.diff(cells.offsets) > 0
+    out = np.zeros((len(count), len(cells.columns)))
+    out[:, some] = np.add.reduceat(count, cells.offsets[:-1][some], axis=1)
+    return out
 
 
 def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Params:
@@ -82,22 +87,20 @@ def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Set
     seen = np.diff(cells.offsets)
     sizes = np.maximum(settings.least_sizes(len(seen)), seen)
     extra = pseudo_count(settings.method, settings.per_column(len(seen)))
-    offsets = np.concatenate([[0], np.cumsum(seen + 1)]).astype(np.intp)
+    column = np.repeat(np.arange(len(seen)), seen)
+    amount = np.maximum(sums["count"] + extra[column], 0.0)
+    unseen = np.broadcast_to(np.maximum(extra, 0.0), (len(rows), len(seen)))
+    total = _by_column(amount, cells) + (sizes - seen) * unseen
+    offsets = cells.offsets + np.arange(len(seen) + 1)  # one more cell a column
     log_prob = np.zeros((offsets[-1], len(rows)))
-    for j, (start, stop) in enumerate(pairwise(cells.offsets)):
-        amount = np.maximum(sums["count"][:, start:stop] + extra[j], 0.0)
-        other = max(float(extra[j]), 0.0)
-        total = amount.sum(axis=1, keepdims=True) + (sizes[j] - seen[j]) * other
-        log_prob[offsets[j] : offsets[j + 1] - 1] = log_shares(amount, total, sizes[j]).T
-        log_prob[offsets[j + 1] - 1] = _unseen(other, total[:, 0], sizes[j], settings)
+    log_prob[np.arange(len(column)) + column] = log_shares(
+        amount, total[:, column], sizes[column]
+    ).T
+    if settings.unseen == "smooth":
+        # Where smoothing leaves nothing for a value never seen, it says nothing.
+        share = np.where(unseen > 0, log_shares(unseen, total, sizes), 0.0)
+        log_prob[offsets[1:] - 1] = share.T
     return Params(offsets, log_prob)
-
-
-def _unseen(share: float, total: FloatArray, size: float, settings: Settings) -> FloatArray:
-    """A value never seen: its smoothed share under every class, or no evidence at all."""
-    if settings.unseen == "skip" or share == 0.0:
-        return np.zeros_like(total)
-    return log_shares(np.full_like(total, share), total, size)
 
 
 def add(params: Params, X: NDArray[np.int64], out: FloatArray) -> None:

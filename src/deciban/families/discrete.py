@@ -39,7 +39,7 @@ def pseudo_count(method: Method, lam: FloatArray | float) -> Any:
     return {"ml": 0.0 * lam, "map": lam - 1.0, "bayes": lam}[method]
 
 
-def log_shares(amount: FloatArray, total: FloatArray, size: float) -> FloatArray:
+def log_shares(amount: FloatArray, total: FloatArray, size: FloatArray | float) -> FloatArray:
     """``log(amount / total)`` of ``size`` values; where nothing was counted, ``log(1 / size)``.
 
     >>> np.exp(log_shares(np.array([[1.0, 3.0], [0.0, 0.0]]), np.array([[4.0], [0.0]]), 2))
@@ -49,7 +49,7 @@ def log_shares(amount: FloatArray, total: FloatArray, size: float) -> FloatArray
     total = np.broadcast_to(total, amount.shape)
     with np.errstate(divide="ignore", invalid="ignore"):
         out = np.log(amount) - np.log(total)
-    return np.where(total > 0, out, -np.log(max(size, 1.0)))
+    return np.where(total > 0, out, -np.log(np.maximum(size, 1.0)))
 
 
 def subtract(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:

@@ -39,6 +39,7 @@ from deciban.settings import Settings
 MOST_ROWS = 1 << 22
 #: Sums that should be equal differ by less than this share after many decays.
 DUST = 2.0**-400
+_NAMES = ("n", "total", "squares")
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +105,7 @@ def _counted(
         parts = [np.ascontiguousarray((rows - missing)[:, :, None], dtype=np.int64), 0, *parts]
     digits, bases = parts[::2], parts[1::2]
     sums = [ExactSum(some, base).carried() for some, base in zip(digits, bases, strict=True)]
-    return dict(zip(("n", "total", "squares"), sums, strict=True))
+    return dict(zip(_NAMES, sums, strict=True))
 
 
 def subtract(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
@@ -119,24 +120,23 @@ def _dust(difference: dict[str, Any], whole: dict[str, Any]) -> NDArray[np.bool_
 
     Whole weights leave nothing at all; fractional ones may leave the last bits.
     """
-    weighed = difference["n"].nonzero()
     some = np.any([part.nonzero() for part in difference.values()], axis=0)
+    some &= ~(whole["n"].whole() & difference["n"].whole())
     if not some.any():
         return np.asarray(some)
-    n, total, squares = (np.abs(difference[name].floats()) for name in difference)
-    most, _, scale = (np.abs(whole[name].floats()) for name in whole)
-    share = np.where(weighed, ROUNDING, DUST)
-    with np.errstate(over="ignore"):
-        size = np.where(np.isfinite(scale), scale, 0.0)
-        small = (squares <= share * size) & (total <= share * np.sqrt(most) * np.sqrt(size))
-    return np.asarray(some & small & (n <= share * most))
+    n, total, squares = (np.abs(difference[name].floats()) for name in _NAMES)
+    most, sum_, scale = (np.abs(whole[name].floats()) for name in _NAMES)
+    share = np.where(difference["n"].nonzero(), ROUNDING, DUST)
+    size = np.where(np.isfinite(scale), scale, 0.0)
+    small = total <= share * np.maximum(sum_, np.sqrt(most) * np.sqrt(size))
+    return np.asarray(some & small & (squares <= share * size) & (n <= share * most))
 
 
 def impossible(
     left: dict[str, Any], whole: dict[str, Any], rows: FloatArray, cells: Cells
 ) -> NDArray[np.bool_]:
     """Less than no data, more than the rows, or squares that no data with this sum can have."""
-    n, total, squares = (left[name] for name in ("n", "total", "squares"))
+    n, total, squares = (left[name] for name in _NAMES)
     negative = n.negative() | squares.negative()
     empty = ~n.nonzero() & (total.nonzero() | squares.nonzero())
     left_over = deviation(n.zeroed(negative), total, squares.zeroed(negative))
@@ -145,10 +145,10 @@ def impossible(
 
 
 def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    """Whether the sums are equal: exactly where n is, up to rounding otherwise."""
-    difference = {name: a[name] - b[name] for name in a}
+    """Whether the sums are equal: exactly for whole weights, up to rounding otherwise."""
+    difference = {name: a[name] - b[name] for name in _NAMES}
     some = np.any([part.nonzero() for part in difference.values()], axis=0)
-    return not some.any() or not np.any(some & ~(difference["n"].nonzero() & _dust(difference, a)))
+    return not some.any() or not np.any(some & ~_dust(difference, a))
 
 
 def moments(sums: dict[str, Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -201,8 +201,8 @@ def _density(
     if df is not None:
         df = np.where(df > 0, df, 1.0)
         constant = _student_constant(df) + 0.5 * np.log(precision)
-    # Not zero: an overflowing distance times zero would be NaN.
-    precision = np.where(known, precision, limits.smallest_subnormal)
+    # Not zero, nor half of it: an overflowing distance times zero would be NaN.
+    precision = np.where(known, precision, 2 * limits.smallest_subnormal)
     constant = np.where(known, constant, 0.0)
     mean, precision, constant = (np.ascontiguousarray(x.T) for x in (centre, precision, constant))
     return Params(mean, precision, constant, None if df is None else np.ascontiguousarray(df.T))
