@@ -1,0 +1,174 @@
+"""Sums that never round: fractions are the oracle."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deciban.errors import MissingValueError
+from deciban.exact import LONGEST, ExactSum, deviation
+from deciban.kernels import exact as kernel
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+lists = st.lists(finite, min_size=1, max_size=6)
+pairs = st.lists(st.tuples(finite, finite), min_size=1, max_size=5)
+
+
+def fractions(numbers):
+    """The numbers that an ExactSum holds, flat."""
+    rows = numbers.digits.reshape(-1, numbers.digits.shape[-1]).tolist()
+    return [
+        sum(d * Fraction(2) ** (32 * (numbers.base + i)) for i, d in enumerate(r)) for r in rows
+    ]
+
+
+def nearest(fraction):
+    """The float nearest to a fraction; infinite where none is."""
+    try:
+        return float(fraction)
+    except OverflowError:
+        return math.copysign(math.inf, fraction)
+
+
+def within_one_ulp(got, fraction):
+    want = nearest(fraction)
+    return got == want or abs(Fraction(got) - fraction) <= Fraction(math.ulp(want))
+
+
+@given(pairs)
+def test_sums_and_differences_are_those_of_fractions(values):
+    a, b = (ExactSum.of(side) for side in zip(*values, strict=True))
+    left, right = ([Fraction(x) for x in side] for side in zip(*values, strict=True))
+    assert fractions(a) == left
+    assert fractions(a + b) == [x + y for x, y in zip(left, right, strict=True)]
+    assert fractions(a - b) == [x - y for x, y in zip(left, right, strict=True)]
+    assert fractions((a + b) - b) == left
+    assert fractions(a.total()) == [sum(left)]
+    difference = [x - y for x, y in zip(left, right, strict=True)]
+    assert (a - b).negative().tolist() == [x < 0 for x in difference]
+    assert (a - b).nonzero().tolist() == [x != 0 for x in difference]
+    assert all(map(within_one_ulp, (a - b).floats().tolist(), difference))
+    assert fractions(a.zeroed(a.negative())) == [max(x, 0) for x in left]
+
+
+@given(lists)
+def test_floats_give_back_what_they_were_made_of(values):
+    assert ExactSum.of(values).floats().tolist() == values
+
+
+@given(lists, st.floats(-1e9, 1e9))
+def test_products_are_exact_to_about_five_hundred_bits(values, factor):
+    product = fractions(ExactSum.of(values) * factor)
+    for got, value in zip(product, values, strict=True):
+        want = Fraction(value) * Fraction(factor)
+        assert abs(got - want) <= abs(want) / 2 ** (32 * (LONGEST - 2))
+
+
+@given(lists, st.integers(-600, 600))
+def test_powers_of_two_scale_exactly(values, power):
+    product = ExactSum.of(values) * 2.0**power
+    assert fractions(product) == [Fraction(x) * Fraction(2) ** power for x in values]
+
+
+def test_many_decays_do_not_make_numbers_longer():
+    x = ExactSum.of([1e9, -1e-9])
+    for _ in range(100):
+        x = x * 0.9
+    assert x.digits.shape[-1] <= LONGEST + 4
+    np.testing.assert_allclose(x.floats(), np.array([1e9, -1e-9]) * 0.9**100, rtol=1e-13)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_only_finite_numbers_add_up(bad):
+    with pytest.raises(MissingValueError, match="finite numbers, got"):
+        ExactSum.of([1.0, bad])
+
+
+@given(st.lists(st.floats(-1e150, 1e150), min_size=1, max_size=8))
+def test_deviation_is_rounded_once(x):
+    some = [Fraction(v) for v in x]
+    n, total = ExactSum.of([1.0] * len(x)).total(), ExactSum.of(x).total()
+    squares = _squares(x)
+    want = len(x) * sum(v * v for v in some) - sum(some) ** 2
+    assert within_one_ulp(float(deviation(n, total, squares.total())), want)
+
+
+def _squares(x):
+    """The exact squares of floats, from the kernel."""
+    columns = np.array([x])
+    *_, squares, base = kernel.moments(columns, np.zeros(1, dtype=np.intp), 1)
+    return ExactSum(squares[0], base).carried()
+
+
+tables = st.tuples(st.integers(1, 6), st.integers(1, 4), st.integers(1, 3)).flatmap(
+    lambda shape: st.tuples(
+        st.just(shape),
+        st.lists(
+            st.one_of(finite, st.just(math.nan), st.just(0.0)),
+            min_size=shape[0] * shape[1],
+            max_size=shape[0] * shape[1],
+        ),
+        st.lists(st.integers(0, shape[2] - 1), min_size=shape[0], max_size=shape[0]),
+        st.lists(st.floats(0, 1e9), min_size=shape[0], max_size=shape[0]),
+    )
+)
+
+
+def moments_by_fractions(X, y, weight, n_classes):
+    """``n``, ``sum x`` and ``sum x**2`` per class and column, flat."""
+    sums = [[Fraction(0)] * (n_classes * X.shape[1]) for _ in range(3)]
+    for row, c, w in zip(X.tolist(), y, weight, strict=True):
+        for j, x in enumerate(row):
+            if not math.isnan(x):
+                for power, part in enumerate(sums):
+                    part[c * X.shape[1] + j] += Fraction(w) * Fraction(x) ** power
+    return sums
+
+
+@given(tables)
+@settings(max_examples=150)
+def test_moments_are_those_of_fractions(data):
+    (n, d, K), values, labels, weight = data
+    X, y = np.array(values).reshape(n, d), np.array(labels, dtype=np.intp)
+    infinite, missing, s1, b1, s2, b2 = kernel.moments(X, y, K)
+    count, total, squares = moments_by_fractions(X, labels, [1] * n, K)
+    assert infinite == -1
+    rows = np.bincount(y, minlength=K)[:, None]
+    assert (rows - missing).ravel().tolist() == count
+    assert fractions(ExactSum(s1, b1)) == total
+    assert fractions(ExactSum(s2, b2)) == squares
+    infinite, *parts = kernel.weighted_moments(X, y, np.array(weight), K)
+    sums = [ExactSum(parts[i], parts[i + 1]) for i in (0, 2, 4)]
+    assert [fractions(part) for part in sums] == moments_by_fractions(X, labels, weight, K)
+
+
+@pytest.mark.parametrize("weight", [None, np.ones(3)])
+def test_an_infinity_is_reported(weight):
+    X = np.array([[1.0, 2.0], [np.nan, -np.inf], [0.0, 1.0]])
+    y = np.zeros(3, dtype=np.intp)
+    found = kernel.moments(X, y, 1) if weight is None else kernel.weighted_moments(X, y, weight, 1)
+    assert found[0] == 3
+
+
+def test_many_classes_and_columns_are_counted_in_blocks():
+    """600 classes and 200 exponents a column exceed the cells that are held at once."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((700, 8)) * 2.0 ** rng.integers(-100, 100, (700, 8))
+    y = rng.integers(0, 600, 700)
+    _, _, s1, b1, s2, b2 = kernel.moments(X, y, 600)
+    _, total, squares = moments_by_fractions(X, y.tolist(), [1] * 700, 600)
+    assert fractions(ExactSum(s1, b1)) == total
+    assert fractions(ExactSum(s2, b2)) == squares
+
+
+def test_a_large_mean_leaves_the_variance_accurate():
+    x = 1e9 + np.random.default_rng(0).standard_normal(1000)
+    n, total = ExactSum.of(np.ones(1000)).total(), ExactSum.of(x).total()
+    got = float(deviation(n, total, _squares(x).total())) / 1000**2
+    some = [Fraction(v) for v in x.tolist()]
+    mean = sum(some) / 1000
+    want = float(sum((v - mean) ** 2 for v in some) / 1000)
+    assert got == pytest.approx(want, rel=1e-15)

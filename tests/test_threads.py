@@ -1,0 +1,69 @@
+"""The engine of threads: the same results whatever the threads and chunks."""
+
+import numpy as np
+import pytest
+
+from deciban.engines import threads
+from deciban.errors import ParameterError
+from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+
+rng = np.random.default_rng(0)
+X = rng.integers(0, 3, (500, 6)).astype(float)
+Y = rng.integers(0, 4, 500)
+WEIGHT = rng.random(500)
+MODELS = [BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB]
+
+
+def results(model, weight):
+    m = model().fit(X, Y, sample_weight=weight)
+    return m.counts_, m.predict_proba(X)
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["counted", "weighted"])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("n_threads", ["1", "2", "5"])
+@pytest.mark.parametrize("chunk", [1, 50, 10**6])
+def test_results_do_not_depend_on_threads_or_chunks(model, weight, n_threads, chunk, monkeypatch):
+    monkeypatch.setenv("DECIBAN_THREADS", "1")
+    counts, proba = results(model, weight)
+    monkeypatch.setenv("DECIBAN_THREADS", n_threads)
+    monkeypatch.setattr(threads, "COUNT_CHUNK", chunk)
+    monkeypatch.setattr(threads, "SCORE_CHUNK", chunk)
+    found, again = results(model, weight)
+    assert found == counts
+    np.testing.assert_allclose(again, proba, rtol=1e-12)
+    if model is GaussianNB:
+        assert np.array_equal(again, proba)
+
+
+@pytest.mark.parametrize("bad", ["0", "-1", "two", "1.5", "²"])
+def test_a_bad_number_of_threads(bad, monkeypatch):
+    monkeypatch.setenv("DECIBAN_THREADS", bad)
+    with pytest.raises(ParameterError, match=r"whole number >= 1, got .* Hint: unset it"):
+        threads.n_threads()
+
+
+def test_all_cores_by_default(monkeypatch):
+    monkeypatch.delenv("DECIBAN_THREADS", raising=False)
+    assert threads.n_threads() >= 1
+    monkeypatch.setenv("DECIBAN_THREADS", " 3 ")
+    assert threads.n_threads() == 3
+
+
+def test_chunks_cover_every_row_once():
+    for n_rows, rows in ((0, 5), (1, 5), (10, 5), (11, 5), (3, 0), (3, 10**9)):
+        covered = [i for part in threads.chunks(n_rows, rows) for i in range(n_rows)[part]]
+        assert covered == list(range(n_rows))
+
+
+def test_an_error_in_one_chunk_is_raised(monkeypatch):
+    monkeypatch.setenv("DECIBAN_THREADS", "2")
+
+    def work(part):
+        if part.start == 3:
+            raise KeyError("row 3")
+        return part.start
+
+    with pytest.raises(KeyError, match="row 3"):
+        list(threads.run(work, threads.chunks(6, 1)))
+    assert list(threads.run(lambda part: part.start, threads.chunks(6, 2))) == [0, 2, 4]
