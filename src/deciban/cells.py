@@ -6,9 +6,10 @@ categories has one cell per value.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,16 +36,17 @@ class Cells:
         return cls(np.arange(columns) if isinstance(columns, int) else columns)
 
     @classmethod
-    def of_values(cls, columns: Sequence[object] | Labels, values: Sequence[Labels]) -> Cells:
+    def of_values(cls, columns: Sequence[Hashable] | Labels, values: Sequence[Labels]) -> Cells:
         """One cell a value of each column."""
-        names = columns if isinstance(columns, np.ndarray) else labels.narrowed(list(columns))  # type: ignore[arg-type]
+        names = columns if isinstance(columns, np.ndarray) else labels.narrowed(list(columns))
         return cls(names, tuple(values))
 
     @cached_property
     def offsets(self) -> Positions:
         """Where each column's cells start, and the end of the last."""
-        sizes = [1] * len(self.columns) if self.values is None else [len(v) for v in self.values]
-        return np.concatenate([[0], np.cumsum(sizes, dtype=np.intp)]).astype(np.intp)
+        if self.values is None:
+            return np.arange(len(self.columns) + 1, dtype=np.intp)
+        return np.cumsum([0, *map(len, self.values)], dtype=np.intp)
 
     @cached_property
     def coded(self) -> bool:
@@ -75,9 +77,8 @@ class Cells:
         columns = labels.union(self.columns, other.columns)
         if self.values is None or other.values is None:
             return Cells(columns)
-        values = list(self.values) + [np.empty(0, dtype=object)] * (
-            len(columns) - len(self.columns)
-        )
+        none: Labels = np.empty(0, dtype=object)
+        values = [*self.values, *[none] * (len(columns) - len(self.columns))]
         for j, at in enumerate(labels.positions(other.columns, columns)):
             values[at] = labels.union(values[at], other.values[j])
         return Cells(columns, tuple(values))
@@ -94,6 +95,10 @@ class Cells:
             for j, values in enumerate(self.values)
         ]
         return np.concatenate([np.empty(0, dtype=np.intp), *out])
+
+    def column_of(self, cell: int) -> Any:
+        """The name of the column that a cell belongs to."""
+        return self.columns[int(np.searchsorted(self.offsets, cell, side="right")) - 1]
 
     def select(self, keep: NDArray[np.bool_]) -> Cells:
         """Only the cells that are kept; a column stays while it has one."""

@@ -17,21 +17,27 @@ for whole weights up to 2**53, and fractional weights may show in the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from deciban import encoding, families, labels
+from deciban import encoding, labels, rounding
 from deciban.cells import Cells
-from deciban.errors import InputError, NegativeCountError, ParameterError
-from deciban.exact import ExactSum
+from deciban.errors import (
+    DecibanError,
+    InputError,
+    NegativeCountError,
+    ParameterError,
+    ShapeError,
+)
+from deciban.families import family as named_family
 from deciban.labels import Labels
 from deciban.table import FloatArray, Table
 
-#: Counts that differ by less than this share are the same: the last bits of fractional weights.
-ROUNDING = 1e-12
+__all__ = ["Counts", "Table", "merge"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +50,19 @@ class Counts:
     (array([-1,  1]), array([2., 2.]))
     >>> (a + b) - b == a
     True
-    >>> b - a
+    >>> b - a  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    deciban.errors.NegativeCountError: class 1 has less than 2 rows to take away, it has 0. Hint: only rows that were added can be taken away.
+    deciban.errors.NegativeCountError: 2 rows of class 1 cannot be taken away, it has 0. Hint: ...
     """
 
     classes: Labels
     weight: FloatArray
     tables: Mapping[str, Table]
+
+    #: numpy leaves ``number * counts`` to this class.
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     @classmethod
     def of(
@@ -63,7 +73,7 @@ class Counts:
         family: str | Mapping[Any, str] = "categorical",
         weight: Any = None,
     ) -> Counts:
-        """Count columns ``{name: values}``, or the columns of a matrix, by class.
+        """Count columns ``{name: values}``, or the columns of a frame or matrix, by class.
 
         ``family`` is that of all columns or ``{name: family}``: categorical,
         gaussian, bernoulli, multinomial or complement.
@@ -72,55 +82,65 @@ class Counts:
         >>> counts.tables["gaussian"].sums["total"].floats().ravel()
         array([1., 6.])
         """
-        columns = X if isinstance(X, Mapping) else dict(enumerate(np.asarray(X).T))
+        columns = _columns(X)
         labelled = encoding.class_codes(y)
         weights = encoding.weights(weight, len(labelled.codes))
         rows = np.bincount(labelled.codes, weights, len(labelled.classes)).astype(np.float64)
-        names: dict[str, list[Any]] = {}
-        for name, values in columns.items():
-            encoding.check_length(values, len(labelled.codes), f"column {name!r}")
-            kind = family if isinstance(family, str) else family[name]
-            names.setdefault(kind, []).append(name)
         tables = {}
-        for kind, block in names.items():
-            cells, matrix = encoding.block(kind, block, [columns[name] for name in block])
-            sums = families.family(kind).count(
-                matrix, labelled.codes, len(labelled.classes), weights, cells
-            )
+        for kind, block in _by_family(columns, family).items():
+            cells, matrix = _encoded(kind, block, len(labelled.codes))
+            how = named_family(kind)
+            how.check(matrix, cells.columns)
+            sums = how.count(matrix, labelled.codes, len(rows), weights, cells)
             tables[kind] = Table(kind, cells, rows, sums)
         return cls(labelled.classes, rows, tables)
 
     def aligned(self, classes: Labels, shape: Mapping[str, Cells]) -> Counts:
         """The same counts with these classes and, by block, these cells."""
         at = labels.positions(self.classes, classes)
+        if np.any(at < 0):
+            raise InputError(
+                f"class {self.classes[at < 0][0]!s} has counts that would be lost.",
+                hint="name every class that was counted",
+            )
         weight = np.zeros(len(classes))
         weight[at] = self.weight
         tables = {
-            name: table.aligned(at, len(classes), shape[name])
+            name: table.aligned(at, len(classes), shape.get(name, table.cells))
             for name, table in self.tables.items()
         }
         return Counts(classes, weight, tables)
 
     def pruned(self) -> Counts:
-        """Without the classes and cells in which nothing is counted any more."""
-        keep = self.weight > 0
-        tables = {n: t.selected(keep, t.used()) for n, t in self.tables.items() if t.used().any()}
+        """Without the classes and cells in which nothing is counted any more.
+
+        >>> a, b = Counts.of({"x": ["S"]}, [1]), Counts.of({"x": ["L"]}, [2])
+        >>> (a + b * 0).classes, (a + b * 0).pruned().classes
+        (array([1, 2]), array([1]))
+        """
+        counted = [self.weight > 0, *(table.rows > 0 for table in self.tables.values())]
+        keep = np.any(counted, axis=0)
+        tables = {name: table.selected(keep, table.used()) for name, table in self.tables.items()}
         return Counts(self.classes[keep], self.weight[keep], tables)
 
     def __add__(self, other: object) -> Counts:
         if not isinstance(other, Counts):
             return NotImplemented
-        return _combined(self, other, lambda a, b: a + b)
+        a, b = _united(self, other)
+        tables = {name: table + b.tables[name] for name, table in a.tables.items()}
+        return Counts(a.classes, a.weight + b.weight, tables)
 
     def __sub__(self, other: object) -> Counts:
         if not isinstance(other, Counts):
             return NotImplemented
-        result = _combined(self, other, _difference)
-        _check(result, self, other)
-        return result.pruned()
+        a, b = _united(self, other)
+        weight = rounding.difference(a.weight, b.weight)
+        _refuse_negative_rows(a, b, weight)
+        tables = {name: _left(a, name, b.tables[name]) for name in a.tables}
+        return Counts(a.classes, weight, tables).pruned()
 
     def __mul__(self, factor: object) -> Counts:
-        if not isinstance(factor, int | float | np.number):
+        if not isinstance(factor, Real):
             return NotImplemented
         scale = float(factor)
         if not (np.isfinite(scale) and scale >= 0):
@@ -141,99 +161,157 @@ class Counts:
             a, b = _united(self, other)
         except InputError:
             return False
-        if not _close(a.weight, b.weight):
-            return False
-        return all(_same_table(a.tables.get(name), b.tables.get(name)) for name in {*a.tables, *b.tables})
-
-    __hash__ = None  # type: ignore[assignment]
+        return rounding.same(a.weight, b.weight) and all(
+            _same(table, b.tables[name]) for name, table in a.tables.items()
+        )
 
     def __repr__(self) -> str:
-        blocks = ", ".join(f"{n}: {len(t.cells.columns)} columns" for n, t in self.tables.items())
-        return f"<Counts of {self.weight.sum():g} rows, {len(self.classes)} classes, {blocks or 'no columns'}>"
+        blocks = [f"{n}: {len(t.cells.columns)} columns" for n, t in self.tables.items()]
+        return (
+            f"<Counts of {self.weight.sum():g} rows, {len(self.classes)} classes, "
+            f"{', '.join(blocks) or 'no columns'}>"
+        )
 
 
-def merge(parts: list[Counts]) -> Counts:
-    """All of them together."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
+def merge(parts: Iterable[Counts]) -> Counts:
+    """All of them together.
+
+    >>> merge(Counts.of({"x": [value]}, [1]) for value in "abc")
+    <Counts of 3 rows, 1 classes, categorical: 1 columns>
+    """
+    total: Counts | None = None
+    for part in parts:
+        total = part if total is None else total + part
+    if total is None:
+        raise InputError("there are no counts to merge.", hint="give at least one")
     return total
 
 
+# ---------------------------------------------------------------------- from data
+
+
+def _columns(X: Any) -> Mapping[Any, Any]:
+    """Columns by name, or by number for a matrix."""
+    if isinstance(X, Mapping):
+        return X
+    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
+        return {name: X[name] for name in X.columns}
+    try:
+        matrix = np.asarray(X)
+    except ValueError:
+        matrix = np.empty(0)
+    if matrix.ndim != 2:
+        raise ShapeError(
+            f"X must be columns or a matrix of rows, got {type(X).__name__}.",
+            hint="pass {name: values}, a data frame or a list of rows of the same length",
+        )
+    return dict(enumerate(matrix.T))
+
+
+def _by_family(
+    columns: Mapping[Any, Any], family: str | Mapping[Any, str]
+) -> dict[str, dict[Any, Any]]:
+    """The columns of each family."""
+    kinds = family if isinstance(family, Mapping) else dict.fromkeys(columns, family)
+    blocks: dict[str, dict[Any, Any]] = {}
+    for name, values in columns.items():
+        if name not in kinds:
+            raise ParameterError(
+                f"column {name!r} has no family.", hint="name one for every column"
+            )
+        named_family(kinds[name])
+        blocks.setdefault(kinds[name], {})[name] = values
+    return blocks
+
+
+def _encoded(kind: str, block: Mapping[Any, Any], n_rows: int) -> tuple[Cells, Any]:
+    """The cells of a block and its matrix."""
+    try:
+        for name, values in block.items():
+            encoding.check_length(values, n_rows, f"column {name!r}")
+        cells, matrix = encoding.block(kind, list(block), list(block.values()))
+    except DecibanError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"column {', '.join(map(repr, block))} cannot be counted as {kind}: {error}.",
+            hint="a column is a flat list or array; only categorical ones hold other than numbers",
+        ) from None
+    if matrix.shape != (n_rows, len(block)):
+        raise ShapeError(
+            f"{len(block)} columns of {n_rows} values are needed, got {matrix.shape[::-1]}.",
+            hint="a column is a flat list or array",
+        )
+    return cells, matrix
+
+
+# ---------------------------------------------------------------------- two at a time
+
+
 def _united(a: Counts, b: Counts) -> tuple[Counts, Counts]:
-    """Both on the same classes and cells."""
+    """Both on the same classes, blocks and cells."""
     classes = labels.union(a.classes, b.classes)
     if len(classes) > len(a.classes):
         classes = labels.ordered(classes.tolist())
-    shape = {name: table.cells for name, table in {**b.tables, **a.tables}.items()}
-    for name in a.tables.keys() & b.tables.keys():
-        left, right = a.tables[name], b.tables[name]
-        if left.family != right.family:
-            raise InputError(
-                f"block {name!r} is {left.family} on one side and {right.family} on the other.",
-                hint="count both with the same families",
-            )
-        shape[name] = left.cells.union(right.cells)
-    if labels.same(classes, a.classes) and labels.same(classes, b.classes) and all(
-        shape[name].same(t.cells) for side in (a, b) for name, t in side.tables.items()
-    ):
-        return a, b
-    return a.aligned(classes, shape), b.aligned(classes, shape)
+    shape = {name: table.cells for name, table in a.tables.items()}
+    for name, table in b.tables.items():
+        shape[name] = _shared(name, a.tables[name], table) if name in shape else table.cells
+    return _spread(a, classes, shape, b), _spread(b, classes, shape, a)
 
 
-def _combined(a: Counts, b: Counts, combine: Callable[[Any, Any], Any]) -> Counts:
-    a, b = _united(a, b)
-    tables = {name: table.combined(b.tables.get(name), combine) for name, table in a.tables.items()}
-    for name in b.tables.keys() - a.tables.keys():
-        nothing = b.tables[name].mapped(lambda part: part * 0.0)
-        tables[name] = nothing.combined(b.tables[name], combine)
-    return Counts(a.classes, combine(a.weight, b.weight), tables)
-
-
-def _difference(a: Any, b: Any) -> Any:
-    """``a - b``; what is left of fractional weights by rounding alone is nothing."""
-    out = a - b
-    if isinstance(out, ExactSum):
-        return out
-    out[np.abs(out) <= ROUNDING * np.maximum(a, b)] = 0.0
-    return out
-
-
-def _check(result: Counts, a: Counts, b: Counts) -> None:
-    """Refuse a difference that is less than nothing."""
-    hint = "only rows that were added can be taken away"
-    if np.any(result.weight < 0):
-        label = result.classes[int(np.argmin(result.weight))]
-        has, takes = (_weight_of(side, label) for side in (a, b))
-        raise NegativeCountError(
-            f"class {label!s} has less than {takes:g} rows to take away, it has {has:g}.", hint=hint
+def _shared(name: str, left: Table, right: Table) -> Cells:
+    """The cells of a block that both have."""
+    if left.family != right.family:
+        raise InputError(
+            f"block {name!r} is {left.family} on one side and {right.family} on the other.",
+            hint="count both with the same families",
         )
-    for name, table in result.tables.items():
-        bad = families.family(table.family).impossible(table.sums)
-        if bad.any() or np.any(table.rows < 0):
-            c, cell = divmod(int(np.argmax(bad)), max(table.cells.size, 1))
-            column = int(np.searchsorted(table.cells.offsets, cell, side="right")) - 1
-            raise NegativeCountError(
-                f"a count of column {table.cells.columns[column]!s} in class {result.classes[c]!s} "
-                f"would fall below zero (block {name!r}).",
-                hint=hint,
-            )
+    return left.cells.union(right.cells)
 
 
-def _weight_of(counts: Counts, label: object) -> float:
-    return float(counts.weight[counts.classes == label].sum())
+def _spread(a: Counts, classes: Labels, shape: Mapping[str, Cells], other: Counts) -> Counts:
+    """These counts on wider axes, with nothing counted in the blocks of the other alone."""
+    fits = all(shape[name].same(table.cells) for name, table in a.tables.items())
+    wide = a if fits and labels.same(classes, a.classes) else a.aligned(classes, shape)
+    if len(shape) == len(wide.tables):
+        return wide
+    absent = {name: _nothing(t, len(classes)) for name, t in other.tables.items()}
+    tables = {name: wide.tables.get(name) or absent[name] for name in shape}
+    return Counts(wide.classes, wide.weight, tables)
 
 
-def _same_table(a: Table | None, b: Table | None) -> bool:
-    if a is None or b is None:
-        table = a or b
-        return table is None or not table.used().any()
-    return _close(a.rows, b.rows) and all(_close(a.sums[name], b.sums[name]) for name in a.sums)
+def _nothing(table: Table, n_classes: int) -> Table:
+    """A table of the same cells in which nothing is counted."""
+    none = table.selected(np.zeros(len(table.rows), bool), np.ones(table.cells.size, bool))
+    return none.aligned(np.empty(0, dtype=np.intp), n_classes, table.cells)
 
 
-def _close(a: Any, b: Any) -> bool:
-    if isinstance(a, ExactSum):
-        if not (a - b).nonzero().any():
-            return True
-        a, b = a.floats(), b.floats()
-    return bool(np.all(np.abs(a - b) <= ROUNDING * np.maximum(np.abs(a), np.abs(b))))
+def _same(a: Table, b: Table) -> bool:
+    return rounding.same(a.rows, b.rows) and bool(named_family(a.family).same(a.sums, b.sums))
+
+
+def _refuse_negative_rows(a: Counts, b: Counts, left: FloatArray) -> None:
+    if np.any(left < 0):
+        c = int(np.argmin(left))
+        raise NegativeCountError(
+            f"{b.weight[c]:g} rows of class {a.classes[c]!s} cannot be taken away, "
+            f"it has {a.weight[c]:g}.",
+            hint="only rows that were added can be taken away",
+        )
+
+
+def _left(a: Counts, name: str, part: Table) -> Table:
+    """What is left of a block; less than nothing is refused."""
+    whole = a.tables[name]
+    how, rows = named_family(whole.family), rounding.difference(whole.rows, part.rows)
+    sums = how.subtract(whole.sums, part.sums)
+    bad = how.impossible(sums, whole.sums, rows, whole.cells)
+    if bad.any() or np.any(rows < 0):
+        c, cell = divmod(int(np.argmax(bad)), max(whole.cells.size, 1))
+        column = whole.cells.column_of(cell) if bad.any() else f"any of block {name!r}"
+        label = a.classes[c if bad.any() else int(np.argmin(rows))]
+        raise NegativeCountError(
+            f"the counts of column {column!s} in class {label!s} do not hold what is taken away.",
+            hint="only rows that were added can be taken away",
+        )
+    return Table(whole.family, whole.cells, rows, sums)

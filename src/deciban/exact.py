@@ -8,14 +8,19 @@ taken away again without a trace, at any scale.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from deciban.errors import MissingValueError
 from deciban.kernels import exact as kernel
 
 Digits = NDArray[np.int64]
+
+#: After a decay a number keeps this many digits of 32 bits: else each decay would add two.
+LONGEST = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +36,20 @@ class ExactSum:
     base: int
 
     @classmethod
-    def of(cls, values: object) -> ExactSum:
-        """The exact value of finite floats or integers."""
-        floats = np.ascontiguousarray(values, dtype=np.float64)
+    def of(cls, values: ArrayLike) -> ExactSum:
+        """The exact value of finite floats.
+
+        >>> ExactSum.of([float("inf")])
+        Traceback (most recent call last):
+        ...
+        deciban.errors.MissingValueError: a sum is of finite numbers, got inf. Hint: leave it out.
+        """
+        floats = np.asarray(values, dtype=np.float64, order="C")
+        bad = floats[~np.isfinite(floats)]
+        if bad.size:
+            raise MissingValueError(
+                f"a sum is of finite numbers, got {bad.item(0)}.", hint="leave it out"
+            )
         digits, base = kernel.from_floats(floats.ravel())
         return cls(digits.reshape(*floats.shape, -1), base).carried()
 
@@ -74,12 +90,51 @@ class ExactSum:
         return self._combined(other, -1)
 
     def __mul__(self, factor: float) -> ExactSum:
-        """Scaled, and rounded to the nearest float."""
-        return ExactSum.of(self.floats() * factor)
+        """Scaled: exactly by a power of two, otherwise to about 500 bits.
+
+        >>> x = ExactSum.of([1e9, 1.0])
+        >>> (x * 0.1 - ExactSum.of([1e8, 0.1])).floats()      # 0.1 is not one tenth
+        array([5.55111512e-09, 0.00000000e+00])
+        """
+        part, power = math.frexp(abs(factor))
+        mantissa = int(math.ldexp(part, 53))
+        jump, shift = divmod(power - 53, 32)
+        product = self.carried()._times(mantissa << shift, jump, -1 if factor < 0 else 1)
+        return product if part == 0.5 else product._rounded()
+
+    def _times(self, factor: int, jump: int, sign: int) -> ExactSum:
+        """Times ``sign * factor * 2**(32 * jump)``, by pieces of 16 bits: products fit 64."""
+        pieces = [factor >> at & 0xFFFF for at in range(0, max(factor.bit_length(), 1), 16)]
+        length = self.digits.shape[-1]
+        out = np.zeros((*self.shape, length + len(pieces) // 2 + 1), dtype=np.int64)
+        for k, piece in enumerate(pieces):
+            start, half = divmod(k, 2)
+            product = sign * piece * self.digits
+            if half:
+                out[..., start + 1 : start + 1 + length] += product >> 16
+                product = (product & 0xFFFF) << 16
+            out[..., start : start + length] += product
+        return ExactSum(out, self.base + jump).carried()
+
+    def _rounded(self) -> ExactSum:
+        """Each number down to its first ``LONGEST`` digits."""
+        length = self.digits.shape[-1]
+        if length <= LONGEST:
+            return self
+        below_zero = self.negative()[..., None]
+        leading = np.where(below_zero, self.digits != 0xFFFFFFFF, self.digits != 0)
+        leading[..., -1] = self.digits[..., -1] != np.where(below_zero[..., 0], -1, 0)
+        top = length - 1 - np.argmax(leading[..., ::-1], axis=-1)
+        keep = np.arange(length) > top[..., None] - LONGEST
+        return ExactSum(np.where(keep, self.digits, 0), self.base).carried()
 
     def total(self) -> ExactSum:
         """The sum over the first axis."""
         return ExactSum(self.digits.sum(axis=0), self.base).carried()
+
+    def zeroed(self, where: NDArray[np.bool_]) -> ExactSum:
+        """The same numbers, but zero where it says."""
+        return ExactSum(np.where(where[..., None], 0, self.digits), self.base)
 
     def floats(self) -> NDArray[np.float64]:
         """The nearest floats (the last bit may differ)."""
@@ -88,20 +143,22 @@ class ExactSum:
 
     def negative(self) -> NDArray[np.bool_]:
         """Where a number is below zero."""
-        return self.digits[..., -1] < 0
+        return np.asarray(self.digits[..., -1] < 0)
 
     def nonzero(self) -> NDArray[np.bool_]:
         """Where a number is not zero."""
-        return self.digits.any(axis=-1)
+        return np.asarray(self.digits.any(axis=-1))
 
 
 def deviation(n: ExactSum, total: ExactSum, squares: ExactSum) -> NDArray[np.float64]:
-    """``n * squares - total**2``, exactly, then rounded once.
+    """``n * squares - total**2``, exactly, then rounded once; ``n`` and ``squares`` are >= 0.
 
-    >>> x = np.array([1e9 + 1, 1e9 + 2, 1e9 + 3])
-    >>> n, total, squares = ExactSum.of(3), ExactSum.of(x).total(), ExactSum.of(x * x).total()
-    >>> float(ExactSum.of(3.0).floats())
-    3.0
+    Divided by ``n**2`` it is the variance, of which floats would leave nothing:
+
+    >>> x = [1.0, 1.0 + 2.0**-26]                       # their squares fit a float
+    >>> n, total, squares = (ExactSum.of([a**k for a in x]).total() for k in (0, 1, 2))
+    >>> float(deviation(n, total, squares)) / 4 == 2.0**-54
+    True
     """
     flat = [part.digits.reshape(-1, part.digits.shape[-1]) for part in (n, total, squares)]
     out = kernel.spread(flat[0], n.base, flat[1], total.base, flat[2], squares.base)

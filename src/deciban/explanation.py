@@ -31,26 +31,41 @@ def decibans(log_likelihood: FloatArray, against: int | None = None) -> FloatArr
     >>> decibans(np.log([0.2, 0.02, 0.002]), against=2)
     array([20., 10.,  0.])
     """
-    n_classes = log_likelihood.shape[-1]
+    if against is not None:
+        other = log_likelihood[..., against, None]
+    elif log_likelihood.shape[-1] == 2:
+        other = log_likelihood[..., ::-1]
+    else:
+        other = _mean_of_others(log_likelihood)
     with np.errstate(invalid="ignore"):
-        if against is not None:
-            difference = log_likelihood - log_likelihood[..., against, None]
-        elif n_classes > 1:
-            total = log_likelihood.sum(axis=-1, keepdims=True)
-            difference = log_likelihood - (total - log_likelihood) / (n_classes - 1)
-        else:
-            difference = np.zeros_like(log_likelihood)
+        difference = log_likelihood - other
     # Impossible against impossible is no evidence either way.
     return np.where(np.isnan(difference), 0.0, DECIBANS * difference)
 
 
+def _mean_of_others(log_likelihood: FloatArray) -> FloatArray:
+    """The mean over all other classes; minus infinity where one of them is. Alone, itself."""
+    n_classes = log_likelihood.shape[-1]
+    if n_classes == 1:
+        return log_likelihood
+    impossible = np.isneginf(log_likelihood)
+    finite = np.where(impossible, 0.0, log_likelihood)
+    mean = (finite.sum(axis=-1, keepdims=True) - finite) / (n_classes - 1)
+    among_others = impossible.sum(axis=-1, keepdims=True) - impossible
+    return np.where(among_others > 0, -np.inf, mean)
+
+
 def position(against: Any, classes: NDArray[Any]) -> int | None:
-    """Where the class that is compared against stands; None for all others."""
+    """Where the class that is compared against stands; None for all others.
+
+    >>> position("spam", np.array(["ham", "spam"]))
+    1
+    """
     if against is None:
         return None
-    found = np.flatnonzero(classes == against)
-    if not len(found):
+    known: list[Any] = classes.tolist()
+    if against not in known:
         raise InputError(
             f"unknown class {against!r}.", hint=f"one of {', '.join(map(str, classes[:10]))}"
         )
-    return int(found[0])
+    return known.index(against)

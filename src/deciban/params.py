@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deciban.counts import Counts
 from deciban.errors import ParameterError, ShapeError
 from deciban.families import family
-from deciban.families.discrete import pseudo_count
+from deciban.families.discrete import log_shares, pseudo_count
 from deciban.settings import Method, Settings, check_smoothing
 
 FloatArray = NDArray[np.float64]
@@ -39,10 +39,12 @@ def estimate(
     >>> np.exp(block.log_prob[0]).round(4)      # L, under classes 1 and 2
     array([0.25  , 0.6667])
     """
-    chosen = settings or Settings()
+    chosen = Settings() if settings is None else settings
     blocks = {}
     for name, table in counts.tables.items():
-        how = chosen if isinstance(chosen, Settings) else chosen[name]
+        if isinstance(chosen, Mapping) and name not in chosen:
+            raise ParameterError(f"block {name!r} has no settings.", hint="name all blocks or none")
+        how = chosen[name] if isinstance(chosen, Mapping) else chosen
         parts = family(table.family).estimate(table.sums, table.rows, table.cells, how)
         blocks[name] = (table.family, parts)
     return Params(class_prior(counts) if log_prior is None else log_prior, blocks)
@@ -52,6 +54,8 @@ def class_prior(
     counts: Counts, smoothing: float = 0.0, *, method: Method = "bayes", fixed: Any = None
 ) -> FloatArray:
     """``log P(c)``: smoothed ``(N_c + lam) / (N + K lam)``, fixed, or ``"uniform"``.
+
+    Where nothing was counted and nothing is added, it is uniform too.
 
     >>> from deciban import Counts
     >>> counts = Counts.of({"x": [0] * 15}, [1] * 9 + [-1] * 6)
@@ -63,19 +67,20 @@ def class_prior(
         return fixed_prior(fixed, n_classes)
     lam = check_smoothing(smoothing)
     if lam.ndim:
-        raise ParameterError(f"the prior has one smoothing, got {smoothing!r}.")
+        raise ParameterError(
+            f"the prior has one smoothing, got {smoothing!r}.", hint="give one number >= 0"
+        )
     amount = np.maximum(counts.weight + pseudo_count(method, lam), 0.0)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(amount) - np.log(amount.sum()))
+    return log_shares(amount, amount.sum(), n_classes)
 
 
 def fixed_prior(prior: Any, n_classes: int) -> FloatArray:
     """The logarithms of stated priors, checked; ``"uniform"`` gives every class the same.
 
-    >>> fixed_prior([0.5, 0.6], 2)
+    >>> fixed_prior([0.5, 0.6], 2)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    deciban.errors.ParameterError: The sum of the priors should be 1, got 1.1. Hint: give probabilities of the classes in their order.
+    deciban.errors.ParameterError: The sum of the priors should be 1, got 1.1. Hint: give ...
     """
     if isinstance(prior, str) and prior == "uniform":
         return np.full(n_classes, -np.log(n_classes))

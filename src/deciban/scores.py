@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.errors import InputError, ShapeError
 from deciban.families import family
 from deciban.kernels import posterior as kernel
 from deciban.params import Params
@@ -21,10 +22,27 @@ FloatArray = NDArray[np.float64]
 
 
 def fill_log_joint(params: Params, blocks: Mapping[str, Any], out: FloatArray) -> None:
-    """Write ``log P(c, x)`` of every row and class to ``out``."""
+    """Write ``log P(c, x)`` of every row and class to ``out``; a block left out is missing.
+
+    >>> from deciban import Counts, params
+    >>> counts = Counts.of({"x": ["S", "S", "L"]}, [1, 1, 2])
+    >>> joint = np.empty((1, 2))
+    >>> fill_log_joint(params.estimate(counts), {"categorical": np.array([[0]])}, joint)
+    >>> np.exp(joint) * 3                                # 2/3 * 1/4 and 1/3 * 2/3 for an L
+    array([[0.5       , 0.66666667]])
+    """
     out[:] = params.log_prior
     for name, X in blocks.items():
+        if name not in params.blocks:
+            raise InputError(
+                f"unknown block {name!r}.", hint=f"one of {', '.join(params.blocks) or 'none'}"
+            )
         kind, parts = params.blocks[name]
+        if X.shape != (len(out), parts.n_columns):
+            raise ShapeError(
+                f"block {name!r} has shape {X.shape}, needed is {(len(out), parts.n_columns)}.",
+                hint="score the columns that were counted",
+            )
         family(kind).add(parts, X, out)
 
 
@@ -40,5 +58,9 @@ def normalise(joint: FloatArray, log_prior: FloatArray, *, logarithm: bool = Fal
 
 
 def likeliest(joint: FloatArray) -> NDArray[np.intp]:
-    """The position of each row's best class, the first of equals."""
+    """The position of each row's best class, the first of equals.
+
+    >>> likeliest(np.log([[0.1, 0.3], [0.2, 0.2]]))
+    array([1, 0])
+    """
     return np.asarray(kernel.largest(joint))

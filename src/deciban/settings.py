@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import ParameterError, ShapeError
 
@@ -35,11 +36,18 @@ class Settings:
         added to every variance.
     normalise
         whether complement weights are divided by their sum.
+
+    >>> Settings("ml").method
+    'ml'
+    >>> Settings("best")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ParameterError: method must be one of 'ml', 'map', 'bayes', got 'best'. Hint: ...
     """
 
     method: Method = "bayes"
     smoothing: Any = 1.0
-    sizes: NDArray[np.int64] | None = None
+    sizes: ArrayLike | None = None
     unseen: Literal["smooth", "skip"] = "smooth"
     floor: float = 0.0
     normalise: bool = False
@@ -57,28 +65,59 @@ class Settings:
                 f'unseen must be "smooth" or "skip", got {self.unseen!r}.',
                 hint='"skip" ignores a value that training never saw',
             )
+        if not (isinstance(self.floor, Real) and 0 <= self.floor < np.inf):
+            raise ParameterError(
+                f"floor must be a number >= 0, got {self.floor!r}.",
+                hint="it is added to every variance",
+            )
+        _check_sizes(self.sizes)
         object.__setattr__(self, "lam", check_smoothing(self.smoothing))
 
     def per_column(self, n_columns: int) -> NDArray[np.float64]:
-        """``lam`` of each column."""
-        if self.lam.ndim and len(self.lam) != n_columns:
-            raise ShapeError(
-                f"smoothing has {len(self.lam)} values for {n_columns} columns.",
-                hint="give one number, or one per column",
-            )
-        return np.broadcast_to(self.lam, n_columns)
+        """``lam`` of each column.
+
+        >>> Settings(smoothing=[0.5, 2.0]).per_column(2)
+        array([0.5, 2. ])
+        """
+        return _spread("smoothing", self.lam, n_columns)
+
+    def least_sizes(self, n_columns: int) -> NDArray[np.float64]:
+        """``S_j`` of each column as stated; 0 where it is as seen."""
+        stated = 0 if self.sizes is None else self.sizes
+        return _spread("sizes", np.asarray(stated, dtype=np.float64), n_columns)
+
+
+def _spread(name: str, values: NDArray[np.float64], n_columns: int) -> NDArray[np.float64]:
+    if values.ndim and len(values) != n_columns:
+        raise ShapeError(
+            f"{name} has {len(values)} values for {n_columns} columns.",
+            hint="give one number, or one per column",
+        )
+    return np.broadcast_to(values, n_columns)
+
+
+def _check_sizes(sizes: object) -> None:
+    if sizes is None:
+        return
+    found = np.asarray(sizes)
+    if found.dtype.kind not in "iu" or found.ndim > 1 or np.any(found < 0):
+        raise ParameterError(
+            f"sizes must be whole numbers >= 0, got {sizes!r}.",
+            hint="one number of possible values, or one per column",
+        )
 
 
 def check_smoothing(smoothing: object) -> NDArray[np.float64]:
     """A finite number >= 0, or a vector of them, as an array.
 
-    >>> check_smoothing(-1)
+    >>> check_smoothing(-1)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    deciban.errors.ParameterError: smoothing must be a number >= 0, got -1. Hint: 0 is maximum likelihood, 1 is Laplace.
+    deciban.errors.ParameterError: smoothing must be a number >= 0, got -1. Hint: 0 is maximum ...
     """
     try:
-        lam = np.asarray(smoothing, dtype=np.float64)
+        given = np.asarray(smoothing)
+        lam = given.astype(np.float64) if given.dtype.kind in "biufO" else np.array(np.nan)
     except (TypeError, ValueError):
         lam = np.array(np.nan)
     if lam.ndim > 1 or not np.all(np.isfinite(lam)) or np.any(lam < 0):

@@ -10,16 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.cells import Cells
+from deciban.errors import InputError
 from deciban.exact import ExactSum
 from deciban.labels import Positions
 
 FloatArray = NDArray[np.float64]
-Sum = FloatArray | ExactSum
+#: Sums per class and cell: an array of floats, or exact.
+Sum = Any
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The sums of one block of columns: each (classes, cells), and the rows behind them."""
+    """The sums of one block of columns: each (classes, cells), and the rows behind them.
+
+    >>> amounts = {"amount": np.array([[2.0, 0.0], [0.0, 3.0]])}
+    >>> table = Table("multinomial", Cells.of_columns(2), np.array([1.0, 1.0]), amounts)
+    >>> table.aligned(np.array([0, 2]), 3, Cells.of_columns(3)).sums["amount"]
+    array([[2., 0., 0.],
+           [0., 0., 0.],
+           [0., 3., 0.]])
+    """
 
     family: str
     cells: Cells
@@ -29,52 +39,68 @@ class Table:
     def aligned(self, at: Positions, n_classes: int, cells: Cells) -> Table:
         """The same sums on wider axes; class i of this table is class ``at[i]`` there."""
         where = self.cells.positions(cells)
+        lost = np.flatnonzero((where < 0) & self.used()) if np.any(where < 0) else where[:0]
+        if len(lost):
+            raise InputError(
+                f"column {self.cells.column_of(int(lost[0]))!s} has counts that would be lost.",
+                hint="name every column and value that was counted",
+            )
         shape = (n_classes, cells.size)
         sums = {name: _scatter(part, shape, at, where) for name, part in self.sums.items()}
         rows = np.zeros(n_classes)
         rows[at] = self.rows
         return Table(self.family, cells, rows, sums)
 
-    def selected(self, classes: NDArray[Any], cells: NDArray[np.bool_]) -> Table:
+    def selected(self, classes: NDArray[np.bool_], cells: NDArray[np.bool_]) -> Table:
         """Only some classes and cells."""
+        if classes.all() and cells.all():
+            return self
         sums = {name: _take(part, classes, cells) for name, part in self.sums.items()}
         return Table(self.family, self.cells.select(cells), self.rows[classes], sums)
 
     def used(self) -> NDArray[np.bool_]:
         """The cells in which something was counted."""
-        return np.any([_nonzero(part).any(axis=0) for part in self.sums.values()], axis=0)
+        return np.asarray(np.any([_nonzero(part) for part in self.sums.values()], axis=0))
 
     def mapped(self, change: Callable[[Any], Any]) -> Table:
         """The same table with every sum changed."""
         sums = {name: change(part) for name, part in self.sums.items()}
         return Table(self.family, self.cells, change(self.rows), sums)
 
-    def combined(self, other: Table | None, combine: Callable[[Any, Any], Any]) -> Table:
-        """Sum by sum with another table of the same classes and cells; None is all zeros."""
-        if other is None:
-            return self.mapped(lambda part: combine(part, part * 0.0))
-        sums = {name: combine(part, other.sums[name]) for name, part in self.sums.items()}
-        return Table(self.family, self.cells, combine(self.rows, other.rows), sums)
+    def __add__(self, other: Table) -> Table:
+        """Sum by sum with a table of the same classes and cells."""
+        sums = {name: part + other.sums[name] for name, part in self.sums.items()}
+        return Table(self.family, self.cells, self.rows + other.rows, sums)
 
 
 def _nonzero(part: Sum) -> NDArray[np.bool_]:
-    return part.nonzero() if isinstance(part, ExactSum) else part != 0
+    """The cells that are not zero in some class."""
+    return np.asarray(
+        part.nonzero().any(axis=0) if isinstance(part, ExactSum) else part.any(axis=0)
+    )
 
 
 def _scatter(part: Sum, shape: tuple[int, int], rows: Positions, cells: Positions) -> Sum:
     """The sums at their places in a larger table of zeros; places of -1 are left out."""
-    keep = cells >= 0
-    where = np.ix_(rows, cells[keep])
     if isinstance(part, ExactSum):
         digits = np.zeros((*shape, part.digits.shape[-1]), dtype=np.int64)
-        digits[where] = part.digits[:, keep]
+        _place(part.digits, digits, rows, cells)
         return ExactSum(digits, part.base)
     out = np.zeros(shape)
-    out[where] = part[:, keep]
+    _place(part, out, rows, cells)
     return out
 
 
-def _take(part: Sum, classes: NDArray[Any], cells: NDArray[np.bool_]) -> Sum:
+def _place(part: NDArray[Any], out: NDArray[Any], rows: Positions, cells: Positions) -> None:
+    if np.array_equal(cells, np.arange(len(cells))):
+        out[rows, : len(cells)] = part
+        return
+    keep = cells >= 0
+    out[np.ix_(rows, cells[keep])] = part if keep.all() else part[:, keep]
+
+
+def _take(part: Sum, classes: NDArray[np.bool_], cells: NDArray[np.bool_]) -> Sum:
+    where = np.ix_(classes, cells)
     if isinstance(part, ExactSum):
-        return ExactSum(np.ascontiguousarray(part.digits[classes][:, cells]), part.base)
-    return np.ascontiguousarray(part[classes][:, cells])
+        return ExactSum(part.digits[where], part.base)
+    return part[where]

@@ -23,16 +23,27 @@ MOST_ROWS = 1 << 20
 
 
 def n_threads() -> int:
-    """How many threads work at once."""
-    stated = os.environ.get("DECIBAN_THREADS", "")
+    """How many threads work at once.
+
+    >>> n_threads() >= 1
+    True
+    """
+    stated = os.environ.get("DECIBAN_THREADS", "").strip()
     if not stated:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not stated.isdigit() or int(stated) < 1:
+        return _n_cores()
+    if not (stated.isascii() and stated.isdigit()) or int(stated) < 1:
         raise ParameterError(
             f"DECIBAN_THREADS must be a whole number >= 1, got {stated!r}.",
             hint="unset it to use all cores",
         )
     return int(stated)
+
+
+def _n_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def chunks(n_rows: int, rows: int) -> list[slice]:
@@ -46,7 +57,11 @@ def chunks(n_rows: int, rows: int) -> list[slice]:
 
 
 def run(work: Callable[[slice], T], parts: list[slice]) -> Iterator[T]:
-    """The results of all parts, in order; several at a time where that pays."""
+    """The results of all parts, in order; several at a time where that pays.
+
+    >>> list(run(lambda part: part.stop - part.start, chunks(5, 2)))
+    [2, 2, 1]
+    """
     threads = min(n_threads(), len(parts))
     if threads <= 1:
         yield from map(work, parts)

@@ -1,12 +1,18 @@
 """Families: the mathematics of one kind of column each.
 
-Every family is a module with the same five functions, so that the layers
-above loop over families and know none of them by name:
+Every family is a module with the same functions, so that the layers above
+loop over families and know none of them by name:
 
-``count(X, y, n_classes, weight)``
+``check(X, columns)``
+    refuse values that the family cannot count
+``count(X, y, n_classes, weight, cells)``
     the sums of a block of columns per class: arrays (classes, cells) that add up
-``impossible(sums)``
-    where sums, after a subtraction, can no longer come from any data
+``subtract(whole, part)``
+    the sums that are left when those of a part are taken away
+``impossible(left, whole, rows, cells)``
+    where sums that are left can not come from any data of so many rows
+``same(a, b)``
+    whether two sums of the same cells are equal, up to the rounding of fractional weights
 ``estimate(sums, rows, cells, settings)``
     parameters from the sums; immutable, laid out (cells, classes)
 ``add(params, X, out)``
@@ -16,6 +22,8 @@ above loop over families and know none of them by name:
 
 Conventions: K classes, d columns; ``X`` is a C-contiguous float64 matrix
 (codes are int64), or CSR for the bag families; log is the natural logarithm.
+``sums`` maps names to arrays; ``rows`` is the weight of each class's rows.
+A class without any data in a column takes every value to be equally likely.
 The numeric histogram will live here as one more sibling.
 """
 
@@ -41,7 +49,7 @@ def family(name: str) -> ModuleType:
     >>> family("gaussian").__name__
     'deciban.families.gaussian'
     """
-    if name not in FAMILIES:
+    if not isinstance(name, str) or name not in FAMILIES:
         raise ParameterError(
             f"unknown family {name!r}.", hint=f"one of {', '.join(sorted(FAMILIES))}"
         )

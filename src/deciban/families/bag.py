@@ -15,8 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.discrete import FloatArray
+from deciban.cells import Cells
+from deciban.errors import InputError, MissingValueError
+from deciban.families.discrete import FloatArray, same, subtract
 from deciban.kernels import dense, sparse
+from deciban.labels import Labels
+
+__all__ = ["Linear", "add", "check", "count", "explain", "impossible", "same", "subtract"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +36,17 @@ class Linear:
     present: FloatArray
     absent: FloatArray | None = None
 
+    @property
+    def n_columns(self) -> int:
+        """How many columns a row has."""
+        return len(self.present)
+
     @cached_property
     def base(self) -> FloatArray:
         """What a row without any column scores."""
-        return np.zeros(self.present.shape[1]) if self.absent is None else _finite(self.absent).sum(0)
+        if self.absent is None:
+            return np.zeros(self.present.shape[1])
+        return np.asarray(_finite(self.absent).sum(axis=0))
 
     @cached_property
     def weight(self) -> FloatArray:
@@ -57,8 +69,28 @@ def _finite(table: FloatArray) -> FloatArray:
     return table if np.all(np.isfinite(table)) else np.where(np.isfinite(table), table, 0.0)
 
 
+def check(X: Any, columns: Labels) -> None:
+    """Amounts are finite numbers >= 0."""
+    values = X.data if hasattr(X, "indptr") else X
+    refuse(X, columns, np.isfinite(values), MissingValueError, "a finite number", "0 is nothing")
+    refuse(X, columns, values >= 0, InputError, "an amount >= 0", "0 is nothing")
+
+
+def refuse(
+    X: Any, columns: Labels, good: NDArray[np.bool_], error: type[InputError], right: str, hint: str
+) -> None:
+    """Raise the error about the first value that is not good."""
+    if good.all():
+        return
+    at = int(np.argmin(good))
+    sparse_rows = hasattr(X, "indptr")
+    value = X.data[at] if sparse_rows else X.flat[at]
+    column = columns[X.indices[at] if sparse_rows else at % X.shape[1]]
+    raise error(f"column {column!s} must hold {right} in every row, got {value}.", hint=hint)
+
+
 def count(
-    X: Any, y: NDArray[np.intp], n_classes: int, weight: FloatArray | None, cells: object = None
+    X: Any, y: NDArray[np.intp], n_classes: int, weight: FloatArray | None, cells: Cells
 ) -> dict[str, Any]:
     """``n_{c,j}``: the weighted amount of column j in class c."""
     if hasattr(X, "indptr"):
@@ -68,9 +100,12 @@ def count(
     return {"amount": table}
 
 
-def impossible(sums: dict[str, Any]) -> NDArray[np.bool_]:
-    """An amount below zero."""
-    return np.asarray(sums["amount"] < 0)
+def impossible(
+    left: dict[str, Any], whole: dict[str, Any], rows: FloatArray, cells: Cells
+) -> NDArray[np.bool_]:
+    """An amount below zero, or of no row."""
+    amount = left["amount"]
+    return np.asarray((amount < 0) | ((amount > 0) & (rows[:, None] <= 0)))
 
 
 def add(params: Linear, X: Any, out: FloatArray) -> None:
@@ -92,7 +127,12 @@ def _add_linear(params: Linear, X: Any, out: FloatArray) -> None:
 
 def explain(params: Linear, X: FloatArray) -> FloatArray:
     """Each column's part of the log-likelihood of dense rows."""
-    amount = X[:, :, None]
-    absent = 0.0 if params.absent is None else params.absent
-    with np.errstate(invalid="ignore"):
-        return np.where(amount == 0.0, absent, amount * params.present)
+    out = _explain_linear(params, X)
+    if params.veto is not None:
+        out[_explain_linear(params.veto, X) > 0] = -np.inf
+    return out
+
+
+def _explain_linear(params: Linear, X: FloatArray) -> FloatArray:
+    base = 0.0 if params.absent is None else _finite(params.absent)
+    return np.asarray(base + X[:, :, None] * params.weight)

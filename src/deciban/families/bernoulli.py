@@ -9,21 +9,47 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deciban.cells import Cells
-from deciban.families.bag import Linear, add, count, explain, impossible
-from deciban.families.discrete import FloatArray, log_shares, pseudo_count
+from deciban.errors import InputError
+from deciban.families import bag
+from deciban.families.bag import Linear, add, count, explain, same, subtract
+from deciban.families.discrete import FloatArray, log_shares, more_than, pseudo_count
+from deciban.labels import Labels
 from deciban.settings import Settings
 
-__all__ = ["add", "count", "estimate", "explain", "impossible"]
+__all__ = [
+    "add",
+    "check",
+    "count",
+    "estimate",
+    "explain",
+    "impossible",
+    "same",
+    "subtract",
+]
 
 
-def estimate(
-    sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings
-) -> Linear:
+def check(X: Any, columns: Labels) -> None:
+    """Amounts are 0 or 1."""
+    bag.check(X, columns)
+    values = X.data if hasattr(X, "indptr") else X
+    good = (values == 0) | (values == 1)
+    bag.refuse(X, columns, good, InputError, "0 or 1", "use x > 0 for presence")
+
+
+def impossible(
+    left: dict[str, Any], whole: dict[str, Any], rows: FloatArray, cells: Cells
+) -> NDArray[np.bool_]:
+    """Fewer than no row, or more than all of them, with a column."""
+    return np.asarray((left["amount"] < 0) | more_than(left["amount"], rows))
+
+
+def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Linear:
     """``log P(x_j = 1 | c)`` and ``log P(x_j = 0 | c)``, by the chosen method."""
     extra = pseudo_count(settings.method, settings.per_column(cells.size))
     present = np.maximum(sums["amount"] + extra, 0.0)
     absent = np.maximum(rows[:, None] - sums["amount"] + extra, 0.0)
-    tables = (log_shares(part, present + absent).T for part in (present, absent))
+    tables = (log_shares(part, present + absent, 2).T for part in (present, absent))
     return Linear(*map(np.ascontiguousarray, tables))

@@ -29,20 +29,24 @@ from numpy.typing import NDArray
 from deciban.cells import Cells
 from deciban.errors import InputError, MissingValueError
 from deciban.exact import ExactSum, deviation
-from deciban.families.discrete import FloatArray
+from deciban.families.discrete import FloatArray, more_than
 from deciban.kernels import exact, gaussian
+from deciban.labels import Labels
+from deciban.rounding import ROUNDING
 from deciban.settings import Settings
 
-#: Differences of this relative size are the rounding of a decay, not of a sum.
-_ROUNDING = 1e-12
+#: The kernel counts no more rows at once: its sums of squares would not fit.
+MOST_ROWS = 1 << 22
+#: Sums that should be equal differ by less than this share after many decays.
+DUST = 2.0**-400
 
 
 @dataclass(frozen=True, eq=False)
 class Params:
     """Location, 1 / scale**2 and log-density at the centre, (columns, classes).
 
-    ``df`` is None for normal distributions. A class without data has precision
-    and constant zero: it says nothing.
+    ``df`` is None for normal distributions. A class without data in a column is
+    taken to look like the whole column, and a column without data says nothing.
     """
 
     mean: FloatArray
@@ -50,50 +54,101 @@ class Params:
     constant: FloatArray
     df: FloatArray | None = None
 
+    @property
+    def n_columns(self) -> int:
+        """How many columns a row has."""
+        return len(self.mean)
+
+
+def check(X: FloatArray, columns: Labels) -> None:
+    """Numbers are finite, or NaN for a missing value."""
+    infinite = np.isinf(X)
+    if infinite.any():
+        row, column = divmod(int(np.argmax(infinite)), X.shape[1])
+        _refuse_infinity(X[row, column], columns[column])
+
+
+def _refuse_infinity(value: float, column: object) -> None:
+    raise MissingValueError(
+        f"X has {value} (infinity) in column {column!s}.",
+        hint="replace it by a large finite number, or by NaN for missing",
+    )
+
 
 def count(
-    X: FloatArray,
-    y: NDArray[np.intp],
-    n_classes: int,
-    weight: FloatArray | None,
-    cells: object = None,
+    X: FloatArray, y: NDArray[np.intp], n_classes: int, weight: FloatArray | None, cells: Cells
 ) -> dict[str, Any]:
     """``n``, ``sum x`` and ``sum x**2`` per class and column, exactly; NaN is skipped."""
+    sums: dict[str, Any] = {}
+    for start in range(0, max(len(X), 1), MOST_ROWS):
+        part = slice(start, start + MOST_ROWS)
+        some = None if weight is None else weight[part]
+        more = _counted(X[part], y[part], n_classes, some, cells)
+        sums = {name: sums[name] + more[name] for name in sums} or more
+    return sums
+
+
+def _counted(
+    X: FloatArray, y: NDArray[np.intp], n_classes: int, weight: FloatArray | None, cells: Cells
+) -> dict[str, Any]:
+    parts: list[Any]
     if weight is None:
-        infinite, missing, total, total_base, squares, squares_base = exact.moments(X, y, n_classes)
-        _refuse_infinity(infinite, X)
-        rows = np.bincount(y, minlength=n_classes)[:, None]
-        n = ExactSum(np.ascontiguousarray((rows - missing)[:, :, None]), 0)
+        infinite, missing, *parts = exact.moments(X, y, n_classes)
     else:
-        infinite, n, n_base, total, total_base, squares, squares_base = exact.weighted_moments(
-            X, y, weight, n_classes
-        )
-        _refuse_infinity(infinite, X)
-        n = ExactSum(n, n_base).carried()
-    return {
-        "n": n,
-        "total": ExactSum(total, total_base).carried(),
-        "squares": ExactSum(squares, squares_base).carried(),
-    }
+        infinite, *parts = exact.weighted_moments(X, y, weight, n_classes)
+    if infinite >= 0:
+        row, column = divmod(infinite, X.shape[1])
+        _refuse_infinity(X[row, column], cells.columns[column])
+    if weight is None:
+        rows = np.bincount(y, minlength=n_classes)[:, None]
+        parts = [np.ascontiguousarray((rows - missing)[:, :, None], dtype=np.int64), 0, *parts]
+    digits, bases = parts[::2], parts[1::2]
+    sums = [ExactSum(some, base).carried() for some, base in zip(digits, bases, strict=True)]
+    return dict(zip(("n", "total", "squares"), sums, strict=True))
 
 
-def _refuse_infinity(at: int, X: FloatArray) -> None:
-    if at >= 0:
-        row, column = divmod(at, X.shape[1])
-        raise MissingValueError(
-            f"X has {X[row, column]} (infinity) in column {column}.",
-            hint="replace it by a large finite number, or by NaN for missing",
-        )
+def subtract(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    """Sum by sum; all are zero where only the rounding of weights is left of n."""
+    left = {name: whole[name] - part[name] for name in whole}
+    dust = _dust(left, whole)
+    return {name: some.zeroed(dust) for name, some in left.items()} if dust.any() else left
 
 
-def impossible(sums: dict[str, Any]) -> NDArray[np.bool_]:
-    """Less than no data, or squares that no data with this sum can have."""
-    n, total, squares = (sums[name] for name in ("n", "total", "squares"))
-    slack = -_ROUNDING * n.floats() * squares.floats()
-    left_over = ~n.nonzero() & (total.nonzero() | squares.nonzero())
-    return np.asarray(
-        n.negative() | squares.negative() | left_over | (deviation(n, total, squares) < slack)
-    )
+def _dust(difference: dict[str, Any], whole: dict[str, Any]) -> NDArray[np.bool_]:
+    """Where a difference of all three sums is not nothing, but no more than rounding.
+
+    Whole weights leave nothing at all; fractional ones may leave the last bits.
+    """
+    weighed = difference["n"].nonzero()
+    some = np.any([part.nonzero() for part in difference.values()], axis=0)
+    if not some.any():
+        return np.asarray(some)
+    n, total, squares = (np.abs(difference[name].floats()) for name in difference)
+    most, _, scale = (np.abs(whole[name].floats()) for name in whole)
+    share = np.where(weighed, ROUNDING, DUST)
+    with np.errstate(over="ignore"):
+        size = np.where(np.isfinite(scale), scale, 0.0)
+        small = (squares <= share * size) & (total <= share * np.sqrt(most) * np.sqrt(size))
+    return np.asarray(some & small & (n <= share * most))
+
+
+def impossible(
+    left: dict[str, Any], whole: dict[str, Any], rows: FloatArray, cells: Cells
+) -> NDArray[np.bool_]:
+    """Less than no data, more than the rows, or squares that no data with this sum can have."""
+    n, total, squares = (left[name] for name in ("n", "total", "squares"))
+    negative = n.negative() | squares.negative()
+    empty = ~n.nonzero() & (total.nonzero() | squares.nonzero())
+    left_over = deviation(n.zeroed(negative), total, squares.zeroed(negative))
+    slack = ROUNDING * deviation(whole["n"], whole["total"], whole["squares"])
+    return np.asarray(negative | empty | more_than(n.floats(), rows) | (left_over < -slack))
+
+
+def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether the sums are equal: exactly where n is, up to rounding otherwise."""
+    difference = {name: a[name] - b[name] for name in a}
+    some = np.any([part.nonzero() for part in difference.values()], axis=0)
+    return not some.any() or not np.any(some & ~(difference["n"].nonzero() & _dust(difference, a)))
 
 
 def moments(sums: dict[str, Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -115,45 +170,54 @@ def pooled(sums: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
     return mean, spread / np.where(n > 0, n, 1.0)
 
 
-def estimate(
-    sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings
-) -> Params:
+def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Params:
     """Normal or Student's t parameters of every column and class."""
     n, mean, spread = moments(sums)
-    if settings.method == "ml":
-        return _normal(n, mean, spread / np.where(n > 0, n, 1.0) + settings.floor)
-    lam = settings.per_column(cells.size)
-    prior_mean, prior_var = pooled(sums)
-    kappa, a = lam + n, (lam + n) / 2
+    lam = 0.0 if settings.method == "ml" else settings.per_column(cells.size)
+    needed = np.any(lam) or not n.all()
+    prior_mean, prior_var = pooled(sums) if needed else (np.zeros(1), np.zeros(1))
+    kappa = lam + n
     some = np.where(kappa > 0, kappa, 1.0)
-    shift = mean - prior_mean
-    b = (lam * prior_var + spread + lam * n * shift**2 / some) / 2
-    centre = np.where(kappa > 0, prior_mean + n * shift / some, 0.0)
-    if settings.method == "map":
-        return _normal(kappa, centre, b / (a + 1.5) + settings.floor)
-    return _student(kappa, centre, 2 * b * (kappa + 1) / some**2 + settings.floor)
+    shift = np.where(lam > 0, mean - prior_mean, 0.0)
+    b = (lam * prior_var + spread + n * (lam / some) * shift**2) / 2
+    var = {
+        "ml": 2 * b / some,
+        "map": b / (kappa / 2 + 1.5),
+        "bayes": 2 * b * (kappa + 1) / some**2,
+    }[settings.method]
+    centre = np.where(kappa > 0, mean - lam / some * shift, prior_mean)
+    var = np.where(kappa > 0, var, prior_var) + settings.floor
+    known = np.broadcast_to(sums["n"].nonzero().any(axis=0), n.shape)
+    return _density(centre, var, known, kappa if settings.method == "bayes" else None)
 
 
-def _precision(var: FloatArray) -> FloatArray:
-    return 1.0 / np.maximum(var, np.finfo(np.float64).tiny)
+def _density(
+    centre: FloatArray, var: FloatArray, known: NDArray[np.bool_], df: FloatArray | None
+) -> Params:
+    """Normal, or Student's t where ``df`` is given; a column that is not known says nothing."""
+    limits = np.finfo(np.float64)
+    precision = 1.0 / np.maximum(var, limits.tiny)
+    constant = 0.5 * np.log(precision / (2 * np.pi))
+    if df is not None:
+        df = np.where(df > 0, df, 1.0)
+        constant = _student_constant(df) + 0.5 * np.log(precision)
+    # Not zero: an overflowing distance times zero would be NaN.
+    precision = np.where(known, precision, limits.smallest_subnormal)
+    constant = np.where(known, constant, 0.0)
+    mean, precision, constant = (np.ascontiguousarray(x.T) for x in (centre, precision, constant))
+    return Params(mean, precision, constant, None if df is None else np.ascontiguousarray(df.T))
 
 
-def _normal(n: FloatArray, mean: FloatArray, var: FloatArray) -> Params:
-    precision = np.where(n > 0, _precision(var), 0.0)
-    constant = np.where(n > 0, 0.5 * np.log(_precision(var) / (2 * np.pi)), 0.0)
-    return Params(*(np.ascontiguousarray(part.T) for part in (mean, precision, constant)))
-
-
-def _student(df: FloatArray, centre: FloatArray, var: FloatArray) -> Params:
+def _student_constant(df: FloatArray) -> FloatArray:
+    """The log-density at the centre of Student's t of scale 1."""
     from scipy.special import gammaln
 
-    some = np.where(df > 0, df, 1.0)
-    precision = np.where(df > 0, _precision(var), 0.0)
-    constant = gammaln((some + 1) / 2) - gammaln(some / 2) + 0.5 * np.log(
-        _precision(var) / (np.pi * some)
-    )
-    constant = np.where(df > 0, constant, 0.0)
-    return Params(*(np.ascontiguousarray(p.T) for p in (centre, precision, constant, some)))
+    a = df / 2
+    near = np.minimum(a, 50.0)
+    # Stirling's series: for much data the two logarithms would cancel.
+    far = 0.5 * np.log(a) - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5)
+    ratio = np.where(a > 50.0, far, gammaln(near + 0.5) - gammaln(near))
+    return np.asarray(ratio - 0.5 * np.log(np.pi * df))
 
 
 def add(params: Params, X: FloatArray, out: FloatArray) -> None:
@@ -167,7 +231,8 @@ def add(params: Params, X: FloatArray, out: FloatArray) -> None:
 
 def explain(params: Params, X: FloatArray) -> FloatArray:
     """The log-density of each column under every class."""
-    distance = (X[:, :, None] - params.mean) ** 2 * params.precision
+    with np.errstate(over="ignore"):  # as far away as can be: minus infinity
+        distance = (X[:, :, None] - params.mean) ** 2 * params.precision
     if params.df is None:
         density = params.constant - distance / 2
     else:

@@ -11,18 +11,25 @@ from typing import Any
 import numpy as np
 
 from deciban.cells import Cells
-from deciban.families.bag import Linear, add, count, explain, impossible
+from deciban.families.bag import Linear, add, check, count, explain, impossible, same, subtract
 from deciban.families.discrete import FloatArray, log_shares, pseudo_count
 from deciban.settings import Settings
 
-__all__ = ["add", "count", "estimate", "explain", "impossible"]
+__all__ = [
+    "add",
+    "check",
+    "count",
+    "estimate",
+    "explain",
+    "impossible",
+    "same",
+    "subtract",
+]
 
 
-def estimate(
-    sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings
-) -> Linear:
+def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Linear:
     """``log P(j | c)`` of every column, by the chosen method."""
     extra = pseudo_count(settings.method, settings.per_column(cells.size))
     amount = np.maximum(sums["amount"] + extra, 0.0)
     total = amount.sum(axis=1, keepdims=True)
-    return Linear(np.ascontiguousarray(log_shares(amount, total).T))
+    return Linear(np.ascontiguousarray(log_shares(amount, total, cells.size).T))
