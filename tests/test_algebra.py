@@ -16,7 +16,7 @@ from deciban.errors import InputError, NegativeCountError, ShapeError
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 from models import FIVE, METHODS, assert_close, shown, state, table
 
-few = settings(max_examples=40, deadline=None, derandomize=True)
+few = settings(max_examples=25, deadline=None, derandomize=True)
 each = pytest.mark.parametrize("kind", FIVE)
 
 
@@ -137,18 +137,14 @@ def test_missing_values_are_forgotten_too():
 
 
 @each
-@pytest.mark.parametrize("row", [0, 1])
-def test_rows_never_seen_cannot_be_forgotten(kind, row):
+@pytest.mark.parametrize("strange", ["too many", "other values"])
+def test_rows_never_seen_cannot_be_forgotten(kind, strange):
     X, y = table()
-    model = kind().fit(X, y)
+    model = kind().fit(X * 0 if strange == "other values" else X, y)
     before = state(model)
-    strange = (X[:1] + 1 if row else np.tile(X[:1], (50, 1))), y[:1] if row else np.repeat(y[:1], 50)
-    if row and kind in (GaussianNB, BernoulliNB):
-        strange = np.where(X[:1] > 0, 0.0, 1e6) + 1, y[:1]
-        model = kind().fit(np.zeros((3, 4)), [0, 1, 2])
-        before = state(model)
+    rows = (X[:1] * 0 + 9, y[:1]) if strange == "other values" else (X[[0] * 50], y[[0] * 50])
     with pytest.raises(NegativeCountError, match="Hint: only rows that were added"):
-        model.forget(*strange)
+        model.forget(*rows)
     assert state(model) == before
 
 

@@ -14,7 +14,7 @@ import deciban.naive_bayes as ours
 from models import METHODS, assert_close
 
 few = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 NAMES = ["GaussianNB", "MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB"]
 SHOWN = """class_count_ feature_count_ feature_log_prob_ category_count_ n_categories_ theta_ var_
@@ -101,7 +101,7 @@ def agree(mine, peer, X, X_peer):
         if method != "predict":
             assert_close(getattr(mine, method)(X), expected)
         elif len(mine.classes_) > 1:
-            top = np.sort(peer.predict_log_proba(X_peer), axis=1)
+            top = np.sort(quietly(peer.predict_log_proba, X_peer), axis=1)
             clear = top[:, -1] - top[:, -2] > 1e-9
             np.testing.assert_array_equal(mine.predict(X)[clear], expected[clear])
 
