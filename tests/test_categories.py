@@ -82,13 +82,12 @@ def test_missing_codes():
     np.testing.assert_allclose(model.predict_proba([[np.nan, np.nan]]), [[2 / 3, 1 / 3]])
 
 
+NAMES = pd.DataFrame({"size": ["S", "M", None], "colour": ["red", None, "red"]})
 FRAMES = {
-    "str": pd.DataFrame({"size": ["S", "M", None], "colour": ["red", None, "red"]}),
-    "object": pd.DataFrame({"size": ["S", "M", None], "colour": ["red", None, "red"]}, dtype=object),
-    "category": pd.DataFrame({"size": ["S", "M", None], "colour": ["red", None, "red"]}).astype(
-        "category"
-    ),
-    "mixed": pd.DataFrame({"size": ["S", "M", None], "colour": pd.Categorical(["red", None, "red"])}),
+    "str": NAMES,
+    "object": NAMES.astype(object),
+    "category": NAMES.astype("category"),
+    "mixed": NAMES.assign(colour=NAMES["colour"].astype("category")),
 }
 
 
@@ -128,7 +127,7 @@ def test_any_hashable_object_is_a_name():
     rows[:, 0] = [("a", 1), frozenset({2}), "a"]
     assert len(CategoricalNB().fit(rows, [0, 1, 1]).categories_[0]) == 3
     rows[0, 0] = []
-    with pytest.raises(UnhashableError, match="unhashable type: 'list'.*Hint:"):
+    with pytest.raises(UnhashableError, match=r"unhashable type: 'list'.*Hint:"):
         CategoricalNB().fit(rows, [0, 1, 1])
 
 
@@ -207,7 +206,7 @@ def test_sparse_codes():
 
 def test_bad_settings():
     for settings, message in (
-        ({"unseen": "crash"}, 'got \'crash\'. Hint: "skip"'),
+        ({"unseen": "crash"}, "got 'crash'. Hint: \"skip\""),
         ({"min_categories": "many"}, "Got <U4 instead. Hint:"),
         ({"min_categories": -1}, "got -1. Hint:"),
         ({"min_categories": [2, 2, 2]}, r"Got (3,) instead. Hint:"),

@@ -49,7 +49,11 @@ def class_codes(y: Any, what: str = "y") -> Labelled:
 
 
 def codes_of(y: Any, classes: Labels) -> Codes:
-    """The code of each label among known classes; another label is an error."""
+    """The code of each label among known classes; another label is an error.
+
+    >>> codes_of(["spam", "spam"], np.array(["ham", "spam"]))
+    array([1, 1])
+    """
     labelled = class_codes(y)
     at = labels.positions(labelled.classes, classes)
     if np.any(at < 0):
@@ -87,7 +91,11 @@ def _refuse_missing(codes: Codes, what: str) -> None:
 
 
 def vector(values: Any) -> NDArray[Any]:
-    """A one-dimensional array; mixed Python objects stay what they are."""
+    """A one-dimensional array; mixed Python objects stay what they are.
+
+    >>> vector([1, "a"])
+    array([1, 'a'], dtype=object)
+    """
     if isinstance(values, list | tuple) and len({type(value) for value in values}) > 1:
         return labels.objects(values)
     array = np.asarray(values)
@@ -100,7 +108,13 @@ def vector(values: Any) -> NDArray[Any]:
 
 
 def check_length(values: Any, n_rows: int, what: str) -> None:
-    """One value a row."""
+    """One value a row.
+
+    >>> check_length([1, 2], 3, "weight")
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ShapeError: weight has 2 rows, y has 3. Hint: give one value and one label a row.
+    """
     length = values.shape[0] if hasattr(values, "shape") else len(values)
     if length != n_rows:
         raise ShapeError(
@@ -109,7 +123,11 @@ def check_length(values: Any, n_rows: int, what: str) -> None:
 
 
 def weights(weight: Any, n_rows: int) -> FloatArray | None:
-    """Checked weights: one finite number >= 0 a row and not all zero; None is all ones."""
+    """Checked weights: one finite number >= 0 a row and not all zero; None is all ones.
+
+    >>> weights(2, 3)
+    array([2., 2., 2.])
+    """
     if weight is None:
         return None
     values = _numbers(weight)
@@ -145,7 +163,12 @@ def _numbers(weight: Any) -> FloatArray:
 
 
 def block(family: str, names: Sequence[Any], columns: Sequence[Any]) -> tuple[Cells, Any]:
-    """The cells of some columns of one family, and the matrix that is counted."""
+    """The cells of some columns of one family, and the matrix that is counted.
+
+    >>> cells, codes = block("categorical", ["size"], [["S", "M", "S"]])
+    >>> cells.values, codes.ravel()
+    ((array(['M', 'S'], dtype='<U1'),), array([1, 0, 1]))
+    """
     if family != "categorical":
         matrix = np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
         return Cells(labels.narrowed(list(names))), matrix
@@ -155,7 +178,12 @@ def block(family: str, names: Sequence[Any], columns: Sequence[Any]) -> tuple[Ce
 
 
 def category_codes(X: NDArray[Any], known: Sequence[Labels]) -> NDArray[np.int64]:
-    """Codes of categories: -1 for a missing value, ``S_j`` for one that is not known."""
+    """Codes of categories: -1 for a missing value, ``S_j`` for one that is not known.
+
+    >>> X = np.array([["M"], [None], ["XL"]], dtype=object)
+    >>> category_codes(X, [np.array(["M", "S"])]).ravel()
+    array([ 0, -1,  2])
+    """
     out = np.empty(X.shape, dtype=np.int64)
     for j, values in enumerate(known):
         found, codes = labels.factorise(X[:, j])

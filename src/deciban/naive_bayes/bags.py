@@ -171,24 +171,34 @@ class BernoulliNB(BagClassifier):
 
     def _encode(self, X: Any, cells: Cells) -> Any:
         X = super()._encode(X, cells)
+        X = X.canonical() if isinstance(X, Rows) else X
+        values = X.data if isinstance(X, Rows) else X
         if self.binarize is None:
+            _refuse_amounts(values)
             return X
-        threshold = self._check_binarize()
-        if not isinstance(X, Rows):
-            return (threshold < X).astype(np.float64)
-        if threshold < 0:
+        present = (values > self._check_binarize(X)).astype(np.float64)
+        return X.with_data(present) if isinstance(X, Rows) else present
+
+    def _check_binarize(self, X: Any) -> float:
+        threshold = self.binarize
+        if not isinstance(threshold, Real) or threshold != threshold:
+            raise ParameterError(
+                f"binarize must be a number or None, got {threshold!r}.",
+                hint="0 takes every value above 0 as present",
+            )
+        if threshold < 0 and isinstance(X, Rows):
             raise ParameterError(
                 f"Cannot binarize a sparse matrix with threshold < 0, got {threshold!r}.",
                 hint="a row of zeros would be all ones",
             )
-        X = X.canonical()
-        X.data = (X.data > threshold).astype(np.float64)
-        return X
+        return float(threshold)
 
-    def _check_binarize(self) -> float:
-        if isinstance(self.binarize, Real) and self.binarize == self.binarize:
-            return float(self.binarize)
-        raise ParameterError(
-            f"binarize must be a number or None, got {self.binarize!r}.",
-            hint="0 takes every value above 0 as present",
+
+def _refuse_amounts(values: FloatArray) -> None:
+    """Presences are zeros and ones."""
+    wrong = values[(values != 0) & (values != 1)]
+    if wrong.size:
+        raise InputError(
+            f"binarize=None takes zeros and ones, got {wrong[0]:g}.",
+            hint="binarize=0 takes every value above 0 as present",
         )

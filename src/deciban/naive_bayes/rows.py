@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,12 @@ class Rows:
                     f"the sparse matrix has a value in column {index} of {self.shape[1]}.",
                     hint="columns count from 0",
                 )
+
+    def with_data(self, data: FloatArray) -> Rows:
+        """Other values at the same places."""
+        rows = copy(self)
+        rows.data = data
+        return rows
 
     def canonical(self) -> Rows:
         """The same rows with one number a place: CSR may hold a sum in several parts."""
