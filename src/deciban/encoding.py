@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from reprlib import repr as short
 from typing import Any, cast
 
 import numpy as np
@@ -29,7 +30,7 @@ class Labelled:
     codes: Codes
 
 
-def class_codes(y: Any) -> Labelled:
+def class_codes(y: Any, what: str = "y") -> Labelled:
     """The classes of the labels ``y``, and the code of each row.
 
     >>> class_codes(["ham", "spam", "ham"]).codes
@@ -37,18 +38,22 @@ def class_codes(y: Any) -> Labelled:
     """
     values = vector(y)
     if len(values) == 0:
-        raise ShapeError("there are no labels: y is empty.", hint="give at least one labelled row")
+        raise ShapeError(f"there are no labels: {what} is empty.", hint="give at least one label")
     if values.dtype.kind == "f":
-        _refuse_fractions(values)
+        _refuse_fractions(values, what)
     if values.dtype.kind == "c":
-        raise InputError("Unknown label type: complex numbers.", hint="labels are names or integers")
+        raise InputError(f"Unknown label type: complex, {values[0]}.", hint="labels are names")
     classes, codes = labels.factorise(values)
-    _refuse_missing(codes)
+    _refuse_missing(codes, what)
     return Labelled(classes, codes)
 
 
 def codes_of(y: Any, classes: Labels) -> Codes:
-    """The code of each label among known classes; another label is an error."""
+    """The code of each label among known classes; another label is an error.
+
+    >>> codes_of(["spam", "spam"], np.array(["ham", "spam"]))
+    array([1, 1])
+    """
     labelled = class_codes(y)
     at = labels.positions(labelled.classes, classes)
     if np.any(at < 0):
@@ -60,30 +65,37 @@ def codes_of(y: Any, classes: Labels) -> Codes:
     return at[labelled.codes]
 
 
-def _refuse_fractions(values: FloatArray) -> None:
+def _refuse_fractions(values: FloatArray, what: str) -> None:
     """Floats are labels only where they are whole; NaN is left to the check of missing labels."""
     if np.any(np.isinf(values)):
-        raise MissingValueError("Input y contains infinity.", hint="labels are names or integers")
+        raise MissingValueError(
+            f"Input {what} contains infinity: {values[np.isinf(values)][0]}.",
+            hint="labels are names or integers",
+        )
     odd = values[(values != np.floor(values)) & ~np.isnan(values)]
     if len(odd):
         raise InputError(
-            f"Unknown label type: continuous. y has {odd[0]!r}.",
+            f"Unknown label type: continuous. {what} has {float(odd[0])!r}.",
             hint="labels are names or integers; a number to predict calls for regression",
         )
 
 
-def _refuse_missing(codes: Codes) -> None:
+def _refuse_missing(codes: Codes, what: str) -> None:
     missing = np.flatnonzero(codes < 0)
     if len(missing):
         raise MissingValueError(
-            f"Input y contains NaN or None: {len(missing)} labels are missing, the first in row "
-            f"{missing[0]}.",
+            f"Input {what} contains NaN or None: {len(missing)} labels are missing, the first in "
+            f"row {missing[0]}.",
             hint="leave unlabelled rows out",
         )
 
 
 def vector(values: Any) -> NDArray[Any]:
-    """A one-dimensional array; mixed Python objects stay what they are."""
+    """A one-dimensional array; mixed Python objects stay what they are.
+
+    >>> vector([1, "a"])
+    array([1, 'a'], dtype=object)
+    """
     if isinstance(values, list | tuple) and len({type(value) for value in values}) > 1:
         return labels.objects(values)
     array = np.asarray(values)
@@ -96,7 +108,13 @@ def vector(values: Any) -> NDArray[Any]:
 
 
 def check_length(values: Any, n_rows: int, what: str) -> None:
-    """One value a row."""
+    """One value a row.
+
+    >>> check_length([1, 2], 3, "weight")
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ShapeError: weight has 2 rows, y has 3. Hint: give one value and one label a row.
+    """
     length = values.shape[0] if hasattr(values, "shape") else len(values)
     if length != n_rows:
         raise ShapeError(
@@ -105,32 +123,52 @@ def check_length(values: Any, n_rows: int, what: str) -> None:
 
 
 def weights(weight: Any, n_rows: int) -> FloatArray | None:
-    """Checked weights: one finite number >= 0 a row and not all zero; None is all ones."""
+    """Checked weights: one finite number >= 0 a row and not all zero; None is all ones.
+
+    >>> weights(2, 3)
+    array([2., 2., 2.])
+    """
     if weight is None:
         return None
-    try:
-        values = np.ascontiguousarray(weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("weights must be numbers.", hint="give one number >= 0 a row") from None
+    values = _numbers(weight)
     values = np.full(n_rows, values) if values.ndim == 0 else values
     if values.ndim != 1:
-        raise ShapeError("Sample weights must be 1D array or scalar", hint="one number a row")
+        raise ShapeError(
+            f"Sample weights must be 1D array or scalar, got shape {values.shape}.",
+            hint="give one number >= 0 a row",
+        )
     check_length(values, n_rows, "sample_weight")
     if not np.all(np.isfinite(values)):
         raise MissingValueError(
-            "sample_weight contains NaN or infinity.", hint="a weight is a finite number >= 0"
+            f"sample_weight contains NaN or infinity: {values[~np.isfinite(values)][0]}.",
+            hint="a weight is a finite number >= 0",
         )
-    if np.any(values < 0):
+    if values.min(initial=0.0) < 0:
         raise InputError(
-            f"Negative values in sample_weight: {values.min():g}.", hint="use forget to take rows back"
+            f"Negative values in sample_weight: {values.min():g}.",
+            hint="use forget to take rows back",
         )
-    if values.sum() == 0:
-        raise InputError("the total weight is zero.", hint="some row must count")
+    if not values.any():
+        raise InputError("the total weight is zero: every weight is 0.", hint="some row must count")
     return values
 
 
+def _numbers(weight: Any) -> FloatArray:
+    try:
+        return np.ascontiguousarray(weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"weights must be numbers, got {short(weight)}.", hint="give one number >= 0 a row"
+        ) from None
+
+
 def block(family: str, names: Sequence[Any], columns: Sequence[Any]) -> tuple[Cells, Any]:
-    """The cells of some columns of one family, and the matrix that is counted."""
+    """The cells of some columns of one family, and the matrix that is counted.
+
+    >>> cells, codes = block("categorical", ["size"], [["S", "M", "S"]])
+    >>> cells.values, codes.ravel()
+    ((array(['M', 'S'], dtype='<U1'),), array([1, 0, 1]))
+    """
     if family != "categorical":
         matrix = np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
         return Cells(labels.narrowed(list(names))), matrix
@@ -140,7 +178,12 @@ def block(family: str, names: Sequence[Any], columns: Sequence[Any]) -> tuple[Ce
 
 
 def category_codes(X: NDArray[Any], known: Sequence[Labels]) -> NDArray[np.int64]:
-    """Codes of categories: -1 for a missing value, ``S_j`` for one that is not known."""
+    """Codes of categories: -1 for a missing value, ``S_j`` for one that is not known.
+
+    >>> X = np.array([["M"], [None], ["XL"]], dtype=object)
+    >>> category_codes(X, [np.array(["M", "S"])]).ravel()
+    array([ 0, -1,  2])
+    """
     out = np.empty(X.shape, dtype=np.int64)
     for j, values in enumerate(known):
         found, codes = labels.factorise(X[:, j])

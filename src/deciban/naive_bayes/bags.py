@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from deciban.cells import Cells
-from deciban.counts import Counts
 from deciban.errors import InputError, MissingValueError, ParameterError
-from deciban.naive_bayes.base import BLOCK, NaiveBayesClassifier, Rows
+from deciban.naive_bayes.model import BLOCK
+from deciban.naive_bayes.rows import FloatArray, Rows
 from deciban.naive_bayes.smoothed import SmoothedClassifier
 from deciban.settings import Settings
 
@@ -21,14 +23,11 @@ class BagClassifier(SmoothedClassifier):
 
     def _encode(self, X: Any, cells: Cells) -> Any:
         X = X if isinstance(X, Rows) else np.ascontiguousarray(X, dtype=np.float64)
+        if not self._may_be_negative and isinstance(X, Rows) and X.data.min(initial=0.0) < 0:
+            X = X.canonical()  # the parts of a sum may be negative where the sum is not
         values = X.data if isinstance(X, Rows) else X
-        if not np.isfinite(values.sum()) and not np.all(np.isfinite(values)):
-            bad = values[~np.isfinite(values)][0]
-            raise MissingValueError(
-                f"Input X contains NaN or infinity: {bad} in data passed to {type(self).__name__}.",
-                hint="use 0 for nothing",
-            )
-        if not self._may_be_negative and values.size and values.min() < 0:
+        self._refuse_infinite(values)
+        if not self._may_be_negative and values.min(initial=0.0) < 0:
             raise InputError(
                 f"Negative values in data passed to {type(self).__name__} (input X): "
                 f"{values.min():g}.",
@@ -36,13 +35,24 @@ class BagClassifier(SmoothedClassifier):
             )
         return X
 
-    def _adopt(self, counts: Counts) -> None:
-        columns = Cells.of_columns(self.n_features_in_)
-        super()._adopt(counts.aligned(counts.classes, {BLOCK: columns}))
+    def _refuse_infinite(self, values: FloatArray) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(values.sum()):  # fast, and nearly always all there is to do
+                return
+        wrong = values[~np.isfinite(values)]
+        if wrong.size:
+            raise MissingValueError(
+                "Input X contains NaN or infinity: "
+                f"{wrong[0]} in data passed to {type(self).__name__}.",
+                hint="use 0 for nothing",
+            )
+
+    def _entries(self, rows: Rows) -> FloatArray:
+        return np.asarray(self._scorable(rows).data)
 
     def _show(self) -> None:
         super()._show()
-        self.feature_count_ = self.counts_.tables[BLOCK].sums["amount"]
+        self.feature_count_ = np.asarray(self.counts_.tables[BLOCK].sums["amount"])
         self.feature_log_prob_ = self._params.blocks[BLOCK][1].present.T
 
     def __sklearn_tags__(self) -> Any:
@@ -70,6 +80,7 @@ class MultinomialNB(BagClassifier):
     array(['spam'], dtype='<U4')
     >>> m.evidence([[1, 0]])[0, 0].round(1)        # ham, spam
     array([-4.8,  4.8])
+
     """
 
     _family = "multinomial"
@@ -123,7 +134,7 @@ class ComplementNB(BagClassifier):
         super()._show()
         self.feature_all_ = self.feature_count_.sum(axis=0)
         if len(self.classes_) > 1:
-            self._params = type(self._params)(np.zeros(len(self.classes_)), self._params.blocks)
+            self._params = replace(self._params, log_prior=np.zeros(len(self.classes_)))
 
 
 class BernoulliNB(BagClassifier):
@@ -137,6 +148,7 @@ class BernoulliNB(BagClassifier):
     """
 
     _family = "bernoulli"
+    _counted_by = ("binarize",)
     _may_be_negative = True
 
     def __init__(
@@ -154,19 +166,39 @@ class BernoulliNB(BagClassifier):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
+    def _copies(self, X: Any) -> bool:
+        return self.binarize is not None or super()._copies(X)
+
     def _encode(self, X: Any, cells: Cells) -> Any:
         X = super()._encode(X, cells)
+        X = X.canonical() if isinstance(X, Rows) else X
+        values = X.data if isinstance(X, Rows) else X
         if self.binarize is None:
+            _refuse_amounts(values)
             return X
-        if not isinstance(X, Rows):
-            return (X > self.binarize).astype(np.float64)
-        if self.binarize < 0:
+        present = (values > self._check_binarize(X)).astype(np.float64)
+        return X.with_data(present) if isinstance(X, Rows) else present
+
+    def _check_binarize(self, X: Any) -> float:
+        threshold = self.binarize
+        if not isinstance(threshold, Real) or threshold != threshold:
             raise ParameterError(
-                f"Cannot binarize a sparse matrix with threshold < 0, got {self.binarize!r}.",
+                f"binarize must be a number or None, got {threshold!r}.",
+                hint="0 takes every value above 0 as present",
+            )
+        if threshold < 0 and isinstance(X, Rows):
+            raise ParameterError(
+                f"Cannot binarize a sparse matrix with threshold < 0, got {threshold!r}.",
                 hint="a row of zeros would be all ones",
             )
-        X.data = (X.data > self.binarize).astype(np.float64)
-        return X
+        return float(threshold)
 
 
-__all__ = ["BernoulliNB", "ComplementNB", "MultinomialNB", "NaiveBayesClassifier"]
+def _refuse_amounts(values: FloatArray) -> None:
+    """Presences are zeros and ones."""
+    wrong = values[(values != 0) & (values != 1)]
+    if wrong.size:
+        raise InputError(
+            f"binarize=None takes zeros and ones, got {wrong[0]:g}.",
+            hint="binarize=0 takes every value above 0 as present",
+        )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from deciban import encoding, labels
 from deciban.cells import Cells
@@ -13,12 +16,16 @@ from deciban.counts import Counts
 from deciban.engines import threads
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
 from deciban.kernels import categorical as kernel
-from deciban.naive_bayes.base import BLOCK, Rows, count_chunks, dense, rows_of
+from deciban.naive_bayes import checks
+from deciban.naive_bayes.model import BLOCK
+from deciban.naive_bayes.rows import FloatArray, Rows, rows_of
 from deciban.naive_bayes.smoothed import SmoothedClassifier
 from deciban.settings import Settings
 
 #: A numeric column with a larger code is not a column of codes.
 LARGEST_CODE = 1 << 24
+#: Numbers beyond this would not fit a code; all of them are the same unseen category.
+BEYOND = 1 << 62
 
 
 class CategoricalNB(SmoothedClassifier):
@@ -41,9 +48,11 @@ class CategoricalNB(SmoothedClassifier):
     >>> m = CategoricalNB().fit(X, ["a", "a", "b"])
     >>> m.predict([["S", 1], ["L", 3]])
     array(['a', 'b'], dtype='<U1')
+
     """
 
     _family = "categorical"
+    _dense = True
 
     def __init__(
         self,
@@ -64,28 +73,27 @@ class CategoricalNB(SmoothedClassifier):
 
     # ------------------------------------------------------------------ encoding
 
-    def _check_X(self, X: Any, *, reset: bool = False) -> Any:
+    def _checked(self, X: Any, *, reset: bool = False) -> Any:
         """Numbers as numbers; anything else as objects."""
-        if isinstance(X, list | tuple) and any(isinstance(v, str) for row in X for v in row):
-            X = np.array(X, dtype=object)
-        X = super()._check_X(X, reset=reset)
+        if not reset:
+            check_is_fitted(self)
+        X = checks.matrix(self, _as_objects(X), reset=reset, dtype=None)
+        if X.dtype.kind == "c":
+            raise InputError(f"Complex data not supported: {X[0, 0]}.", hint="use names")
         if X.dtype.kind == "O" and _all_numbers(X):
             return X.astype(np.float64)
-        return X if X.dtype.kind in "biuf" else X.astype(object)
-
-    def _dtype(self) -> dict[str, Any]:
-        return {"dtype": None}
+        return X
 
     def _cells(self, X: Any) -> Cells:
         """The codes 0 .. max of numbers, the distinct values of objects."""
-        if X.dtype.kind == "O":
-            values = [labels.factorise(X[:, j])[0] for j in range(X.shape[1])]
-            return Cells(np.arange(X.shape[1]), tuple(values))
+        chunks = self._count_chunks(X, 0)
+        if X.dtype.kind not in "biuf":
+            return reduce(Cells.union, (_names(X[part]) for part in chunks))
 
         def most(part: slice) -> NDArray[np.int64]:
             return np.asarray(kernel.column_range(self._integers(rows_of(X, part)))[1])
 
-        high = np.max(list(threads.run(most, count_chunks(X, 0))), axis=0)
+        high = np.max(list(threads.run(most, chunks)), axis=0)
         if high.max(initial=0) > LARGEST_CODE:
             raise InputError(
                 f"category {high.max()} in column {int(high.argmax())} is too large for a code.",
@@ -95,80 +103,96 @@ class CategoricalNB(SmoothedClassifier):
 
     def _encode(self, X: Any, cells: Cells) -> NDArray[np.int64]:
         """Numbers are codes already where the cells are; otherwise values are looked up."""
-        if cells.coded and (isinstance(X, Rows) or X.dtype.kind != "O"):
+        X = X.dense() if isinstance(X, Rows) else X
+        if cells.coded and X.dtype.kind in "biuf":
             return self._integers(X)
-        return encoding.category_codes(dense(X) if isinstance(X, Rows) else X, cells.values or ())
+        return encoding.category_codes(X, cells.values or ())
 
     def _integers(self, X: Any) -> NDArray[np.int64]:
         """Numbers as codes: whole parts, -1 for NaN."""
-        X = dense(X) if isinstance(X, Rows) else X
+        X = X.dense() if isinstance(X, Rows) else X
         if X.dtype.kind == "f":
-            missing = np.isnan(X)
-            if np.any(np.isinf(X)):
-                raise MissingValueError(
-                    "Input X contains infinity.", hint="categories are codes 0, 1, ... or names"
-                )
-            codes = np.where(missing, 0, X).astype(np.int64, order="C")
-        else:
-            missing, codes = None, np.ascontiguousarray(X, dtype=np.int64)
-        if codes.size and codes.min() < 0:
-            raise InputError(
-                f"Negative values in data passed to {type(self).__name__} (input X): {codes.min()}.",
-                hint="codes count from 0; None or NaN is a missing value",
-            )
-        if missing is not None:
-            codes[missing] = -1
+            return self._whole_parts(X)
+        X = np.minimum(X, BEYOND) if X.dtype == np.uint64 else X
+        return self._not_negative(np.ascontiguousarray(X, dtype=np.int64))
+
+    def _whole_parts(self, X: FloatArray) -> NDArray[np.int64]:
+        self._refuse_infinity(X)
+        missing = np.isnan(X)
+        codes = np.where(missing, 0, np.minimum(X, BEYOND)).astype(np.int64, order="C")
+        self._not_negative(codes)[missing] = -1
         return codes
+
+    def _not_negative(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        if codes.min(initial=0) >= 0:
+            return codes
+        raise InputError(
+            f"Negative values in data passed to {type(self).__name__} (input X): {codes.min()}.",
+            hint="codes count from 0; None or NaN is a missing value",
+        )
+
+    def _refuse_infinity(self, X: FloatArray) -> None:
+        wrong = X[np.isinf(X)]
+        if wrong.size:
+            raise MissingValueError(
+                f"Input X contains infinity: {wrong[0]}.",
+                hint="categories are codes 0, 1, ... or names",
+            )
+
+    def _explain_entries(self, rows: Rows) -> FloatArray:
+        block = self._params.blocks[BLOCK][1]
+        at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        codes = self._scorable(rows)[at, rows.indices]
+        start, stop = block.offsets[rows.indices], block.offsets[rows.indices + 1]
+        said = block.log_prob[np.minimum(start + np.maximum(codes, 0), stop - 1)]
+        return np.asarray(np.where(codes[:, None] < 0, 0.0, said))
 
     # ------------------------------------------------------------------ estimating
 
     def _adopt(self, counts: Counts) -> None:
         """Codes keep their places, so that category i is column i of ``category_count_``."""
-        table = counts.tables.get(BLOCK)
-        values = list(table.cells.values or ()) if table is not None else []
-        names = table.cells.columns.tolist() if table is not None else []
-        by_column = dict(zip(names, values, strict=True))
-        columns = [by_column.get(j, np.arange(0)) for j in range(self.n_features_in_)]
-        if all(v.dtype.kind in "iu" for v in columns):
-            least = self._least(0)
-            columns = [
-                np.arange(max(int(v.max(initial=-1)) + 1, least[j])) for j, v in enumerate(columns)
-            ]
-        cells = Cells(np.arange(self.n_features_in_), tuple(columns))
-        super()._adopt(counts.aligned(counts.classes, {BLOCK: cells}))
+        cells = counts.tables[BLOCK].cells
+        values = [_narrowed(column) for column in cells.values or ()]
+        least = self._least()
+        if all(column.dtype.kind in "iu" for column in values):
+            tops = [int(column.max(initial=-1)) + 1 for column in values]
+            values = [np.arange(max(pair)) for pair in zip(tops, least, strict=True)]
+        else:
+            values = [labels.ordered(column.tolist()) for column in values]
+        whole = Cells(cells.columns, tuple(values))
+        if not cells.same(whole):
+            counts = counts.aligned(counts.classes, {BLOCK: whole})
+        super()._adopt(counts)
 
-    def _least(self, otherwise: int) -> NDArray[np.int64]:
+    def _least(self) -> NDArray[np.int64]:
         """The least number of categories of each column."""
-        if self.min_categories is None:
-            return np.full(self.n_features_in_, otherwise)
-        least = np.asarray(self.min_categories)
+        least = np.asarray(0 if self.min_categories is None else self.min_categories)
+        hint = "give a number of categories, or one per column"
         if least.dtype.kind not in "iu":
             raise ParameterError(
-                f"'min_categories' should have integral type. Got {least.dtype} instead.",
-                hint="give a number of categories, or one per column",
+                f"'min_categories' should have integral type. Got {least.dtype} instead.", hint=hint
             )
         if least.ndim > 1 or (least.ndim and len(least) != self.n_features_in_):
             raise ShapeError(
                 f"'min_categories' should have shape ({self.n_features_in_},) when an array-like "
                 f"is provided. Got {least.shape} instead.",
-                hint="give a number of categories, or one per column",
+                hint=hint,
             )
-        return np.broadcast_to(least, self.n_features_in_)
+        if least.min(initial=0) < 0:
+            raise ParameterError(f"'min_categories' must be >= 0, got {least.min()}.", hint=hint)
+        return np.broadcast_to(least, self.n_features_in_).astype(np.int64)
 
     def _settings(self) -> Settings:
-        return Settings("bayes", self._check_alpha(), sizes=self._least(0), unseen=self.unseen)
+        return Settings("bayes", self._check_alpha(), sizes=self._least(), unseen=self.unseen)
 
     def _show(self) -> None:
         super()._show()
         table, block = self.counts_.tables[BLOCK], self._params.blocks[BLOCK][1]
-        counted, seen = table.sums["count"], table.cells.offsets
+        counted, seen = np.asarray(table.sums["count"]), table.cells.offsets
         self.categories_ = list(table.cells.values or ())
-        self.n_categories_ = np.maximum(np.diff(seen), self._least(0)).astype(np.int64)
-        self.category_count_ = [counted[:, a:b] for a, b in zip(seen, seen[1:], strict=False)]
-        self.feature_log_prob_ = [
-            block.log_prob[a : b - 1].T
-            for a, b in zip(block.offsets, block.offsets[1:], strict=False)
-        ]
+        self.n_categories_ = np.maximum(np.diff(seen), self._least())
+        self.category_count_ = [counted[:, a:b] for a, b in _pairs(seen)]
+        self.feature_log_prob_ = [block.log_prob[a : b - 1].T for a, b in _pairs(block.offsets)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -178,10 +202,39 @@ class CategoricalNB(SmoothedClassifier):
         return tags
 
 
+def _pairs(offsets: NDArray[np.intp]) -> Iterable[tuple[int, int]]:
+    """Where each column starts and stops."""
+    return zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+
+
+def _as_objects(X: Any) -> Any:
+    """Lists and frames in which a conversion to numbers or text would lose what a value was."""
+    if isinstance(X, list | tuple):
+        try:
+            plain = np.asarray(X)
+        except ValueError:
+            return X  # ragged: for the check to refuse
+        return np.array(X, dtype=object) if plain.dtype.kind in "USO" else plain
+    kinds = getattr(X, "dtypes", ())
+    if hasattr(X, "astype") and any(getattr(kind, "name", "") == "category" for kind in kinds):
+        return X.astype(object)
+    return X
+
+
 def _all_numbers(X: NDArray[Any]) -> bool:
     """Whether every object is a number or a missing value, and none is a truth value."""
-    kinds = {type(value) for value in X.ravel().tolist()}
+    kinds = {kind for row in X for kind in map(type, row)}
     return all(
         issubclass(kind, int | float | np.number | type(None)) and not issubclass(kind, bool)
         for kind in kinds
     )
+
+
+def _names(X: NDArray[Any]) -> Cells:
+    """The distinct values of every column."""
+    values = (labels.factorise(X[:, j])[0] for j in range(X.shape[1]))
+    return Cells(np.arange(X.shape[1]), tuple(values))
+
+
+def _narrowed(values: NDArray[Any]) -> NDArray[Any]:
+    return labels.narrowed(values.tolist()) if values.dtype.kind == "O" else values

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from deciban import params
 from deciban.cells import Cells
-from deciban.errors import ParameterError
+from deciban.counts import Counts
+from deciban.errors import MissingValueError, ParameterError
 from deciban.families import gaussian
-from deciban.naive_bayes.base import BLOCK, FloatArray, NaiveBayesClassifier, Rows, dense
+from deciban.naive_bayes.base import NaiveBayesClassifier
+from deciban.naive_bayes.model import BLOCK, prior_of
+from deciban.naive_bayes.rows import FloatArray, Rows
 from deciban.settings import Settings
 
 #: The block of the same rows without their weights: the floor of the variances is not weighted.
@@ -34,24 +36,35 @@ class GaussianNB(NaiveBayesClassifier):
     array(['a', 'b'], dtype='<U1')
     >>> m.forget(X[:1], ["a"]).class_count_
     array([1., 2.])
+
     """
 
     _family = "gaussian"
+    _dense = True
 
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
 
     def _encode(self, X: Any, cells: Cells) -> FloatArray:
-        return dense(X) if isinstance(X, Rows) else np.ascontiguousarray(X, dtype=np.float64)
+        return X.dense() if isinstance(X, Rows) else np.ascontiguousarray(X, dtype=np.float64)
 
-    def _count(self, X: Any, codes: Any, classes: Any, sample_weight: Any) -> Any:
+    def _scorable(self, X: Any) -> FloatArray:
+        rows: FloatArray = super()._scorable(X)
+        _refuse_infinity(rows)
+        return rows
+
+    def _entries(self, rows: Rows) -> FloatArray:
+        _refuse_infinity(rows.data)
+        return rows.data
+
+    def _count(self, X: Any, codes: Any, classes: Any, sample_weight: Any) -> Counts:
         counts = super()._count(X, codes, classes, sample_weight)
         plain = counts if sample_weight is None else super()._count(X, codes, classes, None)
         tables = {BLOCK: counts.tables[BLOCK], UNWEIGHTED: plain.tables[BLOCK]}
-        return type(counts)(counts.classes, counts.weight, tables)
+        return Counts(counts.classes, counts.weight, tables)
 
-    def _settings(self) -> Any:
+    def _settings(self) -> Settings:
         smoothing = self.var_smoothing
         if not (isinstance(smoothing, int | float | np.number) and 0 <= smoothing < np.inf):
             raise ParameterError(
@@ -62,11 +75,11 @@ class GaussianNB(NaiveBayesClassifier):
         return Settings("ml", floor=self.epsilon_)
 
     def _log_prior(self) -> FloatArray:
-        return params.class_prior(self.counts_, fixed=self.priors)
+        return prior_of(self.counts_, self.priors)
 
     def _show(self) -> None:
         self.class_count_ = self.counts_.weight
-        self.class_prior_ = np.exp(self._params.log_prior)
+        self.class_prior_ = np.exp(self._prior)
         n, self.theta_, spread = gaussian.moments(dict(self.counts_.tables[BLOCK].sums))
         self.var_ = spread / np.where(n > 0, n, 1.0) + self.epsilon_
 
@@ -75,3 +88,16 @@ class GaussianNB(NaiveBayesClassifier):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+def _refuse_infinity(values: FloatArray) -> None:
+    """NaN is a missing value, infinity is a mistake."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # fast, and nearly always all there is to do
+            return
+    wrong = values[np.isinf(values)]
+    if wrong.size:
+        raise MissingValueError(
+            f"Input X contains infinity: {wrong[0]}.",
+            hint="replace it by a large finite number, or by NaN for missing",
+        )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from deciban import params
 from deciban.errors import ParameterError, ShapeError
-from deciban.naive_bayes.base import FloatArray, NaiveBayesClassifier
+from deciban.naive_bayes.base import NaiveBayesClassifier
+from deciban.naive_bayes.model import prior_of
+from deciban.naive_bayes.rows import FloatArray
 from deciban.settings import Settings
 
 #: Below this, smoothing is raised to it unless it is forced.
@@ -25,43 +25,51 @@ class SmoothedClassifier(NaiveBayesClassifier):
     fit_prior: bool
     class_prior: Any
 
-    def _check_alpha(self) -> Any:
+    def _check_alpha(self) -> FloatArray:
         """The smoothing that is used."""
-        alpha = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha)
-        if isinstance(alpha, np.ndarray) and alpha.shape != (self.n_features_in_,):
+        alpha = self._numbers()
+        if alpha.ndim and alpha.shape != (self.n_features_in_,):
             raise ShapeError(
                 "When alpha is an array, it should contains `n_features`. Got "
                 f"{alpha.size} elements instead of {self.n_features_in_}.",
                 hint="give one number, or one per column",
-            )
-        if not (np.issubdtype(np.asarray(alpha).dtype, np.number) and np.all(np.isfinite(alpha))):
-            raise ParameterError(
-                f"alpha must be a number >= 0, got {self.alpha!r}.", hint="1 is Laplace"
             )
         if np.min(alpha) < 0:
             raise ParameterError(
                 f"All values in alpha must be greater than 0. Got {np.min(alpha):g}.",
                 hint="0 is maximum likelihood, 1 is Laplace",
             )
-        if np.min(alpha) < SMALLEST and not self.force_alpha:
-            warnings.warn(
-                "alpha too small will result in numeric errors, setting alpha = "
-                f"{SMALLEST:.1e}. Use `force_alpha=True` to keep alpha unchanged.",
-                stacklevel=2,
-            )
-            return np.maximum(alpha, SMALLEST)
-        return alpha
+        if np.min(alpha) >= SMALLEST or self.force_alpha:
+            return alpha
+        warnings.warn(
+            "alpha too small will result in numeric errors, setting alpha = "
+            f"{SMALLEST:.1e}. Use `force_alpha=True` to keep alpha unchanged.",
+            stacklevel=2,
+        )
+        return np.maximum(alpha, SMALLEST)
+
+    def _numbers(self) -> FloatArray:
+        try:
+            alpha = np.asarray(self.alpha, dtype=np.float64)
+        except (TypeError, ValueError):
+            alpha = np.array(np.nan)
+        if alpha.size and np.all(np.isfinite(alpha)) and not isinstance(self.alpha, str):
+            return alpha
+        raise ParameterError(
+            f"alpha must be a number >= 0, or one per column, got {self.alpha!r}.",
+            hint="0 is maximum likelihood, 1 is Laplace",
+        )
 
     def _settings(self) -> Settings:
         return Settings("bayes", self._check_alpha())
 
     def _log_prior(self) -> FloatArray:
-        fixed = self.class_prior if self.class_prior is not None or self.fit_prior else "uniform"
-        return params.class_prior(self.counts_, fixed=fixed)
+        counted = self.class_prior is not None or self.fit_prior
+        return prior_of(self.counts_, self.class_prior if counted else "uniform")
 
     def _show(self) -> None:
         self.class_count_ = self.counts_.weight
-        self.class_log_prior_ = self._params.log_prior
+        self.class_log_prior_ = self._prior
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

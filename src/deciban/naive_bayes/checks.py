@@ -1,0 +1,82 @@
+"""Checks of what a caller passes, beyond what encoding checks: matrices, labels, classes.
+
+scikit-learn's own checks do most of the work. Its errors are raised again as
+errors of deciban's tree, with a hint.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from deciban import encoding, labels
+from deciban.errors import InputError, MissingValueError, ShapeError, UnhashableError
+
+#: What a message of scikit-learn's says, the error it stands for, and what to do about it.
+_HINTS = (
+    ("0 sample(s)", ShapeError, "give at least one row"),
+    ("0 feature(s)", ShapeError, "give at least one column"),
+    ("is expecting", ShapeError, "pass the columns that the model was fitted on"),
+    ("feature names should match", ShapeError, "pass the columns in the order of the fit"),
+    ("Expected 2D", ShapeError, "a single row is [[1, 2, 3]]"),
+    ("Found array with dim", ShapeError, "a matrix has one row a case and one column a feature"),
+    ("inhomogeneous", ShapeError, "every row needs the same number of values"),
+    ("Complex data", InputError, "split it into real and imaginary columns"),
+    ("string", InputError, "CategoricalNB takes names as they are"),
+)
+
+
+def matrix(model: Any, X: Any, *, reset: bool, dtype: Any = "numeric") -> Any:
+    """A matrix or CSR of the width of the model; values are checked chunk by chunk."""
+    try:
+        return validate_data(
+            model, X, accept_sparse="csr", ensure_all_finite=False, reset=reset, dtype=dtype
+        )
+    except TypeError as error:
+        raise UnhashableError(str(error), hint="use numbers or strings") from None
+    except ValueError as error:
+        raise _translated(str(error)) from None
+
+
+def _translated(message: str) -> InputError:
+    for words, kind, hint in _HINTS:
+        if words in message:
+            return kind(message.strip(), hint=hint)
+    return InputError(message, hint="X is a matrix of numbers, one row a case")
+
+
+def target(model: Any, y: Any) -> NDArray[Any]:
+    """One label a row."""
+    if y is None:
+        raise MissingValueError(
+            f"This {type(model).__name__} estimator requires y to be passed, but the target y "
+            "is None.",
+            hint="give one label a row",
+        )
+    try:
+        return encoding.vector(column_or_1d(y, warn=True))
+    except ValueError as error:
+        raise ShapeError(str(error), hint="give one label a row") from None
+
+
+def declared(classes: Any, known: NDArray[Any] | None) -> NDArray[Any]:
+    """The classes of a partial fit: named in the first call, and the same ever after."""
+    if classes is None and known is None:
+        raise InputError(
+            "classes must be passed on the first call to partial_fit, got None.",
+            hint="name every class that will ever appear",
+        )
+    if classes is None:
+        return np.asarray(known)
+    named = encoding.class_codes(classes, "classes")
+    if known is None:
+        return named.classes
+    if len(named.codes) == len(known) and labels.same(named.classes, known):
+        return known
+    raise InputError(
+        f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}.",
+        hint="leave classes out after the first call",
+    )
