@@ -17,7 +17,7 @@ T = TypeVar("T")
 #: A chunk to score holds about this many numbers: it stays in the cache.
 SCORE_CHUNK = 1 << 17
 #: A chunk to count holds at least this many: starting one costs next to nothing.
-COUNT_CHUNK = 1 << 19
+COUNT_CHUNK = 1 << 21
 #: No chunk has more rows: the exact sums of a chunk are sure to fit.
 MOST_ROWS = 1 << 20
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from deciban.cells import Cells
 from deciban.errors import InputError, MissingValueError
 from deciban.families.discrete import FloatArray, same, subtract
-from deciban.kernels import dense, sparse
+from deciban.kernels import dense, panels, sparse
 from deciban.labels import Labels
 
 __all__ = ["Linear", "add", "check", "count", "explain", "impossible", "same", "subtract"]
@@ -54,6 +54,11 @@ class Linear:
         if self.absent is None:
             return _finite(self.present)
         return _finite(self.present) - _finite(self.absent)
+
+    @cached_property
+    def panels(self) -> FloatArray:
+        """The weights as sparse rows are scored with them."""
+        return panels.cut(self.weight)
 
     @cached_property
     def veto(self) -> Linear | None:
@@ -120,7 +125,7 @@ def add(params: Linear, X: Any, out: FloatArray) -> None:
 def _add_linear(params: Linear, X: Any, out: FloatArray) -> None:
     out += params.base
     if hasattr(X, "indptr"):
-        sparse.add(X.data, X.indices, X.indptr, params.weight, out)
+        panels.add_bags(X.data, X.indices, X.indptr, params.panels, out)
     else:
         out += X @ params.weight
 

@@ -7,6 +7,7 @@ a missing value, anything beyond for a value never seen in training.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from deciban.families.discrete import (
     subtract,
 )
 from deciban.kernels import categorical as kernel
+from deciban.kernels import panels
 from deciban.labels import Labels
 from deciban.settings import Settings
 
@@ -43,6 +45,11 @@ class Params:
 
     offsets: NDArray[np.intp]
     log_prob: FloatArray
+
+    @cached_property
+    def panels(self) -> FloatArray:
+        """The log-probabilities as rows are scored with them."""
+        return panels.cut(self.log_prob)
 
     @property
     def n_columns(self) -> int:
@@ -105,7 +112,7 @@ def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Set
 
 def add(params: Params, X: NDArray[np.int64], out: FloatArray) -> None:
     """Add ``sum_j log P(x_j | c)``."""
-    kernel.add(X, params.offsets, params.log_prob, out)
+    panels.add_codes(X, params.offsets, params.panels, out)
 
 
 def explain(params: Params, X: NDArray[np.int64]) -> FloatArray:

@@ -12,7 +12,8 @@ import numpy as np
 
 from deciban.cells import Cells
 from deciban.families.bag import Linear, add, check, count, explain, impossible, same, subtract
-from deciban.families.discrete import FloatArray, log_shares, pseudo_count
+from deciban.families.discrete import FloatArray, pseudo_count
+from deciban.kernels import shares
 from deciban.settings import Settings
 
 __all__ = [
@@ -29,7 +30,10 @@ __all__ = [
 
 def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Linear:
     """``log P(j | c)`` of every column, by the chosen method."""
-    extra = pseudo_count(settings.method, settings.per_column(cells.size))
-    amount = np.maximum(sums["amount"] + extra, 0.0)
-    total = amount.sum(axis=1, keepdims=True)
-    return Linear(np.ascontiguousarray(log_shares(amount, total, cells.size).T))
+    extra = np.atleast_1d(pseudo_count(settings.method, settings.lam))
+    settings.per_column(cells.size)
+    amount = sums["amount"]
+    if np.any(extra < 0):
+        amount, extra = np.maximum(amount + extra, 0.0), np.zeros(1)
+    total = amount.sum(axis=1) + np.broadcast_to(extra, cells.size).sum()
+    return Linear(shares.log_shares(amount, extra, total))

@@ -6,7 +6,7 @@ from libc.math cimport INFINITY, log
 
 
 def log_shares(const double[:, ::1] amount, const double[::1] extra, const double[::1] total):
-    """``out[j, c] = log((amount[c, j] + extra[j]) / total[c])``; 0 where the total is 0.
+    """``out[j, c] = log((amount[c, j] + extra[j]) / total[c])``; alike where the total is 0.
 
     ``extra`` has one number a cell, or one for all. A sum below zero counts as
     zero. Most cells of a large table hold a small whole number: with one extra
@@ -19,7 +19,7 @@ def log_shares(const double[:, ::1] amount, const double[::1] extra, const doubl
         double[:, ::1] out = np.empty((cells, K))
         double[::1] base = np.log(np.where(np.asarray(total) > 0, total, 1.0))
         double[1024] small
-        double n
+        double n, alike = -log(<double>max(cells, 1))
     with nogil:
         for whole in range(known):
             small[whole] = log_of(whole + extra[0])
@@ -29,7 +29,7 @@ def log_shares(const double[:, ::1] amount, const double[::1] extra, const doubl
                     n = amount[c, j]
                     whole = <int>n if 0 <= n < known else known
                     if total[c] <= 0:
-                        out[j, c] = 0.0
+                        out[j, c] = alike
                     elif whole < known and whole == n:
                         out[j, c] = small[whole] - base[c]
                     else:

@@ -122,9 +122,11 @@ class NaiveBayesClassifier(Explaining):
             some = None if weight is None else weight[part]
             return dict(count(rows, codes[part], n_classes, some, cells))
 
-        total: dict[str, Any] = {}
-        for sums in threads.run(work, self._count_chunks(X, n_classes * cells.size)):
-            total = {k: total[k] + v for k, v in sums.items()} if total else sums
+        parts = threads.run(work, self._count_chunks(X, n_classes * cells.size))
+        total = next(parts)
+        for sums in parts:
+            for name, part in sums.items():
+                total[name] += part
         return total
 
     def _count_chunks(self, X: Any, table_size: int) -> list[slice]:

@@ -113,10 +113,17 @@ def count_chunks(n_rows: int, width: int, table_size: int, *, copied: bool) -> l
     return threads.chunks(n_rows, rows) or [slice(0, 0)]
 
 
-def score_chunks(n_rows: int, width: int) -> list[slice]:
+def score_chunks(n_rows: int, width: int, *, gathered: bool = False) -> list[slice]:
     """Chunks that stay in the cache with their scores: ``width`` numbers a row.
+
+    Where scores are ``gathered`` from a large table, it is the table that must
+    stay in the cache: the fewer chunks the better.
 
     >>> score_chunks(3, 1 << 20)
     [slice(0, 1, None), slice(1, 2, None), slice(2, 3, None)]
     """
-    return threads.chunks(n_rows, threads.SCORE_CHUNK // max(1, width))
+    rows = threads.SCORE_CHUNK // max(1, width)
+    if gathered:
+        share = -(-n_rows // threads.n_threads())
+        rows = max(rows, min(share, threads.SCORE_CHUNK))
+    return threads.chunks(n_rows, rows)

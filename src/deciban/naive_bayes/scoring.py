@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from deciban import decision, scores
 from deciban.engines import threads
 from deciban.naive_bayes.model import BLOCK, Model
-from deciban.naive_bayes.rows import FloatArray, rows_of, score_chunks
+from deciban.naive_bayes.rows import FloatArray, is_sparse, rows_of, score_chunks
 
 
 class Scoring(Model):
@@ -122,5 +122,6 @@ class Scoring(Model):
     def _each_chunk(self, X: Any, work: Callable[[slice], None], extra: int = 0) -> None:
         """Work on all rows; ``extra`` numbers a row are needed besides the scores."""
         width = self._width(X) + len(self.classes_) + extra
-        for _ in threads.run(work, score_chunks(X.shape[0], width)):
+        gathered = is_sparse(X) and not self._dense and not extra
+        for _ in threads.run(work, score_chunks(X.shape[0], width, gathered=gathered)):
             pass
