@@ -23,7 +23,9 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def best(ours: Callable[[], object], theirs: Callable[[], object], runs: int) -> tuple[float, float]:
+def best(
+    ours: Callable[[], object], theirs: Callable[[], object], runs: int
+) -> tuple[float, float]:
     """The best time of each; theirs is given fewer runs when it is slow."""
     ours()
     mine, peer = [], []

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 import sklearn.naive_bayes as peer
-from side_by_side import best, peak, reading
 
 import deciban.naive_bayes as deciban
 from deciban.engines.threads import n_threads
+from side_by_side import best, peak, reading
 
 ROWS = 1_000_000
 
@@ -38,11 +38,17 @@ def fit_and_score(
     """The fit of one classifier and, where asked for, its probabilities."""
     ours, theirs = getattr(deciban, kind), getattr(peer, kind)
     arrays = [X.data, X.indices] if sp.issparse(X) else [X]
-    yield Work(f"{name}, fit", lambda: ours().fit(X, y), lambda: theirs().fit(X, y), fit, [*arrays, y])
+    yield Work(
+        f"{name}, fit", lambda: ours().fit(X, y), lambda: theirs().fit(X, y), fit, [*arrays, y]
+    )
     if score is not None:
         a, b = ours().fit(X, y), theirs().fit(X, y)
         yield Work(
-            f"{name}, predict_proba", lambda: a.predict_proba(X), lambda: b.predict_proba(X), score, arrays
+            f"{name}, predict_proba",
+            lambda: a.predict_proba(X),
+            lambda: b.predict_proba(X),
+            score,
+            arrays,
         )
 
 

@@ -38,7 +38,7 @@ def bar(decibans: float, scale: float) -> Text:
 def evidence_table(title: str, lines: Sequence[tuple[str, str, float]]) -> Table:
     """One line of evidence each: what, its value, its decibans and their bar; then the sum."""
     total = sum(line[2] for line in lines)
-    scale = max(1.0, max(abs(line[2]) for line in lines))
+    scale = max(1.0, *(abs(line[2]) for line in lines))
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     for heading, side in (("", "left"), ("value", "right"), ("decibans", "right")):
         table.add_column(heading, justify=side)  # type: ignore[arg-type]
@@ -109,8 +109,10 @@ def wine() -> None:
         c = int(np.flatnonzero(model.classes_ == first)[0])
         said = model.evidence(row, against=second)[0, :, c]
         lines = [("prior", "", float(model.prior_evidence(against=second)[c]))]
-        for j in np.argsort(-np.abs(said))[:5]:
-            lines.append((data.feature_names[j], f"{row[0, j]:.2f}", float(said[j])))
+        lines += [
+            (data.feature_names[j], f"{row[0, j]:.2f}", float(said[j]))
+            for j in np.argsort(-np.abs(said))[:5]
+        ]
         rest = float(said.sum() - sum(line[2] for line in lines[1:]))
         lines.append((f"{len(said) - 5} more", "", rest))
         title = f"{first} (p = {posterior[i, c]:.4f}), against {second}"
