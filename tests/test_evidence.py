@@ -64,7 +64,7 @@ def test_sparse_evidence_shares_nothing_with_its_input(kind):
     X, y = table()
     rows = sparse.csr_array(X)
     parts = kind().fit(X, y).evidence(rows)
-    parts[0].data[:] = 0
+    parts[0].data[::2] = 0
     parts[0].eliminate_zeros()
     np.testing.assert_array_equal(rows.toarray(), X)
     assert parts[1].nnz == rows.nnz
@@ -84,8 +84,9 @@ def test_missing_values_say_nothing():
         said = model.fit(X, [0, 0, 1, 1]).evidence(X)
         assert not said[0, 1].any()
         assert said[0, 0].all()
-    said = GaussianNB().fit(X, [0, 0, 1, 1]).evidence(sparse.csr_array(X))
-    assert np.isfinite(said[0].data).all()
+        for c, part in enumerate(model.evidence(sparse.csr_array(X))):
+            zeros = model.evidence(np.zeros((1, 2)))[..., c]
+            np.testing.assert_allclose(part.toarray(), said[..., c] - zeros, atol=1e-9)
 
 
 def test_impossible_values():

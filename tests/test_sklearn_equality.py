@@ -193,6 +193,6 @@ def test_pieces_are_the_whole(name, problem, cut):
 def test_a_weight_of_two_is_two_rows(name):
     rng = np.random.default_rng(4)
     X, y = rng.integers(0, 4, (20, 5)).astype(float), rng.integers(0, 3, 20)
-    weighted = getattr(ours, name)().fit(X, y, sample_weight=np.full(20, 2.0))
     doubled = getattr(ours, name)().fit(np.tile(X, (2, 1)), np.tile(y, 2))
-    agree(weighted, doubled, X, X)
+    for weight in (2, 2.0, np.float32(2), np.full(20, 2.0), [2] * 20):
+        agree(getattr(ours, name)().fit(X, y, sample_weight=weight), doubled, X, X)

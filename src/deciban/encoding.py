@@ -155,7 +155,7 @@ def weights(weight: Any, n_rows: int) -> FloatArray | None:
 
 def _numbers(weight: Any) -> FloatArray:
     try:
-        return np.ascontiguousarray(weight, dtype=np.float64)
+        return np.asarray(weight, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise InputError(
             f"weights must be numbers, got {short(weight)}.", hint="give one number >= 0 a row"
