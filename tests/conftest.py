@@ -1,12 +1,7 @@
-"""Fixtures that scikit-learn's own tests ask for, and the way to what tests share."""
-
-import sys
-from pathlib import Path
+"""Fixtures that scikit-learn's own tests ask for."""
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture

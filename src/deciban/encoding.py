@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from deciban import labels
 from deciban.cells import Cells
 from deciban.errors import InputError, MissingValueError, ShapeError
+from deciban.kernels import categorical as kernel
 from deciban.labels import Labels
 
 FloatArray = NDArray[np.float64]
@@ -191,3 +192,12 @@ def category_codes(X: NDArray[Any], known: Sequence[Labels]) -> NDArray[np.int64
         at = np.append(np.where(at < 0, len(values), at), -1)
         out[:, j] = at[codes]
     return out
+
+
+def largest_codes(X: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The greatest code of each column; -1 where there is none.
+
+    >>> largest_codes(np.array([[0, 7], [2, -1]]))
+    array([2, 7])
+    """
+    return kernel.largest(X)

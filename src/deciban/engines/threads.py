@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -66,5 +67,10 @@ def run(work: Callable[[slice], T], parts: list[slice]) -> Iterator[T]:
     if threads <= 1:
         yield from map(work, parts)
         return
+    # Results that wait to be taken hold memory: no more are begun than threads can do.
     with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(work, parts)
+        waiting = deque(pool.submit(work, part) for part in parts[: threads + 1])
+        for part in [*parts[threads + 1 :], *[None] * len(waiting)]:
+            yield waiting.popleft().result()
+            if part is not None:
+                waiting.append(pool.submit(work, part))

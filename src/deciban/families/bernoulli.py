@@ -49,7 +49,10 @@ def impossible(
 def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Linear:
     """``log P(x_j = 1 | c)`` and ``log P(x_j = 0 | c)``, by the chosen method."""
     extra = pseudo_count(settings.method, settings.per_column(cells.size))
-    present = np.maximum(sums["amount"] + extra, 0.0)
-    absent = np.maximum(rows[:, None] - sums["amount"] + extra, 0.0)
-    tables = (log_shares(part, present + absent, 2).T for part in (present, absent))
-    return Linear(*map(np.ascontiguousarray, tables))
+    tables = np.empty((2, cells.size, len(rows)))
+    for c, amount in enumerate(sums["amount"]):  # class by class: a large table has no copies
+        present = np.maximum(amount + extra, 0.0)
+        absent = np.maximum(rows[c] - amount + extra, 0.0)
+        for table, part in zip(tables, (present, absent), strict=True):
+            table[:, c] = log_shares(part, present + absent, 2)
+    return Linear(*tables)

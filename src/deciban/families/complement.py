@@ -30,14 +30,18 @@ __all__ = [
     "subtract",
 ]
 
+#: What a column that no other class has counts as: the logarithm of the smallest float.
+SMALLEST = np.log(np.finfo(np.float64).tiny)
+
 
 def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Linear:
     """The complement weight of every column and class."""
     extra = pseudo_count(settings.method, settings.per_column(cells.size))
-    amount = sums["amount"]
-    others = np.maximum(amount.sum(axis=0) - amount + extra, 0.0)
-    share = log_shares(others, others.sum(axis=1, keepdims=True), cells.size)
-    share = np.maximum(share, np.log(np.finfo(np.float64).tiny))
-    total = share.sum(axis=1, keepdims=True)
-    weight = share / np.where(total == 0, 1.0, total) if settings.normalise else -share
-    return Linear(np.ascontiguousarray(weight.T))
+    whole = sums["amount"].sum(axis=0)
+    weight = np.empty((cells.size, len(rows)))
+    for c, amount in enumerate(sums["amount"]):  # class by class: a large table has no copies
+        others = np.maximum(whole - amount + extra, 0.0)
+        share = np.maximum(log_shares(others, others.sum(), cells.size), SMALLEST)
+        total = share.sum() if settings.normalise else -1.0
+        weight[:, c] = share / (total or 1.0)
+    return Linear(weight)

@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def column_range(X: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def largest(X: NDArray[np.int64]) -> NDArray[np.int64]: ...
 def count(
     X: NDArray[np.int64],
     y: NDArray[np.intp],

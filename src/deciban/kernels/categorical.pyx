@@ -5,20 +5,18 @@ import numpy as np
 from libc.stdint cimport int64_t
 
 
-def column_range(const int64_t[:, ::1] X):
-    """Least and greatest code of each column, and the least of all (0 for no rows)."""
+def largest(const int64_t[:, ::1] X):
+    """The greatest code of each column; -1 where there is none."""
     cdef:
         Py_ssize_t n = X.shape[0], d = X.shape[1], i, j
-        int64_t[::1] low = np.zeros(d, dtype=np.int64)
         int64_t[::1] high = np.full(d, -1, dtype=np.int64)
         int64_t v
     with nogil:
         for i in range(n):
             for j in range(d):
                 v = X[i, j]
-                low[j] = v if v < low[j] else low[j]
                 high[j] = v if v > high[j] else high[j]
-    return np.asarray(low), np.asarray(high)
+    return np.asarray(high)
 
 
 def count(

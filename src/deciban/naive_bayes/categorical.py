@@ -15,7 +15,6 @@ from deciban.cells import Cells
 from deciban.counts import Counts
 from deciban.engines import threads
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
-from deciban.kernels import categorical as kernel
 from deciban.naive_bayes import checks
 from deciban.naive_bayes.model import BLOCK
 from deciban.naive_bayes.rows import FloatArray, Rows, rows_of
@@ -91,7 +90,7 @@ class CategoricalNB(SmoothedClassifier):
             return reduce(Cells.union, (_names(X[part]) for part in chunks))
 
         def most(part: slice) -> NDArray[np.int64]:
-            return np.asarray(kernel.column_range(self._integers(rows_of(X, part)))[1])
+            return encoding.largest_codes(self._integers(rows_of(X, part)))
 
         high = np.max(list(threads.run(most, chunks)), axis=0)
         if high.max(initial=0) > LARGEST_CODE:
