@@ -283,6 +283,7 @@ def test_rows_without_any_word_are_still_rows():
     left = (without + one) - one
     assert left.tables["bernoulli"].rows.tolist() == [5.0]
     assert left + one == without + one
+    assert without != Counts.of({"size": [None] * 5}, [0] * 5)
 
 
 def test_zero_and_absent_are_the_same():
