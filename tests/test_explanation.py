@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -12,6 +12,7 @@ from deciban.explanation import DECIBANS, decibans, position
 logs = st.floats(-1e4, 0)
 
 
+@settings(deadline=None)
 @given(
     st.integers(2, 6).flatmap(
         lambda K: st.tuples(

@@ -94,6 +94,7 @@ def test_bags_score_rows_with_few_columns_alike():
 # Against the posteriors
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 20), min_size=2, max_size=6).filter(any),
     st.floats(0.01, 20),
@@ -118,7 +119,7 @@ def test_categorical_is_a_dirichlet(seen, lam):
     st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=8),
     st.floats(0.1, 10),
 )
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_gaussian_is_a_normal_inverse_gamma(a, b, lam):
     column = np.array([*a, *b])
     if column.std() < 1e-3:

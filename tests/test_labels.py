@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban import labels
@@ -26,6 +26,7 @@ two_sets = kinds.flatmap(
 )
 
 
+@settings(deadline=None)
 @given(two_sets)
 def test_lookup_and_union_are_those_of_python(sets):
     a, b = (labels.narrowed(values) for values in sets)
@@ -37,6 +38,7 @@ def test_lookup_and_union_are_those_of_python(sets):
     assert labels.same(a, labels.narrowed(list(sets[0])))
 
 
+@settings(deadline=None)
 @given(kinds.flatmap(lambda kind: st.lists(st.one_of(kind, st.none()), max_size=8)))
 def test_codes_give_back_the_values(values):
     known, codes = labels.factorise(labels.objects(values))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.special import logsumexp
@@ -17,6 +17,7 @@ joints = arrays(
 )
 
 
+@settings(deadline=None)
 @given(joints)
 def test_posteriors_are_normalised_in_log_space(joint):
     prior = np.log(np.full(joint.shape[1], 1 / joint.shape[1]))
