@@ -35,6 +35,8 @@ from deciban.labels import Labels
 from deciban.rounding import ROUNDING
 from deciban.settings import Settings
 
+#: With more classes, the faster way of counting would need too much memory.
+MOST_CLASSES = 1 << 12
 #: The kernel counts no more rows at once: its sums of squares would not fit.
 MOST_ROWS = 1 << 22
 #: Sums that should be equal differ by less than this share after many decays.
@@ -93,6 +95,8 @@ def _counted(
     X: FloatArray, y: NDArray[np.intp], n_classes: int, weight: FloatArray | None, cells: Cells
 ) -> dict[str, Any]:
     parts: list[Any]
+    if weight is None and n_classes > MOST_CLASSES:
+        weight = np.ones(len(y))
     if weight is None:
         infinite, missing, *parts = exact.moments(X, y, n_classes)
     else:

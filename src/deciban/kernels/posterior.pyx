@@ -31,9 +31,9 @@ def normalise(double[:, ::1] joint, const double[::1] fallback, bint logarithm):
             if logarithm:
                 for k in range(K):
                     total += exp(row[k] - most)
-                most += log(total)
+                total = log(total)
                 for k in range(K):
-                    row[k] -= most
+                    row[k] = (row[k] - most) - total
             else:
                 for k in range(K):
                     row[k] = exp(row[k] - most)
