@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from deciban import labels
 from deciban.cells import Cells
 from deciban.errors import InputError, MissingValueError, ShapeError
+from deciban.grid import Grid
 from deciban.kernels import categorical as kernel
 from deciban.labels import Labels
 
@@ -172,6 +173,8 @@ def block(family: str, names: Sequence[Any], columns: Sequence[Any]) -> tuple[Ce
     """
     if family != "categorical":
         matrix = np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
+        if family == "histogram":
+            return Grid.of(list(matrix.T), list(names)), matrix
         return Cells(labels.narrowed(list(names))), matrix
     values, codes = zip(*(labels.factorise(vector(column)) for column in columns), strict=True)
     matrix = np.column_stack([code.astype(np.int64) for code in codes])

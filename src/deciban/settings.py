@@ -36,6 +36,10 @@ class Settings:
         added to every variance.
     normalise
         whether complement weights are divided by their sum.
+    bins
+        how a histogram is cut, for all columns or for each: a number of bins of
+        equal frequency, 0 for every value a bin of its own, -1 for bins by
+        minimum description length.
 
     >>> Settings("ml").method
     'ml'
@@ -51,6 +55,7 @@ class Settings:
     unseen: Literal["smooth", "skip"] = "smooth"
     floor: float = 0.0
     normalise: bool = False
+    bins: ArrayLike = 10
     lam: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,7 +75,8 @@ class Settings:
                 f"floor must be a number >= 0, got {self.floor!r}.",
                 hint="it is added to every variance",
             )
-        _check_sizes(self.sizes)
+        _check_whole("sizes", 0 if self.sizes is None else self.sizes, 0, "possible values")
+        _check_whole("bins", self.bins, -1, "bins; 0 is every value, -1 minimum description length")
         object.__setattr__(self, "lam", check_smoothing(self.smoothing))
 
     def per_column(self, n_columns: int) -> NDArray[np.float64]:
@@ -86,6 +92,14 @@ class Settings:
         stated = 0 if self.sizes is None else self.sizes
         return _spread("sizes", np.asarray(stated, dtype=np.float64), n_columns)
 
+    def bins_of(self, n_columns: int) -> NDArray[np.float64]:
+        """How each column is cut.
+
+        >>> Settings(bins=5).bins_of(2)
+        array([5., 5.])
+        """
+        return _spread("bins", np.asarray(self.bins, dtype=np.float64), n_columns)
+
 
 def _spread(name: str, values: NDArray[np.float64], n_columns: int) -> NDArray[np.float64]:
     if values.ndim and len(values) != n_columns:
@@ -96,14 +110,12 @@ def _spread(name: str, values: NDArray[np.float64], n_columns: int) -> NDArray[n
     return np.broadcast_to(values, n_columns)
 
 
-def _check_sizes(sizes: object) -> None:
-    if sizes is None:
-        return
-    found = np.asarray(sizes)
-    if found.dtype.kind not in "iu" or found.ndim > 1 or np.any(found < 0):
+def _check_whole(name: str, values: object, least: int, what: str) -> None:
+    found = np.asarray(values)
+    if found.dtype.kind not in "iu" or found.ndim > 1 or np.any(found < least):
         raise ParameterError(
-            f"sizes must be whole numbers >= 0, got {sizes!r}.",
-            hint="one number of possible values, or one per column",
+            f"{name} must be whole numbers >= {least}, got {values!r}.",
+            hint=f"one number of {what}, or one per column",
         )
 
 

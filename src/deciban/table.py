@@ -96,7 +96,8 @@ def _place(part: NDArray[Any], out: NDArray[Any], rows: Positions, cells: Positi
         out[rows, : len(cells)] = part
         return
     keep = cells >= 0
-    out[np.ix_(rows, cells[keep])] = part if keep.all() else part[:, keep]
+    where = np.ix_(rows, cells[keep])
+    np.add.at(out, where, part if keep.all() else part[:, keep])  # cells of a grid may meet
 
 
 def _take(part: Sum, classes: NDArray[np.bool_], cells: NDArray[np.bool_]) -> Sum:

@@ -24,7 +24,9 @@ Conventions: K classes, d columns; ``X`` is a C-contiguous float64 matrix
 (codes are int64), or CSR for the bag families; log is the natural logarithm.
 ``sums`` maps names to arrays; ``rows`` is the weight of each class's rows.
 A class without any data in a column takes every value to be equally likely.
-The numeric histogram will live here as one more sibling.
+The families of the columns of mixed tables (categorical, gaussian, histogram)
+also have ``left_out(sums, rows, cells, settings, X, y, weight)``: the
+log-likelihoods of counted rows as if each had never been counted.
 """
 
 from __future__ import annotations
@@ -32,13 +34,21 @@ from __future__ import annotations
 from types import ModuleType
 
 from deciban.errors import ParameterError
-from deciban.families import bernoulli, categorical, complement, gaussian, multinomial
+from deciban.families import (
+    bernoulli,
+    categorical,
+    complement,
+    gaussian,
+    histogram,
+    multinomial,
+)
 
 FAMILIES: dict[str, ModuleType] = {
     "bernoulli": bernoulli,
     "categorical": categorical,
     "complement": complement,
     "gaussian": gaussian,
+    "histogram": histogram,
     "multinomial": multinomial,
 }
 

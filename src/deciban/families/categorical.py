@@ -34,6 +34,7 @@ __all__ = [
     "estimate",
     "explain",
     "impossible",
+    "left_out",
     "same",
     "subtract",
 ]
@@ -108,6 +109,41 @@ def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Set
         share = np.where(unseen > 0, log_shares(unseen, total, sizes), 0.0)
         log_prob[offsets[1:] - 1] = share.T
     return Params(offsets, log_prob)
+
+
+def left_out(
+    sums: dict[str, Any],
+    rows: FloatArray,
+    cells: Cells,
+    settings: Settings,
+    X: NDArray[np.int64],
+    y: NDArray[np.intp],
+    weight: FloatArray,
+) -> FloatArray:
+    """Log-likelihoods, (rows, classes), with each row taken away from its class.
+
+    Only the row's own class changes: its count of the row's values, and its
+    total, lose the row's weight. ``S_j`` stays.
+    """
+    params = estimate(sums, rows, cells, settings)
+    out = np.zeros((len(X), len(rows)))
+    add(params, X, out)
+    seen = np.diff(cells.offsets)
+    extra = pseudo_count(settings.method, settings.per_column(len(seen)))
+    sizes = np.maximum(settings.least_sizes(len(seen)), seen)
+    amount = np.maximum(sums["count"] + np.repeat(extra, seen), 0.0)
+    total = _by_column(amount, cells) + (sizes - seen) * np.maximum(extra, 0.0)
+    at, own, w = np.maximum(X, 0), y[:, None], weight[:, None]
+    cell = np.minimum(cells.offsets[:-1] + at, cells.size - 1)
+    known = (X >= 0) & (at < seen)
+    before = params.log_prob[params.offsets[:-1] + np.minimum(at, seen), own]
+    left = np.maximum(sums["count"][own, cell] - w + extra, 0.0)
+    # What the class keeps of the column: rounding of fractional weights is not a row.
+    rest = total[own, np.arange(len(seen))] - (amount[own, cell] - left)
+    after = log_shares(left, np.where(rest > 1e-9 * w, rest, 0.0), sizes)
+    with np.errstate(invalid="ignore"):
+        out[np.arange(len(y)), y] += np.where(known, after - before, 0.0).sum(axis=1)
+    return out
 
 
 def add(params: Params, X: NDArray[np.int64], out: FloatArray) -> None:

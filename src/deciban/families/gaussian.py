@@ -21,7 +21,7 @@ whole column: ``m_0`` its mean, ``k_0 = lam``, ``a_0 = lam / 2`` and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,7 +155,22 @@ def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
     return not some.any() or not np.any(some & ~_dust(difference, a))
 
 
-def moments(sums: dict[str, Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
+class Moments(NamedTuple):
+    """How many values, their mean, and the sum of squared deviations from it."""
+
+    n: FloatArray
+    mean: FloatArray
+    spread: FloatArray
+
+
+class Prior(NamedTuple):
+    """What a class looks like before it is seen: the whole column."""
+
+    mean: FloatArray
+    var: FloatArray
+
+
+def moments(sums: dict[str, Any]) -> Moments:
     """``n``, mean and sum of squared deviations from the mean; zeros where n is 0."""
     n = sums["n"].floats()
     some = np.where(n > 0, n, 1.0)
@@ -165,51 +180,58 @@ def moments(sums: dict[str, Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
         raise InputError(
             "the squares of the values do not fit a float.", hint="divide the column by 1e150"
         )
-    return n, mean, spread
+    return Moments(n, mean, spread)
 
 
-def pooled(sums: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
+def pooled(sums: dict[str, Any]) -> Prior:
     """Mean and variance of each column over all classes, (columns,)."""
     n, mean, spread = moments({name: part.total() for name, part in sums.items()})
-    return mean, spread / np.where(n > 0, n, 1.0)
+    return Prior(mean, spread / np.where(n > 0, n, 1.0))
 
 
 def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Params:
     """Normal or Student's t parameters of every column and class."""
-    n, mean, spread = moments(sums)
+    of = moments(sums)
     lam = 0.0 if settings.method == "ml" else settings.per_column(cells.size)
-    needed = np.any(lam) or not n.all()
-    prior_mean, prior_var = pooled(sums) if needed else (np.zeros(1), np.zeros(1))
+    needed = np.any(lam) or not of.n.all()
+    prior = pooled(sums) if needed else Prior(np.zeros(1), np.zeros(1))
+    known = np.broadcast_to(sums["n"].nonzero().any(axis=0), of.n.shape)
+    return _turned(_fitted(of, prior, lam, settings), known)
+
+
+def _fitted(of: Moments, prior: Prior, lam: FloatArray | float, settings: Settings) -> Params:
+    """Location, precision and constant, in the shape of the moments; without data, the prior."""
+    n, mean, spread = of
+    lam = 0.0 if settings.method == "ml" else lam
     kappa = lam + n
     some = np.where(kappa > 0, kappa, 1.0)
-    shift = np.where(lam > 0, mean - prior_mean, 0.0)
-    b = (lam * prior_var + spread + n * (lam / some) * shift**2) / 2
+    shift = np.where(np.asarray(lam) > 0, mean - prior.mean, 0.0)
+    b = (lam * prior.var + spread + n * (lam / some) * shift**2) / 2
     var = {
         "ml": 2 * b / some,
         "map": b / (kappa / 2 + 1.5),
         "bayes": 2 * b * (kappa + 1) / some**2,
     }[settings.method]
-    centre = np.where(kappa > 0, mean - lam / some * shift, prior_mean)
-    var = np.where(kappa > 0, var, prior_var) + settings.floor
-    known = np.broadcast_to(sums["n"].nonzero().any(axis=0), n.shape)
-    return _density(centre, var, known, kappa if settings.method == "bayes" else None)
+    centre = np.where(kappa > 0, mean - lam / some * shift, prior.mean)
+    var = np.where(kappa > 0, var, prior.var) + settings.floor
+    precision = 1.0 / np.maximum(var, np.finfo(np.float64).tiny)
+    if settings.method != "bayes":
+        return Params(centre, precision, 0.5 * np.log(precision / (2 * np.pi)))
+    df = np.where(kappa > 0, kappa, 1.0)
+    return Params(centre, precision, _student_constant(df) + 0.5 * np.log(precision), df)
 
 
-def _density(
-    centre: FloatArray, var: FloatArray, known: NDArray[np.bool_], df: FloatArray | None
-) -> Params:
-    """Normal, or Student's t where ``df`` is given; a column that is not known says nothing."""
-    limits = np.finfo(np.float64)
-    precision = 1.0 / np.maximum(var, limits.tiny)
-    constant = 0.5 * np.log(precision / (2 * np.pi))
-    if df is not None:
-        df = np.where(df > 0, df, 1.0)
-        constant = _student_constant(df) + 0.5 * np.log(precision)
+def _turned(fitted: Params, known: NDArray[np.bool_]) -> Params:
+    """From (classes, columns) to (columns, classes); a column that is not known says nothing."""
     # Not zero, nor half of it: an overflowing distance times zero would be NaN.
-    precision = np.where(known, precision, 2 * limits.smallest_subnormal)
-    constant = np.where(known, constant, 0.0)
-    mean, precision, constant = (np.ascontiguousarray(x.T) for x in (centre, precision, constant))
-    return Params(mean, precision, constant, None if df is None else np.ascontiguousarray(df.T))
+    least = 2 * np.finfo(np.float64).smallest_subnormal
+    precision = np.where(known, fitted.precision, least)
+    constant = np.where(known, fitted.constant, 0.0)
+    mean, precision, constant = (
+        np.ascontiguousarray(x.T) for x in (fitted.mean, precision, constant)
+    )
+    df = None if fitted.df is None else np.ascontiguousarray(fitted.df.T)
+    return Params(mean, precision, constant, df)
 
 
 def _student_constant(df: FloatArray) -> FloatArray:
@@ -224,6 +246,49 @@ def _student_constant(df: FloatArray) -> FloatArray:
     return np.asarray(ratio - 0.5 * np.log(np.pi * df))
 
 
+def left_out(
+    sums: dict[str, Any],
+    rows: FloatArray,
+    cells: Cells,
+    settings: Settings,
+    X: FloatArray,
+    y: NDArray[np.intp],
+    weight: FloatArray,
+) -> FloatArray:
+    """Log-densities, (rows, classes), with each row taken away from its class.
+
+    The row's own class loses it, and so does the whole column, whose mean and
+    variance are every class's prior.
+    """
+    stats = moments(sums)
+    whole = moments({name: part.total() for name, part in sums.items()})
+    out = np.zeros((len(X), len(rows)))
+    for j, lam in enumerate(settings.per_column(cells.size)):
+        known = ~np.isnan(X[:, j])
+        x, own, w = X[known, j], y[known], weight[known]
+        of_class = Moments(*(part[:, j] for part in stats))
+        left = Moments(*(np.repeat(part[None], len(x), axis=0) for part in of_class))
+        less = _without(Moments(*(part[own] for part in of_class)), x, w)
+        for part, value in zip(left, less, strict=True):
+            part[np.arange(len(x)), own] = value
+        rest = _without(Moments(*(part[j] for part in whole)), x, w)
+        prior = Prior(
+            rest.mean[:, None], (rest.spread / np.where(rest.n > 0, rest.n, 1.0))[:, None]
+        )
+        out[known] += _log_density(_fitted(left, prior, float(lam), settings), x[:, None])
+    return out
+
+
+def _without(of: Moments, x: FloatArray, weight: FloatArray) -> Moments:
+    """The moments when a row of this weight is taken away again."""
+    n, mean, spread = of
+    left = np.where(n - weight > 1e-9 * weight, n - weight, 0.0)
+    some = np.where(left > 0, left, 1.0)
+    rest = np.maximum(spread - weight * (x - mean) ** 2 * (n / some), 0.0)
+    centre = np.where(left > 0, mean + (mean - x) * (weight / some), 0.0)
+    return Moments(left, centre, rest * (left > 0))
+
+
 def add(params: Params, X: FloatArray, out: FloatArray) -> None:
     """Add the log-density of every row; a missing value adds nothing."""
     if params.df is None:
@@ -235,10 +300,13 @@ def add(params: Params, X: FloatArray, out: FloatArray) -> None:
 
 def explain(params: Params, X: FloatArray) -> FloatArray:
     """The log-density of each column under every class."""
-    with np.errstate(over="ignore"):  # as far away as can be: minus infinity
-        distance = (X[:, :, None] - params.mean) ** 2 * params.precision
-    if params.df is None:
-        density = params.constant - distance / 2
-    else:
-        density = params.constant - (params.df + 1) / 2 * np.log1p(distance / params.df)
+    density = _log_density(params, X[:, :, None])
     return np.where(np.isnan(X)[:, :, None], 0.0, density)
+
+
+def _log_density(params: Params, x: FloatArray) -> FloatArray:
+    with np.errstate(over="ignore"):  # as far away as can be: minus infinity
+        distance = (x - params.mean) ** 2 * params.precision
+    if params.df is None:
+        return np.asarray(params.constant - distance / 2)
+    return np.asarray(params.constant - (params.df + 1) / 2 * np.log1p(distance / params.df))

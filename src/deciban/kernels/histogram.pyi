@@ -1,0 +1,16 @@
+import numpy as np
+from numpy.typing import NDArray
+
+_Floats = NDArray[np.float64]
+_Keys = NDArray[np.int64]
+
+def count(
+    values: _Floats,
+    y: NDArray[np.intp],
+    weight: _Floats | None,
+    n_classes: int,
+    drop: int,
+    most: int,
+) -> tuple[int, _Keys, _Floats]: ...
+def keys(values: _Floats, drop: int) -> _Keys: ...
+def floats(keys: _Keys, drop: int) -> _Floats: ...
