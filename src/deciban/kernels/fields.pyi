@@ -8,15 +8,12 @@ DATE: int
 MOMENT: int
 CLOCK: int
 NESTED: int
-QUOTED: int
 
 _Offsets = NDArray[np.int64]
 _Bytes = NDArray[np.uint8]
 _Mask = NDArray[np.bool_]
 
-def kinds(
-    offsets: _Offsets, data: _Bytes, missing: _Mask, possible: int, json: bool
-) -> int: ...
+def kinds(offsets: _Offsets, data: _Bytes, missing: _Mask, possible: int, json: bool) -> int: ...
 def marked(offsets: _Offsets, data: _Bytes, missing: _Mask, markers: list[bytes]) -> _Mask: ...
 def whole(
     offsets: _Offsets, data: _Bytes, missing: _Mask, kind: int

@@ -13,12 +13,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Batch", "Booleans", "Column", "Integers", "Numbers", "Strings", "Times"]
+__all__ = [
+    "Batch",
+    "Booleans",
+    "Column",
+    "Integers",
+    "Numbers",
+    "Strings",
+    "Times",
+    "part",
+    "replaced",
+]
 
 Mask = NDArray[np.bool_]
 
@@ -121,7 +132,7 @@ class Strings:
         data = self.data[first : start[-1] if start else 0].tobytes()
         texts = [
             data[a - first : b - first].decode("utf-8", "surrogateescape")
-            for a, b in zip(start, start[1:], strict=False)
+            for a, b in pairwise(start)
         ]
         return _known(texts, self.missing)
 
@@ -151,6 +162,29 @@ class Times:
 
 
 Column = Numbers | Integers | Booleans | Strings | Times
+
+
+def replaced(column: Column, values: NDArray[Any], missing: Mask) -> Column:
+    """A column of the same type with other values; not for text."""
+    if isinstance(column, Numbers):
+        return Numbers(np.where(missing, np.nan, values), column.whole)
+    if isinstance(column, Times):
+        return Times(values, missing, column.unit)
+    return Booleans(values, missing) if isinstance(column, Booleans) else Integers(values, missing)
+
+
+def part(column: Column, start: int, stop: int) -> Column:
+    """Rows ``start .. stop`` of a column, as a view.
+
+    >>> part(Integers(np.arange(4), np.zeros(4, bool)), 1, 3).tolist()
+    [1, 2]
+    """
+    if isinstance(column, Numbers):
+        return Numbers(column.values[start:stop], column.whole)
+    missing = column.missing[start:stop]
+    if isinstance(column, Strings):
+        return Strings(column.offsets[start : stop + 1], column.data, missing)
+    return replaced(column, column.values[start:stop], missing)
 
 
 @dataclass(frozen=True, eq=False)
