@@ -3,11 +3,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.errors import InputError
+
 _Bytes = NDArray[np.uint8]
 _Offsets = NDArray[np.int64]
 _Mask = NDArray[np.bool_]
 
-class ArrowError(Exception): ...
+class ArrowError(InputError): ...
 
 class Stream:
     is_table: bool

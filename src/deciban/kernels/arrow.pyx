@@ -15,6 +15,8 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
+from deciban.errors import InputError
+
 cdef extern from *:
     """
     #ifndef ARROW_C_DATA_INTERFACE
@@ -64,7 +66,7 @@ cdef extern from *:
         void (*release)(ArrowArrayStream*) noexcept
 
 
-class ArrowError(Exception):
+class ArrowError(InputError):
     """The producer of a stream reported an error, or its arrays are malformed."""
 
 

@@ -24,8 +24,8 @@ import numpy as np
 from deciban.errors import InputError, ParameterError
 from deciban.source import arrow, duck, files, frames
 from deciban.source.columns import Batch, Booleans, Column, Integers, Numbers, Strings, Times
-from deciban.source.names import checked
-from deciban.source.scan import Scan, once
+from deciban.source.naming import checked
+from deciban.source.scanning import Scan, once
 
 __all__ = [
     "Batch",
@@ -158,9 +158,9 @@ def _arrow(source: Any, rows: int) -> Scan:
     stream = arrow.opened(source)
     found = checked([name for name, _, _ in stream.fields])
     if hasattr(source, "read_next_batch"):
-        return Scan(found, once(arrow.read(stream, rows)))
+        return Scan(found, once(arrow.told(stream, rows)))
     stream.close()
-    return Scan(found, lambda: arrow.read(arrow.opened(source), rows))
+    return Scan(found, lambda: arrow.told(arrow.opened(source), rows))
 
 
 def _lazy(source: Any, rows: int) -> Scan:
@@ -168,6 +168,6 @@ def _lazy(source: Any, rows: int) -> Scan:
 
     def read() -> Iterator[Batch]:
         for frame in source.collect_batches(chunk_size=rows, lazy=True):
-            yield from arrow.read(arrow.opened(frame), rows)
+            yield from arrow.told(arrow.opened(frame), rows)
 
     return Scan(checked(source.collect_schema().names()), read)

@@ -35,7 +35,7 @@ from deciban.source.columns import (
     Times,
     replaced,
 )
-from deciban.source.names import checked
+from deciban.source.naming import checked
 
 __all__ = [
     "ArrowError",
@@ -46,6 +46,7 @@ __all__ = [
     "read",
     "refuse_huge",
     "series",
+    "told",
 ]
 
 Reader = Callable[[Array], Column]
@@ -85,6 +86,17 @@ def read(stream: Stream, rows: int) -> Iterator[Batch]:
             yield from _batches(chunk, names, readers, rows)
     finally:
         stream.close()
+
+
+def told(stream: Stream, rows: int) -> Iterator[Batch]:
+    """The same, with what a producer says about an error cut to its first line."""
+    try:
+        yield from read(stream, rows)
+    except ArrowError as error:
+        said = str(error).partition("\n")[0].partition(". Detail:")[0].rstrip(".")
+        raise InputError(
+            f"the stream broke off: {said}.", hint="look at the library that it comes from"
+        ) from None
 
 
 def _batches(

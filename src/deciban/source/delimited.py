@@ -12,16 +12,20 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import io
+import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 from deciban.errors import FileError, ParameterError
 from deciban.source import duck
 from deciban.source.columns import Batch, Strings
-from deciban.source.names import checked
-from deciban.source.scan import Scan
+from deciban.source.naming import checked
+from deciban.source.scanning import Scan
 from deciban.source.written import Markers, settled, typed
 
 __all__ = ["scan"]
@@ -45,12 +49,12 @@ def scan(
             )
     table = _call(files, delimiter, len(names), _encoding(files[0], encoding))
     markers = Markers.of(missing)
-    read = partial(_text, table, str(files[0]), names, rows)
+    read = partial(_text, table, str(files[0]), names)
     kinds = cache(lambda: settled(names, read, markers))
 
     def batches() -> Iterator[Batch]:
         found = kinds()
-        for batch in read(names, None):
+        for batch in read(names, None, rows):
             columns = {
                 name: typed(cast("Strings", column), found[name], markers)
                 for name, column in batch.columns.items()
@@ -61,9 +65,13 @@ def scan(
 
 
 def _text(
-    table: str, path: str, names: tuple[str, ...], rows: int, wanted: Sequence[str],
-    limit: int | None,
-) -> Iterator[Batch]:  # fmt: skip
+    table: str,
+    path: str,
+    names: tuple[str, ...],
+    wanted: Sequence[str],
+    limit: int | None = None,
+    rows: int = 65_536,
+) -> Iterator[Batch]:
     """Some columns as text; in DuckDB by number, since it takes no names that differ in case."""
     place = {name: f"c{i}" for i, name in enumerate(names)}
     chosen = ", ".join(place[name] for name in wanted)
@@ -104,26 +112,31 @@ def _encoding(path: Path, stated: str) -> str:
     return name
 
 
-def _opened(path: Path) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """The file's bytes, unpacked."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            yield cast("IO[bytes]", file)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise FileError(
+            f"{path} is not a complete gzip file.", hint="copy or compress it again"
+        ) from None
 
 
 def _head(path: Path, form: str, encoding: str) -> tuple[tuple[str, ...], str]:
     """The names in the first line, and the delimiter."""
     try:
         with _opened(path) as file:
-            lines = codecs.getreader("utf-8-sig" if encoding == "utf-8" else encoding)(file)
+            name = "utf-8-sig" if encoding == "utf-8" else encoding
+            lines = io.TextIOWrapper(file, encoding=name, newline="")
             first = lines.readline()
             delimiter = "\t" if form == "tsv" else max(_DELIMITERS, key=_bare(first).count)
-            names = next(csv.reader(_lines(first, lines), delimiter=delimiter), [])
+            names = next(csv.reader(chain([first], lines), delimiter=delimiter), [])
     except UnicodeDecodeError:
         raise FileError(
             f"{path} is not in {encoding}.",
             hint="pass encoding='latin-1' or 'utf-16', or save the file as UTF-8",
-        ) from None
-    except (gzip.BadGzipFile, EOFError):
-        raise FileError(
-            f"{path} is not a complete gzip file.", hint="copy or compress it again"
         ) from None
     except csv.Error as error:
         raise FileError(f"{path} has a first line that is no header: {error}.") from None
@@ -137,8 +150,3 @@ def _head(path: Path, form: str, encoding: str) -> tuple[tuple[str, ...], str]:
 def _bare(line: str) -> str:
     """The parts of a line outside quotes."""
     return "".join(line.split('"')[::2])
-
-
-def _lines(first: str, rest: Any) -> Iterator[str]:
-    yield first
-    yield from rest

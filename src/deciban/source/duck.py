@@ -15,8 +15,8 @@ from typing import Any
 from deciban.errors import FileError, InputError, MissingPackageError, ParameterError
 from deciban.source import arrow
 from deciban.source.columns import Batch
-from deciban.source.names import checked
-from deciban.source.scan import Scan
+from deciban.source.naming import checked
+from deciban.source.scanning import Scan
 
 __all__ = [
     "connect",
@@ -85,10 +85,12 @@ def query(connection: Any, sql: str, rows: int) -> Scan:
     """What a connection answers to a query."""
     try:
         table = connection.sql(sql)
-    except Exception as error:  # any error of DuckDB: it is not imported here
+    except Exception as error:
+        if not _is_said(error):
+            raise
         raise InputError(
             f"DuckDB refused the query: {_headline(error)}.", hint="check the SQL text"
-        ) from error
+        ) from None
     if table is None:
         raise ParameterError(f"sql must be a query, got {sql!r}.", hint="begin it with SELECT")
     return relation(table, rows)
@@ -97,7 +99,9 @@ def query(connection: Any, sql: str, rows: int) -> Scan:
 def _read(table: Any, rows: int) -> Iterator[Batch]:
     try:
         yield from arrow.read(arrow.opened(table), rows)
-    except arrow.ArrowError as error:
+    except Exception as error:
+        if not _is_said(error):
+            raise
         raise InputError(f"DuckDB stopped: {_headline(error)}.", hint="check the query") from None
 
 
@@ -138,10 +142,7 @@ class _Explained:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: object) -> None:
-        said = isinstance(error, arrow.ArrowError) or type(error).__module__ in {
-            "duckdb", "_duckdb",
-        }  # fmt: skip
-        if not said:
+        if not _is_said(error):
             return
         text = str(error)
         for sign, (meaning, hint) in _MEANINGS.items():
@@ -150,6 +151,11 @@ class _Explained:
                 where = f" (line {line})" if line else ""
                 raise FileError(f"{self.path} {meaning}{where}.", hint=hint) from None
         raise FileError(f"{self.path} cannot be read: {_headline(error)}.") from None
+
+
+def _is_said(error: object) -> bool:
+    """Whether DuckDB said it: in a stream or as an exception of a module that we do not import."""
+    return isinstance(error, arrow.ArrowError) or type(error).__module__ in {"duckdb", "_duckdb"}
 
 
 def _headline(error: object) -> str:

@@ -22,8 +22,8 @@ from typing import Any
 from deciban.errors import FileError
 from deciban.source import delimited, duck, lines
 from deciban.source.columns import Batch
-from deciban.source.names import checked, nearest
-from deciban.source.scan import Scan
+from deciban.source.naming import checked, nearest
+from deciban.source.scanning import Scan
 
 __all__ = ["scan"]
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from deciban.errors import InputError, ShapeError
 from deciban.source import arrow, objects
 from deciban.source.columns import Batch, Booleans, Column, Integers, Numbers, Times
-from deciban.source.names import checked
-from deciban.source.scan import Scan, agreed, cut, once
+from deciban.source.naming import checked
+from deciban.source.scanning import Scan, agreed, cut, once
 
 __all__ = ["array", "columns", "is_pandas", "pandas", "rows_of", "stream_of"]
 

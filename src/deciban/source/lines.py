@@ -18,8 +18,8 @@ from typing import cast
 from deciban.errors import FileError
 from deciban.source import duck
 from deciban.source.columns import Batch, Strings
-from deciban.source.names import checked
-from deciban.source.scan import Scan
+from deciban.source.naming import checked
+from deciban.source.scanning import Scan
 from deciban.source.written import Markers, settled, typed
 
 __all__ = ["scan"]
@@ -34,13 +34,11 @@ def scan(files: Sequence[Path], rows: int, missing: Sequence[str] | None) -> Sca
     path = str(files[0])
     names = _keys(source, path)
     markers = Markers.of(missing or ())
-    kinds = cache(
-        lambda: settled(names, partial(_read, source, path, rows, "JSON"), markers, json=True)
-    )
+    kinds = cache(lambda: settled(names, partial(_read, source, path, "JSON"), markers, json=True))
 
     def batches() -> Iterator[Batch]:
         found = kinds()
-        for batch in _read(source, path, rows, "VARCHAR", names, None):
+        for batch in _read(source, path, "VARCHAR", names, None, rows):
             columns = {
                 name: typed(cast("Strings", column), found[name], markers)
                 for name, column in batch.columns.items()
@@ -51,10 +49,17 @@ def scan(files: Sequence[Path], rows: int, missing: Sequence[str] | None) -> Sca
 
 
 def _read(
-    source: str, path: str, rows: int, kind: str, names: Sequence[str], limit: int | None
+    source: str,
+    path: str,
+    kind: str,
+    names: Sequence[str],
+    limit: int | None = None,
+    rows: int = 65_536,
 ) -> Iterator[Batch]:
+    """Some keys, as JSON or as text."""
     columns = ", ".join(f"{duck.quoted(name)}: '{kind}'" for name in names)
     sql = f"SELECT * FROM read_json({source}, columns = {{{columns}}})"
+    sql += f" LIMIT {limit}" if limit else ""
     connection = duck.connect()
     try:
         yield from duck.read_file(connection, sql, path, rows)

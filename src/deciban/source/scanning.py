@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from deciban.errors import InputError
-from deciban.source import names as naming
+from deciban.source import naming
 from deciban.source.columns import Batch, Column, Integers, Numbers, Strings, Times, part, replaced
 
 __all__ = ["Scan", "agreed", "cut", "once"]
