@@ -8,6 +8,8 @@ Every error that deciban raises about its input is a :class:`DecibanError`::
     │   ├── MissingValueError           NaN, infinity or None where a value is needed
     │   ├── ParameterError              a setting outside its range
     │   └── UnhashableError (TypeError) a category or label that cannot be compared
+    ├── FileError (OSError)             a file that cannot be found, opened or understood
+    ├── MissingPackageError (ImportError) an optional library that is not installed
     └── NegativeCountError (ValueError) taking away what was never added
 
 A message says what was wrong, the value that was wrong, what would be right,
@@ -18,7 +20,9 @@ from __future__ import annotations
 
 __all__ = [
     "DecibanError",
+    "FileError",
     "InputError",
+    "MissingPackageError",
     "MissingValueError",
     "NegativeCountError",
     "ParameterError",
@@ -59,6 +63,14 @@ class ParameterError(InputError):
 
 class UnhashableError(InputError, TypeError):
     """A category or label, such as a list or dict, that cannot be looked up."""
+
+
+class FileError(DecibanError, OSError):
+    """A file that cannot be found, opened or understood."""
+
+
+class MissingPackageError(DecibanError, ImportError):
+    """An optional library is needed and not installed."""
 
 
 class NegativeCountError(DecibanError, ValueError):

@@ -1,0 +1,235 @@
+"""Texts to codes: a hash table of byte strings that grows from batch to batch.
+
+Codes are given in the order in which texts are first seen: 0, 1, 2, ... Two
+texts are the same when their bytes are. The table is open addressing with
+linear probing, at most half full; a slot holds 32 bits of the hash and the
+code, the texts themselves lie one after the other in one block.
+"""
+
+import os
+
+import numpy as np
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcmp, memcpy
+
+cdef extern from *:
+    """
+    static inline uint64_t deciban_mix(uint64_t a, uint64_t b) {
+      unsigned __int128 product = (unsigned __int128)a * b;
+      return (uint64_t)product ^ (uint64_t)(product >> 64);
+    }
+    """
+    uint64_t mix "deciban_mix"(uint64_t a, uint64_t b) noexcept nogil
+
+# Drawn anew in every process, so that nobody can prepare texts that collide.
+cdef uint64_t SEED = int.from_bytes(os.urandom(8), "little") | 1
+cdef uint64_t ODD = 0x9E3779B97F4A7C15
+
+cdef enum:
+    MISSING = -1
+    UNKNOWN = -2
+    NO_MEMORY = -3
+
+
+cdef struct Slot:
+    uint32_t tag
+    uint32_t place      # code + 1; 0 is empty
+
+
+cdef inline uint64_t load(const uint8_t* at, Py_ssize_t n) noexcept nogil:
+    """Up to eight bytes as one number."""
+    cdef uint64_t low = 0
+    cdef uint32_t a, b
+    if n >= 8:
+        memcpy(&low, at, 8)
+        return low
+    if n >= 4:
+        memcpy(&a, at, 4)
+        memcpy(&b, at + n - 4, 4)
+        return (<uint64_t>a << 32) | b
+    if n > 0:
+        return (<uint64_t>at[0] << 16) | (<uint64_t>at[n >> 1] << 8) | at[n - 1]
+    return 0
+
+
+cdef inline uint64_t hashed(const uint8_t* at, Py_ssize_t n) noexcept nogil:
+    cdef uint64_t h = SEED ^ <uint64_t>n
+    cdef Py_ssize_t i = 0
+    while n - i > 8:
+        h = mix(h ^ load(at + i, 8), ODD)
+        i += 8
+    return mix(h ^ load(at + i, n - i), ODD ^ SEED)
+
+
+cdef class Dictionary:
+    """Codes of texts, kept across batches. One thread at a time may use it.
+
+    >>> import numpy as np
+    >>> words = Dictionary(["spam"])
+    >>> offsets, data = np.array([0, 3, 7, 7]), np.frombuffer(b"hamspam", np.uint8)
+    >>> words.encode(offsets, data, np.array([False, False, True]))
+    array([ 1,  0, -1])
+    >>> words.labels()
+    ['spam', 'ham']
+    """
+
+    cdef:
+        Slot* slots
+        uint64_t* hashes
+        int64_t* starts
+        uint8_t* texts
+        uint64_t size_mask
+        Py_ssize_t n, room, text_room
+
+    def __cinit__(self, labels=()):
+        self.n, self.room, self.text_room, self.size_mask = 0, 64, 1024, 127
+        self.slots = <Slot*>calloc(128, sizeof(Slot))
+        self.hashes = <uint64_t*>malloc(self.room * sizeof(uint64_t))
+        self.starts = <int64_t*>malloc((self.room + 1) * sizeof(int64_t))
+        self.texts = <uint8_t*>malloc(self.text_room)
+        if not self.slots or not self.hashes or not self.starts or not self.texts:
+            raise MemoryError
+        self.starts[0] = 0
+        for label in labels:
+            self.add(label.encode("utf-8", "surrogateescape"))
+
+    def __dealloc__(self):
+        free(self.slots)
+        free(self.hashes)
+        free(self.starts)
+        free(self.texts)
+
+    def __len__(self):
+        return self.n
+
+    def __reduce__(self):
+        return (Dictionary, (self.labels(),))
+
+    cdef add(self, bytes text):
+        cdef const uint8_t[::1] view = text if text else b"\0"
+        if self.code(&view[0], len(text), True) == NO_MEMORY:
+            raise MemoryError
+
+    def encode(self, const int64_t[::1] offsets, const uint8_t[::1] data, missing):
+        """The code of each text, -1 where missing; new texts are added."""
+        return self.codes(offsets, data, missing.view(np.uint8), True)
+
+    def lookup(self, const int64_t[::1] offsets, const uint8_t[::1] data, missing):
+        """The code of each text, -1 where missing, -2 where unknown; nothing is added."""
+        return self.codes(offsets, data, missing.view(np.uint8), False)
+
+    def labels(self):
+        """The texts in the order of their codes.
+
+        Bytes that are not UTF-8 become surrogate escapes: different bytes stay
+        different labels, and ``label.encode("utf-8", "surrogateescape")`` gives
+        the bytes back.
+        """
+        cdef Py_ssize_t i
+        return [
+            (<bytes>self.texts[self.starts[i]:self.starts[i + 1]]).decode("utf-8", "surrogateescape")
+            for i in range(self.n)
+        ]
+
+    cdef codes(self, const int64_t[::1] offsets, const uint8_t[::1] data,
+               const uint8_t[::1] gap, bint grow):
+        cdef:
+            Py_ssize_t n = gap.shape[0], i
+            int64_t[::1] out = np.empty(n, dtype=np.int64)
+            const uint8_t* texts = &data[0] if data.shape[0] else self.texts
+            int64_t last = 0
+        if offsets.shape[0] != n + 1:
+            raise ValueError("one more offset than rows is needed")
+        with nogil:
+            for i in range(n + 1):
+                if offsets[i] < last:
+                    break
+                last = offsets[i]
+            else:
+                i = n + 2
+        if i < n + 2 or last > data.shape[0]:
+            raise ValueError("offsets must rise and stay within the data")
+        with nogil:
+            for i in range(n):
+                if gap[i]:
+                    out[i] = MISSING
+                    continue
+                out[i] = self.code(texts + offsets[i], offsets[i + 1] - offsets[i], grow)
+                if out[i] == NO_MEMORY:
+                    break
+            else:
+                i = n
+        if i < n:
+            raise MemoryError
+        return np.asarray(out)
+
+    cdef int64_t code(self, const uint8_t* text, Py_ssize_t length, bint grow) noexcept nogil:
+        cdef:
+            uint64_t h = hashed(text, length), at = h & self.size_mask
+            uint32_t tag = <uint32_t>(h >> 32)
+            Slot slot
+            int64_t start
+        while self.slots[at].place:
+            slot = self.slots[at]
+            if slot.tag == tag:
+                start = self.starts[slot.place - 1]
+                if (self.starts[slot.place] - start == length
+                        and memcmp(self.texts + start, text, length) == 0):
+                    return <int64_t>slot.place - 1
+            at = (at + 1) & self.size_mask
+        if not grow:
+            return UNKNOWN
+        if not self.reserve(length):
+            return NO_MEMORY
+        at = h & self.size_mask
+        while self.slots[at].place:
+            at = (at + 1) & self.size_mask
+        memcpy(self.texts + self.starts[self.n], text, length)
+        self.starts[self.n + 1] = self.starts[self.n] + length
+        self.hashes[self.n] = h
+        self.n += 1
+        self.slots[at].tag, self.slots[at].place = tag, <uint32_t>self.n
+        return self.n - 1
+
+    cdef bint reserve(self, Py_ssize_t length) noexcept nogil:
+        """Room for one more text; False where there is no memory."""
+        cdef Py_ssize_t need = self.starts[self.n] + length
+        cdef void* block
+        if need > self.text_room:
+            block = realloc(self.texts, 2 * need)
+            if block == NULL:
+                return False
+            self.texts, self.text_room = <uint8_t*>block, 2 * need
+        if self.n < self.room:
+            return True
+        if self.n >= 0x7FFFFFFE:
+            return False
+        block = realloc(self.hashes, 2 * self.room * sizeof(uint64_t))
+        if block == NULL:
+            return False
+        self.hashes = <uint64_t*>block
+        block = realloc(self.starts, (2 * self.room + 1) * sizeof(int64_t))
+        if block == NULL:
+            return False
+        self.starts = <int64_t*>block
+        return self.rehash()
+
+    cdef bint rehash(self) noexcept nogil:
+        """Twice as many slots, and room for half as many texts."""
+        cdef:
+            uint64_t mask = 2 * self.size_mask + 1, at
+            Slot* slots = <Slot*>calloc(mask + 1, sizeof(Slot))
+            Py_ssize_t i
+        if slots == NULL:
+            return False
+        for i in range(self.n):
+            at = self.hashes[i] & mask
+            while slots[at].place:
+                at = (at + 1) & mask
+            slots[at].tag = <uint32_t>(self.hashes[i] >> 32)
+            slots[at].place = <uint32_t>(i + 1)
+        free(self.slots)
+        self.slots, self.size_mask, self.room = slots, mask, 2 * self.room
+        return True

@@ -1,0 +1,51 @@
+"""Names of columns: each once, and the nearest one to a name that does not exist."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from deciban.errors import InputError
+
+__all__ = ["checked", "nearest", "unknown"]
+
+
+def checked(names: Sequence[object]) -> tuple[str, ...]:
+    """The names as text; an error where there are none or one comes twice.
+
+    >>> checked(["a", 3])
+    ('a', '3')
+    """
+    texts = tuple(str(name) for name in names)
+    if not texts:
+        raise InputError("the table has no columns.", hint="give at least one column")
+    if len(set(texts)) < len(texts):
+        twice = next(name for name in texts if texts.count(name) > 1)
+        raise InputError(f"two columns have the same name {twice!r}.", hint="rename one of them")
+    return texts
+
+
+def nearest(name: str, names: Sequence[str]) -> str | None:
+    """The most similar name, if one is similar at all.
+
+    >>> nearest("lable", ["label", "text"])
+    'label'
+    """
+    lower = {known.lower(): known for known in reversed(names)}
+    found = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.5)
+    return lower[found[0]] if found else None
+
+
+def unknown(name: str, names: Sequence[str]) -> InputError:
+    """The error about a column that does not exist.
+
+    >>> raise unknown("lable", ["label", "text"])
+    Traceback (most recent call last):
+    ...
+    deciban.errors.InputError: there is no column 'lable'. Hint: perhaps 'label' was meant.
+    """
+    close = nearest(name, names)
+    if close is not None:
+        return InputError(f"there is no column {name!r}.", hint=f"perhaps {close!r} was meant")
+    shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    return InputError(f"there is no column {name!r}.", hint=f"the columns are {shown}")
