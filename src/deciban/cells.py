@@ -109,6 +109,17 @@ class Cells:
         some = np.array([len(values) > 0 for values in left], dtype=bool)
         return Cells(self.columns[some], tuple(values for values in left if len(values)))
 
+    def only(self, columns: NDArray[np.bool_]) -> Cells:
+        """Only some columns, with all the cells they still have."""
+        if len(self.columns) != len(columns):
+            return self
+        values = None if self.values is None else _kept(self.values, columns)
+        return Cells(self.columns[columns], values)
+
+
+def _kept(items: tuple[Labels, ...], keep: NDArray[np.bool_]) -> tuple[Labels, ...]:
+    return tuple(item for item, kept in zip(items, keep, strict=True) if kept)
+
 
 def _shifted(at: Positions, offset: int) -> Positions:
     return np.where(at < 0, at, at + offset)

@@ -54,6 +54,14 @@ class Grid(Cells):
         """The least float of each key of a column."""
         return kernel.floats(self._keys()[column], self.drop[column])
 
+    def middles(self, column: int) -> NDArray[np.float64]:
+        """A value of each key of a column: itself, or the middle of what it stands for."""
+        low = self.floats(column)
+        if not self.drop[column]:
+            return low
+        high = kernel.floats(self._keys()[column] + 1, self.drop[column])
+        return low + (high - low) / 2
+
     def _keys(self) -> tuple[Labels, ...]:
         return self.values or ()
 
@@ -93,6 +101,13 @@ class Grid(Cells):
         parts = np.split(keep, self.offsets[1:-1]) if len(self.columns) else []
         left = tuple(keys[part] for keys, part in zip(self._keys(), parts, strict=True))
         return Grid(self.columns, left, self.drop)
+
+    def only(self, columns: NDArray[np.bool_]) -> Grid:
+        """Only some columns."""
+        pairs = zip(self._keys(), self.drop, strict=True)
+        kept = [pair for pair, keep in zip(pairs, columns, strict=True) if keep]
+        keys, drop = tuple(k for k, _ in kept), tuple(d for _, d in kept)
+        return Grid(self.columns[columns], keys, drop)
 
 
 def _joined(sides: list[tuple[Labels, int]]) -> tuple[Labels, int]:

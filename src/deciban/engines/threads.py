@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain, islice
 from typing import TypeVar
 
 from deciban.errors import ParameterError
 
+P = TypeVar("P")
 T = TypeVar("T")
 
 #: A chunk to score holds about this many numbers: it stays in the cache.
@@ -57,20 +59,26 @@ def chunks(n_rows: int, rows: int) -> list[slice]:
     return [slice(start, min(start + rows, n_rows)) for start in range(0, n_rows, rows)]
 
 
-def run(work: Callable[[slice], T], parts: list[slice]) -> Iterator[T]:
+def run(work: Callable[[P], T], parts: Iterable[P]) -> Iterator[T]:
     """The results of all parts, in order; several at a time where that pays.
+
+    Results that wait to be taken hold memory, and so do parts that wait to be
+    worked on: no more are begun than the threads can do.
 
     >>> list(run(lambda part: part.stop - part.start, chunks(5, 2)))
     [2, 2, 1]
     """
-    threads = min(n_threads(), len(parts))
-    if threads <= 1:
-        yield from map(work, parts)
+    coming = iter(parts)
+    threads = n_threads()
+    first = list(islice(coming, 2))
+    if threads <= 1 or len(first) < 2:
+        yield from map(work, chain(first, coming))
         return
-    # Results that wait to be taken hold memory: no more are begun than threads can do.
     with ThreadPoolExecutor(threads) as pool:
-        waiting = deque(pool.submit(work, part) for part in parts[: threads + 1])
-        for part in [*parts[threads + 1 :], *[None] * len(waiting)]:
+        waiting: deque[Future[T]] = deque()
+        for part in chain(first, coming):
+            waiting.append(pool.submit(work, part))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
             yield waiting.popleft().result()
-            if part is not None:
-                waiting.append(pool.submit(work, part))

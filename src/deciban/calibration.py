@@ -1,0 +1,65 @@
+"""One number for trust: how far the evidence of all columns together is to be believed.
+
+Naive Bayes counts evidence that columns share as often as they share it, and
+so is far too sure. A *discount* ``beta`` between 0 and 1 is put on the evidence,
+not on the prior: ``log P(c | x) = log P(c) + beta * sum_j log P(x_j | c)`` up to
+a constant; ``1 / beta`` is the temperature. It is the one under which the
+training rows, each judged as if it had never been seen, are likeliest.
+
+The summed loss under every discount of a fixed grid is itself a table that adds
+up: models that are merged merge their tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+#: The discounts that are tried.
+GRID = np.exp(np.linspace(np.log(0.01), 0.0, 93))
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Summed leave-one-out loss under every discount of the grid, and the rows behind it."""
+
+    loss: FloatArray
+    rows: float
+
+    @classmethod
+    def nothing(cls) -> Calibration:
+        """Of no rows: the evidence is believed in full."""
+        return cls(np.zeros(len(GRID)), 0.0)
+
+    @classmethod
+    def of(
+        cls, prior: FloatArray, evidence: FloatArray, y: NDArray[np.intp], weight: FloatArray
+    ) -> Calibration:
+        """The table of some rows: their log prior and log-likelihood, (rows, classes)."""
+        rows = np.arange(len(y))
+        total = np.empty(len(GRID))
+        evidence = evidence - evidence.max(axis=1, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            for i, beta in enumerate(GRID):
+                joint = prior + beta * evidence
+                top = joint.max(axis=1)
+                loss = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) - joint[rows, y]
+                total[i] = weight @ np.minimum(loss, 700.0)
+        return cls(total, float(weight.sum()))
+
+    @property
+    def discount(self) -> float:
+        """The discount of least loss; 1 where nothing is known."""
+        if self.rows <= 0:
+            return 1.0
+        return float(GRID[len(GRID) - 1 - int(np.argmin(self.loss[::-1]))])
+
+    def __add__(self, other: Calibration) -> Calibration:
+        return Calibration(self.loss + other.loss, self.rows + other.rows)
+
+    def __mul__(self, factor: float) -> Calibration:
+        return Calibration(self.loss * factor, self.rows * factor)

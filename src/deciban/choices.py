@@ -1,0 +1,203 @@
+"""What the counts themselves choose: how a column is modelled, how much it is smoothed.
+
+Everything here is arithmetic on the table; no row is read again.
+
+- *Smoothing* is chosen by empirical Bayes, column by column: the ``lam`` under
+  which the counts of the column are likeliest, when each class's shares are
+  drawn from a symmetric Dirichlet(lam).
+- *The shape of a number* is the one with the least leave-one-out loss when the
+  column is used alone: a bell curve (Student's t, the normal distribution with
+  its parameters integrated out), 5, 10 or 20 bins of equal frequency, or every
+  value by itself where there are few.
+- *Missing values* say something of their own where "missing or not", used
+  alone, has a smaller leave-one-out loss than the prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.cells import Cells
+from deciban.counts import Counts, Table
+from deciban.cuts import EACH, MDL, cut_points
+from deciban.families import categorical, gaussian, histogram
+from deciban.settings import Settings
+
+FloatArray = NDArray[np.float64]
+Shape = Literal["categories", "gaussian", "histogram"]
+
+#: The smoothings that are tried, from next to nothing to a strong pull towards equal shares.
+SMOOTHINGS = np.exp(np.linspace(np.log(0.02), np.log(20.0), 29))
+#: The numbers of bins that are tried.
+BINS = (5, 10, 20)
+#: Columns with no more values are tried with every value by itself.
+FEW_VALUES = 30
+#: The prior of a bell curve is worth this many rows.
+BELL = 1.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How one column is modelled.
+
+    ``loss`` is the leave-one-out loss of the column alone, in nats a row.
+    """
+
+    column: str
+    shape: Shape
+    bins: int
+    smoothing: float
+    missing: bool
+    loss: float
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user has fixed; ``"auto"`` is left to the counts."""
+
+    numeric: str = "auto"
+    missing: str = "auto"
+    smoothing: Any = "auto"
+    method: str = "bayes"
+
+    def smoothing_of(self, column: str) -> float | None:
+        """The smoothing stated for a column; None is for the counts to choose."""
+        stated = self.smoothing
+        if isinstance(stated, Mapping):
+            stated = stated.get(column, "auto")
+        return None if isinstance(stated, str) else float(stated)
+
+
+def choose(counts: Counts, wishes: Wishes) -> dict[str, Choice]:
+    """A choice for every column that is counted."""
+    found = {}
+    for part, name, table in _columns(counts, "categories"):
+        found[name] = _category(counts, wishes, name, table, part)
+    for part, name, table in _columns(counts, "histogram"):
+        found[name] = _number(counts, wishes, name, table, part)
+    return found
+
+
+def _columns(counts: Counts, block: str) -> list[tuple[slice, str, Table]]:
+    table = counts.tables.get(block)
+    if table is None:
+        return []
+    parts = [slice(a, b) for a, b in pairwise(table.cells.offsets)]
+    return list(zip(parts, table.cells.columns.tolist(), [table] * len(parts), strict=True))
+
+
+def _category(counts: Counts, wishes: Wishes, name: str, table: Table, part: slice) -> Choice:
+    amount = table.sums["count"][:, part]
+    lam = _smoothing(wishes, name, amount)
+    loss = _loss_of_categories(amount, lam, counts.weight)
+    missing = _missing_matters(counts, wishes, table.rows - amount.sum(axis=1))
+    return Choice(name, "categories", 0, lam, missing, loss)
+
+
+def _number(counts: Counts, wishes: Wishes, name: str, table: Table, part: slice) -> Choice:
+    amount = table.sums["count"][:, part]
+    missing = _missing_matters(counts, wishes, table.rows - amount.sum(axis=1))
+    tried = []
+    if wishes.numeric in ("auto", "gaussian"):
+        loss = _loss_of_bell(counts, wishes, name, table, amount)
+        tried.append(Choice(name, "gaussian", 0, wishes.smoothing_of(name) or BELL, missing, loss))
+    for bins in _rules(wishes.numeric, amount.shape[1]):
+        binned = _binned(amount, cut_points(amount, bins))
+        lam = _smoothing(wishes, name, binned)
+        loss = _loss_of_categories(binned, lam, counts.weight)
+        tried.append(Choice(name, "histogram", bins, lam, missing, loss))
+    return min(tried, key=lambda choice: choice.loss)
+
+
+def _rules(numeric: str, n_values: int) -> list[int]:
+    if numeric == "gaussian":
+        return []
+    if numeric == "mdl":
+        return [MDL]
+    return [*BINS, EACH] if n_values <= FEW_VALUES else [*BINS]
+
+
+def _binned(amount: FloatArray, cuts: NDArray[np.intp]) -> FloatArray:
+    if not amount.shape[1]:
+        return np.zeros((len(amount), 1))
+    return np.asarray(np.add.reduceat(amount, np.concatenate([[0], cuts]), axis=1))
+
+
+def _missing_matters(counts: Counts, wishes: Wishes, missing: FloatArray) -> bool:
+    missing = np.maximum(missing, 0.0)
+    if wishes.missing == "skip" or not missing.any():
+        return False
+    if wishes.missing == "value":
+        return True
+    table = np.stack([np.maximum(counts.weight - missing, 0.0), missing], axis=1)
+    alone = _loss_of_categories(table, empirical_smoothing(table), counts.weight)
+    nothing = _loss_of_categories(counts.weight[:, None], 1.0, counts.weight)
+    return alone < nothing
+
+
+def _smoothing(wishes: Wishes, name: str, amount: FloatArray) -> float:
+    stated = wishes.smoothing_of(name)
+    return empirical_smoothing(amount) if stated is None else stated
+
+
+def empirical_smoothing(amount: FloatArray) -> float:
+    """The ``lam`` under which the counts (classes, values) are likeliest.
+
+    >>> round(empirical_smoothing(np.array([[50.0, 50], [51, 49]])), 1)   # alike: pull hard
+    20.0
+    >>> round(empirical_smoothing(np.array([[99.0, 1], [1, 99]])), 1)     # apart: let them be
+    0.3
+    """
+    from scipy.special import gammaln
+
+    size = amount.shape[1]
+    values, times = np.unique(amount, return_counts=True)
+    lam = SMOOTHINGS[:, None]
+    cells = (gammaln(values + lam) - gammaln(lam)) @ times
+    totals = (gammaln(size * lam) - gammaln(amount.sum(axis=1) + size * lam)).sum(axis=1)
+    return float(SMOOTHINGS[int(np.argmax(cells + totals))])
+
+
+def _loss_of_categories(amount: FloatArray, lam: float, weight: FloatArray) -> float:
+    """The leave-one-out loss, a row, of a categorical column used alone."""
+    own, value = np.nonzero(amount)
+    cells = Cells(np.zeros(1), (np.arange(amount.shape[1]),))
+    ones = np.ones(len(own))
+    said = categorical.left_out(
+        {"count": amount}, weight, cells, Settings("bayes", lam), value[:, None], own, ones
+    )
+    return _loss(said, own, amount[own, value], weight)
+
+
+def _loss_of_bell(
+    counts: Counts, wishes: Wishes, name: str, table: Table, amount: FloatArray
+) -> float:
+    """The same of a bell curve; values are those of the histogram's keys."""
+    own, key = np.nonzero(amount)
+    grid = histogram.grid_of(table.cells)
+    column = table.cells.columns.tolist().index(name)
+    x = grid.middles(column)[key]
+    moments = counts.tables["moments"]
+    some = moments.cells.columns == name
+    sums = moments.selected(np.ones(len(counts.classes), dtype=bool), some).sums
+    how = Settings("bayes", wishes.smoothing_of(name) or BELL)
+    said = gaussian.left_out(
+        dict(sums), moments.rows, Cells(np.zeros(1)), how, x[:, None], own, np.ones(len(own))
+    )
+    return _loss(said, own, amount[own, key], counts.weight)
+
+
+def _loss(said: FloatArray, own: NDArray[np.intp], times: FloatArray, weight: FloatArray) -> float:
+    """Mean negative log posterior of the true class, each row taken out of the prior as well."""
+    rows = np.arange(len(own))
+    joint = said + np.log(weight + 1.0)
+    joint[rows, own] += np.log(np.maximum(weight - 1.0, 0.0) + 1.0)[own] - np.log(weight + 1.0)[own]
+    top = joint.max(axis=1)
+    loss = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) - joint[rows, own]
+    return float(loss @ times / times.sum()) if len(own) else float(np.inf)

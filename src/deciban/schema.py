@@ -1,0 +1,178 @@
+"""What each column of a table is, and why.
+
+====================  ================================================================
+kind                  rule, on the first rows of a table
+====================  ================================================================
+``numeric``           numbers; whole or not, few values or many: whether a bell curve,
+                      bins or every value by itself serves best is chosen after counting
+``categorical``       texts that repeat
+``boolean``           true or false: a category with two values
+``time``              dates and times: a number, and the hour of the day and the day of
+                      the week as categories
+``text``              texts that do not repeat, of several words each
+``identifier``        texts that do not repeat, of one word or two, or the whole numbers
+                      one after the other: ignored, they say nothing about new rows
+====================  ================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from deciban.errors import ParameterError
+from deciban.kernels.dictionary import Dictionary
+from deciban.source import naming
+from deciban.source.columns import Batch, Booleans, Column, Integers, Numbers, Strings, Times
+
+Kind = Literal["numeric", "categorical", "boolean", "time", "text", "identifier"]
+
+#: Kinds are inferred from about this many rows.
+SAMPLE = 10_000
+#: A text column with a larger share of different values does not repeat.
+DISTINCT = 0.5
+#: Fewer rows are too few to say that values do not repeat.
+FEW = 20
+#: Texts with at least this many words on average are sentences.
+WORDS = 3.0
+
+
+@dataclass(frozen=True)
+class ColumnSchema:
+    """A column's name, its kind, and the reason for it."""
+
+    name: str
+    kind: Kind
+    reason: str
+    unit: Literal["", "date", "timestamp", "time"] = ""
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The numeric columns that it is counted as."""
+        return (self.name,) if self.kind in ("numeric", "time") else ()
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The categorical columns that it is counted as."""
+        if self.kind in ("categorical", "boolean"):
+            return (self.name,)
+        hour = (f"{self.name} (hour)",) if self.unit in ("timestamp", "time") else ()
+        day = (f"{self.name} (weekday)",) if self.unit in ("timestamp", "date") else ()
+        return hour + day if self.kind == "time" else ()
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, in order.
+
+    >>> table = Batch(2, {"age": Numbers(np.array([41.0, 27.5]))})
+    >>> print(infer([table]))
+    age  numeric  numbers
+    """
+
+    columns: tuple[ColumnSchema, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns, also those that are ignored."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The numeric columns that are counted."""
+        return tuple(name for column in self.columns for name in column.numbers)
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The categorical columns that are counted."""
+        return tuple(name for column in self.columns for name in column.categories)
+
+    def ignored(self, kind: Kind) -> tuple[str, ...]:
+        """The columns of a kind that is not counted."""
+        return tuple(column.name for column in self.columns if column.kind == kind)
+
+    def __str__(self) -> str:
+        width = max((len(column.name) for column in self.columns), default=0)
+        lines = (f"{c.name:{width}}  {c.kind}  {c.reason}" for c in self.columns)
+        return "\n".join(lines)
+
+
+def infer(sample: list[Batch], stated: Mapping[str, str] | None = None) -> Schema:
+    """The schema of some rows of a table; kinds that are stated are taken as they are."""
+    if not sample:
+        return Schema(())
+    names = tuple(sample[0].columns)
+    for name, kind in (stated or {}).items():
+        _check_stated(name, kind, names)
+    return Schema(
+        tuple(
+            _column(name, [b.columns[name] for b in sample], (stated or {}).get(name))
+            for name in names
+        )
+    )
+
+
+def _check_stated(name: str, kind: str, names: tuple[str, ...]) -> None:
+    if name not in names:
+        raise naming.unknown(name, names)
+    if kind not in get_args(Kind):
+        raise ParameterError(
+            f"the kind of column {name!r} is one of {', '.join(get_args(Kind))}; got {kind!r}.",
+            hint="leave it out to have it inferred",
+        )
+
+
+def _column(name: str, parts: list[Column], stated: str | None) -> ColumnSchema:
+    first = parts[0]
+    unit = first.unit if isinstance(first, Times) else ""
+    if stated is not None:
+        _check_possible(name, first, stated)
+        return ColumnSchema(name, stated, "as stated", unit)  # type: ignore[arg-type]
+    if isinstance(first, Times):
+        return ColumnSchema(name, "time", f"a {first.unit}", unit)
+    if isinstance(first, Booleans):
+        return ColumnSchema(name, "boolean", "true or false")
+    if isinstance(first, Strings):
+        return ColumnSchema(name, *_of_texts([p for p in parts if isinstance(p, Strings)]))
+    numbers = [p for p in parts if isinstance(p, Numbers | Integers)]
+    if _consecutive(numbers):
+        return ColumnSchema(name, "identifier", "whole numbers one after the other: a row number")
+    return ColumnSchema(name, "numeric", "numbers")
+
+
+def _check_possible(name: str, column: Column, stated: str) -> None:
+    """Texts are no numbers, and only dates and times are times."""
+    wrong = (stated == "numeric" and isinstance(column, Strings)) or (
+        stated == "time" and not isinstance(column, Times)
+    )
+    if wrong:
+        raise ParameterError(
+            f"column {name!r} cannot be {stated}: it holds {type(column).__name__.lower()}.",
+            hint="convert it first, or leave its kind out",
+        )
+
+
+def _of_texts(parts: list[Strings]) -> tuple[Kind, str]:
+    known = sum(int(np.count_nonzero(~p.missing)) for p in parts)
+    table = Dictionary()
+    for p in parts:
+        table.encode(p.offsets, p.data, p.missing)
+    distinct = len(table)
+    if known < FEW or distinct <= DISTINCT * known:
+        return "categorical", f"texts: {distinct:,} different values in {known:,}"
+    some = [value for value in parts[0].tolist() if value][:1000]
+    words = float(np.mean([len(value.split()) for value in some])) if some else 0.0
+    said = f"{distinct:,} different texts in {known:,} rows"
+    if words >= WORDS:
+        return "text", f"{said}, of {words:.0f} words each"
+    return "identifier", f"{said}: ignored, it would not be seen again"
+
+
+def _consecutive(parts: list[Numbers | Integers]) -> bool:
+    """Whether the values are i, i + 1, i + 2, ..."""
+    values = np.concatenate([np.asarray(p.values, dtype=np.float64) for p in parts])
+    missing = any(bool(p.missing.any()) for p in parts)
+    return not missing and len(values) >= FEW and bool(np.all(np.diff(values) == 1))
