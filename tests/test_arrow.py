@@ -119,6 +119,18 @@ LAYOUTS = [
         "Strings",
         ["a", None],
     ),
+    (
+        pa.DictionaryArray.from_arrays(pa.array([None], pa.int8()), pa.array([], pa.bool_())),
+        "Booleans",
+        [None],
+    ),
+    (
+        pa.DictionaryArray.from_arrays(
+            pa.array([None], pa.int8()), pa.array([], pa.decimal128(5, 2))
+        ),
+        "Numbers",
+        [None],
+    ),
     (pa.chunked_array([["a"], [], ["b", None]]), "Strings", ["a", "b", None]),
 ]
 

@@ -463,6 +463,26 @@ def test_arrays_and_records():
     assert rows_in(source.batches(view))[1] == {"x0": 1, "x1": 4}
 
 
+def test_lists_of_tuples():
+    rows = [(1, "S", True), (2, None, False)]
+    wanted = [{"x0": 1, "x1": "S", "x2": True}, {"x0": 2, "x1": None, "x2": False}]
+    assert (
+        rows_in(source.batches(rows)) == rows_in(source.batches([list(r) for r in rows])) == wanted
+    )
+    with pytest.raises(ShapeError, match="row 1 has 1 values, row 0 has 2"):
+        source.scan([(1, 2), (3,)])
+
+
+def test_a_relation_over_python_objects_can_be_dropped_early():
+    frame = pd.DataFrame({"t": pd.Series([f"word {i}" for i in range(300_000)], dtype=object)})
+    connection = duckdb.connect()
+    for _ in range(3):
+        batches = source.batches(connection.from_df(frame), rows=10)
+        assert next(batches).columns["t"].tolist()[0] == "word 0"
+        del batches
+    assert connection.execute("SELECT 1").fetchall() == [(1,)]
+
+
 def test_numbers_of_an_array_are_views():
     X = np.arange(12, dtype=float).reshape(6, 2)
     (batch,) = source.batches(X)

@@ -1,10 +1,12 @@
 """Files as people have them: odd, broken, missing. Types do not depend on luck."""
 
+import gc
 import gzip
 import io
 import os
 import subprocess
 import sys
+import tempfile
 import types
 from pathlib import Path
 
@@ -154,7 +156,7 @@ def test_a_stray_word_anywhere_makes_the_column_text(where, ending, tmp_path):
     assert (kind, found) == ("Strings", values)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.floats(allow_nan=False) | st.none(), min_size=1))
 def test_numbers_survive_a_text_file(values):
     path = Path(f"/dev/shm/deciban-{os.getpid()}.csv")
@@ -319,6 +321,10 @@ def test_standard_input(monkeypatch, tmp_path):
         scanned = source.scan("-")
         for _ in range(2):
             assert [batch.tolist() for batch in scanned] == [[{"a": 1, "b": "x"}]]
+    left = set(Path(tempfile.gettempdir()).glob("stdin-*"))
+    del scanned
+    gc.collect()
+    assert len(left - set(Path(tempfile.gettempdir()).glob("stdin-*"))) == 1
     piped(monkeypatch, b"")
     with pytest.raises(FileError, match="standard input is empty"):
         source.scan("-")

@@ -228,6 +228,8 @@ cdef class Array:
 
     def bits(self, Py_ssize_t k):
         """The bitmap in buffer ``k``, one boolean a row."""
+        if self.length == 0:
+            return np.zeros(0, dtype=bool)
         packed = self.buffer(k, self.first >> 3, (self.first + self.length + 7) >> 3)
         loose = np.unpackbits(packed, bitorder="little").view(np.bool_)
         return loose[self.first & 7 : (self.first & 7) + self.length]

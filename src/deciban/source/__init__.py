@@ -4,7 +4,7 @@ A source is one of
 
 - a frame of pandas or Polars (lazy ones are collected batch by batch), a
   pyarrow table or reader, or any object with ``__arrow_c_stream__``
-- a two-dimensional NumPy array, a dict of columns, a list of dicts
+- a two-dimensional NumPy array, a dict of columns, a list of dicts or of tuples
 - a path or glob of CSV, TSV, Parquet or JSON lines; "-" is the standard input
 - a DuckDB relation, or a DuckDB connection and ``sql``
 - an iterable of tables, or of dicts that are rows

@@ -248,7 +248,7 @@ def _decimals(array: Array, scale: int, width: int) -> Numbers:
     """Integers over a power of ten; those beyond 64 bits one by one, all correctly rounded."""
     missing = array.missing()
     raw = array.buffer(1, array.first * width, (array.first + array.length) * width)
-    words = raw.view(np.int64 if width >= 8 else np.int32).reshape(array.length, -1)
+    words = raw.view(np.int64 if width >= 8 else np.int32).reshape(array.length, max(width // 8, 1))
     low = words[:, 0].astype(np.int64)
     long = (words[:, 1:] != (low >> 63)[:, None]).any(axis=1) | (low > 2**53) | (low < -(2**53))
     out = low * 10.0**-scale if scale <= 0 else low / 10.0**scale

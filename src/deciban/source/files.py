@@ -13,11 +13,13 @@ import os
 import shutil
 import sys
 import tempfile
+import weakref
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 from deciban.errors import FileError
 from deciban.source import delimited, duck, lines
@@ -36,9 +38,9 @@ _FORMS = {
 def scan(path: str, rows: int, missing: Sequence[str] | None, encoding: str) -> Scan:
     """The table in the file or files that a path or glob stands for."""
     if path == "-":
-        spool = _spooled(sys.stdin.buffer)
-        scanned = _scan([Path(spool.name)], rows, missing, encoding)
-        return replace(scanned, read=lambda: _while_open(spool, scanned))
+        spool = Spool(sys.stdin.buffer)
+        scanned = _scan([spool.path], rows, missing, encoding)
+        return replace(scanned, read=partial(_kept, scanned, spool))
     return _scan(_found(path), rows, missing, encoding)
 
 
@@ -125,16 +127,19 @@ def _suggestion(file: Path) -> str:
     return f"perhaps {str(file.with_name(close))!r} was meant" if close else "check the name"
 
 
-def _spooled(stream: Any) -> Any:
-    """A temporary file with all of a stream; it is deleted when it is dropped."""
-    start = stream.read(1 << 16)
-    if not start:
-        raise FileError("the standard input is empty.", hint="a table has at least a header")
-    spool = tempfile.NamedTemporaryFile(prefix="stdin-", suffix=_ending(start))  # noqa: SIM115
-    spool.write(start)
-    shutil.copyfileobj(stream, spool, 1 << 20)
-    spool.flush()
-    return spool
+class Spool:
+    """A temporary file with all of a stream; it is deleted when nobody reads it any more."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        start = stream.read(1 << 16)
+        if not start:
+            raise FileError("the standard input is empty.", hint="a table has at least a header")
+        handle, name = tempfile.mkstemp(prefix="stdin-", suffix=_ending(start))
+        self.path = Path(name)
+        weakref.finalize(self, self.path.unlink, missing_ok=True)
+        with os.fdopen(handle, "wb") as file:
+            file.write(start)
+            shutil.copyfileobj(stream, file, 1 << 20)
 
 
 def _ending(start: bytes) -> str:
@@ -146,7 +151,7 @@ def _ending(start: bytes) -> str:
     return ".jsonl" if start.lstrip()[:1] == b"{" else ".csv"
 
 
-def _while_open(spool: Any, scanned: Scan) -> Iterator[Batch]:
-    """Keep the temporary file for as long as it is read."""
-    if not spool.closed:
-        yield from scanned
+def _kept(scanned: Scan, spool: Spool) -> Iterator[Batch]:
+    """The batches, holding on to the temporary file until the last one."""
+    yield from scanned
+    del spool

@@ -20,7 +20,7 @@ from deciban.source.columns import Batch, Booleans, Column, Integers, Numbers, T
 from deciban.source.naming import checked
 from deciban.source.scanning import Scan, agreed, cut, once
 
-__all__ = ["array", "columns", "is_pandas", "pandas", "rows_of", "stream_of"]
+__all__ = ["array", "columns", "is_pandas", "pandas", "rows_of", "stream_of", "tuples"]
 
 _UNITS = {"s": -1_000_000, "ms": -1_000, "us": 1, "ns": 1_000}
 
@@ -70,6 +70,24 @@ def rows_of(table: Iterable[Mapping[Any, Any]], rows: int) -> Scan:
     return columns({name: [row.get(name) for row in items] for name in names}, rows)
 
 
+def tuples(table: Sequence[Sequence[Any]], rows: int) -> Scan:
+    """A list of lists or tuples, one a row, with columns named x0, x1, ...
+
+    >>> tuples([(1, "S"), (2, "M")], rows=9).names
+    ('x0', 'x1')
+    """
+    width = len(table[0])
+    odd = next((i for i, row in enumerate(table) if len(row) != width), None)
+    if odd is not None:
+        raise ShapeError(
+            f"row {odd} has {len(table[odd])} values, row 0 has {width}.",
+            hint="give every row one value a column",
+        )
+    return columns(
+        {f"x{j}": list(values) for j, values in enumerate(zip(*table, strict=True))}, rows
+    )
+
+
 def stream_of(items: Iterable[Any], rows: int, scan: Callable[[Any], Scan]) -> Scan:
     """An iterable of rows (dicts of single values) or of tables, read as it comes."""
     rest = iter(items)
@@ -77,6 +95,8 @@ def stream_of(items: Iterable[Any], rows: int, scan: Callable[[Any], Scan]) -> S
     if first is None:
         raise InputError("the source is empty: it gave no table.", hint="give at least one row")
     everything = chain([first], rest)
+    if isinstance(items, list | tuple) and isinstance(first, list | tuple):
+        return tuples(items, rows)
     if is_row(first):
         if isinstance(items, list | tuple):
             return rows_of(items, rows)
