@@ -16,12 +16,25 @@ if TYPE_CHECKING:
     from deciban import conjugate, decision, errors, naive_bayes
     from deciban.counts import Counts
     from deciban.errors import DecibanError
+    from deciban.mixed import NaiveBayes
 
 __version__ = "0.1.0"
 
-__all__ = ["Counts", "DecibanError", "conjugate", "decision", "errors", "naive_bayes"]
+__all__ = [
+    "Counts",
+    "DecibanError",
+    "NaiveBayes",
+    "conjugate",
+    "decision",
+    "errors",
+    "naive_bayes",
+]
 
-_HOME = {"Counts": "deciban.counts", "DecibanError": "deciban.errors"}
+_HOME = {
+    "Counts": "deciban.counts",
+    "DecibanError": "deciban.errors",
+    "NaiveBayes": "deciban.mixed",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -166,7 +166,7 @@ def empirical_smoothing(amount: FloatArray) -> float:
 
 def _loss_of_categories(amount: FloatArray, lam: float, weight: FloatArray) -> float:
     """The leave-one-out loss, a row, of a categorical column used alone."""
-    own, value = np.nonzero(amount)
+    own, value = map(np.ascontiguousarray, np.nonzero(amount))
     cells = Cells(np.zeros(1), (np.arange(amount.shape[1]),))
     ones = np.ones(len(own))
     said = categorical.left_out(
@@ -179,7 +179,7 @@ def _loss_of_bell(
     counts: Counts, wishes: Wishes, name: str, table: Table, amount: FloatArray
 ) -> float:
     """The same of a bell curve; values are those of the histogram's keys."""
-    own, key = np.nonzero(amount)
+    own, key = map(np.ascontiguousarray, np.nonzero(amount))
     grid = histogram.grid_of(table.cells)
     column = table.cells.columns.tolist().index(name)
     x = grid.middles(column)[key]

@@ -29,6 +29,7 @@ __all__ = [
     "Times",
     "part",
     "replaced",
+    "taken",
 ]
 
 Mask = NDArray[np.bool_]
@@ -185,6 +186,23 @@ def part(column: Column, start: int, stop: int) -> Column:
     if isinstance(column, Strings):
         return Strings(column.offsets[start : stop + 1], column.data, missing)
     return replaced(column, column.values[start:stop], missing)
+
+
+def taken(column: Column, rows: NDArray[np.intp]) -> Column:
+    """Some rows of a column, copied.
+
+    >>> taken(Integers(np.arange(4), np.zeros(4, bool)), np.array([3, 0])).tolist()
+    [3, 0]
+    """
+    if isinstance(column, Numbers):
+        return Numbers(column.values[rows], column.whole)
+    missing = column.missing[rows]
+    if not isinstance(column, Strings):
+        return replaced(column, column.values[rows], missing)
+    starts, lengths = column.offsets[:-1][rows], np.diff(column.offsets)[rows]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    at = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+    return Strings(offsets, column.data[at], missing)
 
 
 @dataclass(frozen=True, eq=False)
