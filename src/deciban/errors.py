@@ -8,7 +8,9 @@ Every error that deciban raises about its input is a :class:`DecibanError`::
     │   ├── MissingValueError           NaN, infinity or None where a value is needed
     │   ├── ParameterError              a setting outside its range
     │   └── UnhashableError (TypeError) a category or label that cannot be compared
-    └── NegativeCountError (ValueError) taking away what was never added
+    ├── NegativeCountError (ValueError) taking away what was never added
+    ├── ModelFileError (ValueError)     a file that holds no model, or a damaged one
+    └── ModelWriteError (OSError)       a model that could not be written
 
 A message says what was wrong, the value that was wrong, what would be right,
 and ends in a hint.
@@ -20,6 +22,8 @@ __all__ = [
     "DecibanError",
     "InputError",
     "MissingValueError",
+    "ModelFileError",
+    "ModelWriteError",
     "NegativeCountError",
     "ParameterError",
     "ShapeError",
@@ -63,3 +67,11 @@ class UnhashableError(InputError, TypeError):
 
 class NegativeCountError(DecibanError, ValueError):
     """A count would fall below zero: something is taken away that was never added."""
+
+
+class ModelFileError(DecibanError, ValueError):
+    """A file that holds no model, a damaged one, or one of a later format."""
+
+
+class ModelWriteError(DecibanError, OSError):
+    """A model that could not be written; the file that was there before is still there."""
