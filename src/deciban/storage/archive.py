@@ -23,14 +23,14 @@ import struct
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from reprlib import repr as short
 from typing import IO, Any, BinaryIO
 
 from numpy.typing import NDArray
 
-from deciban import __version__
 from deciban.errors import InputError, ModelFileError
 from deciban.storage import atomic, document, npy
 
@@ -61,8 +61,8 @@ class Content:
     document: dict[str, Any]
     arrays: Arrays
     #: The version of deciban that wrote it.
-    writer: str = field(default=__version__)
-    version: int = VERSION
+    writer: str
+    version: int
 
 
 def write(
@@ -85,7 +85,7 @@ def write(
         {
             "format": FORMAT,
             "version": VERSION,
-            "deciban": __version__,
+            "deciban": _this(),
             "kind": kind,
             "document": content,
             "arrays": {name: plan.entry for name, plan in plans.items()},
@@ -98,6 +98,11 @@ def write(
         for name, plan in plans.items():
             with _member(archive, _file(name), plan.size) as stream:
                 npy.write(stream, arrays[name], plan)
+
+
+def _this() -> str:
+    """The version of deciban that is running."""
+    return metadata.version("deciban")
 
 
 def _check_total(size: int) -> None:
@@ -247,7 +252,7 @@ def _stated(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) ->
     if not 1 <= version <= VERSION:
         raise ModelFileError(
             f"it has format version {version}, written by deciban {short(stated.get('deciban'))}; "
-            f"this is deciban {__version__}, which reads versions 1 to {VERSION}.",
+            f"this is deciban {_this()}, which reads versions 1 to {VERSION}.",
             hint="install a later deciban",
         )
     document.only(stated, "format", "version", "deciban", "kind", "document", "arrays")

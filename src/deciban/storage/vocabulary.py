@@ -305,6 +305,8 @@ def _numbers(items: list[Any], dtype: str) -> Labels:
 
 def _unique(labels: Labels) -> Labels:
     """The labels, if none is there twice, and each is equal to itself."""
+    if labels.dtype.kind in "Mm" and np.any(np.isnat(labels)):
+        raise ModelFileError("no time (NaT) is no label.")
     crowd = Counter(map(hash, labels.tolist())).most_common(1)
     if crowd and crowd[0][1] > CROWD:
         raise ModelFileError(f"{crowd[0][1]} labels were made to be hard to tell apart.")
