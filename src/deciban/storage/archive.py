@@ -41,7 +41,8 @@ VERSION = 1
 LIMIT = 4 << 30
 #: Deflate makes nothing smaller than by this factor: who says more, lies.
 MOST_RATIO = 1100
-#: The most bytes of the zip's own directory: some thousand arrays.
+#: The most arrays, and the most bytes of the zip's own directory of them.
+MOST_ARRAYS = 4096
 LONGEST_DIRECTORY = 1 << 20
 
 _ABOUT = "model.json"
@@ -80,7 +81,8 @@ def write(
     ...     read(f"{folder}/m.deciban")  # doctest: +ELLIPSIS
     Content(kind='note', document={'text': 'hello'}, arrays={'x': array([0, 1, 2])}, ...)
     """
-    plans = {name: npy.Plan.of(arrays[_checked(name)]) for name in sorted(arrays)}
+    _check(arrays)
+    plans = {name: npy.Plan.of(arrays[name]) for name in sorted(arrays)}
     about = document.dumps(
         {
             "format": FORMAT,
@@ -91,7 +93,6 @@ def write(
             "arrays": {name: plan.entry for name, plan in plans.items()},
         }
     )
-    _check_total(len(about) + sum(plan.size for plan in plans.values()))
     with atomic.replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
         with _member(archive, _ABOUT, len(about)) as stream:
             stream.write(about)
@@ -105,19 +106,22 @@ def _this() -> str:
     return metadata.version("deciban")
 
 
-def _check_total(size: int) -> None:
-    if size > LIMIT:
+def _check(arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse arrays that the reader would not take back."""
+    for name in arrays:
+        if not _NAME.fullmatch(name):
+            raise InputError(
+                f"an array cannot be named {short(name)}.",
+                hint="use small letters, digits, _ and .",
+            )
+    size = sum(array.nbytes for array in arrays.values())
+    most = LIMIT - document.LONGEST - LONGEST_DIRECTORY
+    if size > most or len(arrays) > MOST_ARRAYS:
         raise InputError(
-            f"the model has {size} bytes, a file holds {LIMIT}.", hint="count fewer columns"
+            f"the model has {size} bytes in {len(arrays)} arrays; a file holds {most} bytes "
+            f"in {MOST_ARRAYS} arrays.",
+            hint="count fewer columns",
         )
-
-
-def _checked(name: str) -> str:
-    if not _NAME.fullmatch(name):
-        raise InputError(
-            f"an array cannot be named {short(name)}.", hint="use small letters, digits, _ and ."
-        )
-    return name
 
 
 def _file(name: str) -> str:
