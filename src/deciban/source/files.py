@@ -27,7 +27,7 @@ from deciban.source.columns import Batch
 from deciban.source.naming import checked, nearest
 from deciban.source.scanning import Scan
 
-__all__ = ["scan"]
+__all__ = ["scan", "together"]
 
 _FORMS = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet",
@@ -41,7 +41,13 @@ def scan(path: str, rows: int, missing: Sequence[str] | None, encoding: str) -> 
         spool = Spool(sys.stdin.buffer)
         scanned = _scan([spool.path], rows, missing, encoding)
         return replace(scanned, read=partial(_kept, scanned, spool))
-    return _scan(_found(path), rows, missing, encoding)
+    return together([path], rows, missing, encoding)
+
+
+def together(paths: Sequence[str], rows: int, missing: Sequence[str] | None, encoding: str) -> Scan:
+    """One table from all files that some paths and globs stand for; a column has one type."""
+    found = [file for path in paths for file in _found(path)]
+    return _scan(found, rows, missing, encoding)
 
 
 def _scan(files: Sequence[Path], rows: int, missing: Sequence[str] | None, encoding: str) -> Scan:

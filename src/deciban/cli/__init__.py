@@ -1,0 +1,33 @@
+"""The ``deciban`` command: train, update, forget, merge, predict, inspect.
+
+Parse, call, render; no mathematics. Read in the order of a run:
+
+``app``, ``options``
+    the commands and what they take
+``exits``
+    exit codes, and one line for every mistake
+``reading``, ``progress``, ``models``
+    files to tables, with a bar; model files
+``training``, ``prediction``, ``inspection``
+    what the commands do; each gives back facts
+``quality``, ``sample``
+    how good a model is, on rows that were kept while they passed
+``rendering``, ``writing``
+    facts as text for people or JSON for machines; tables as CSV, JSON lines or Parquet
+
+Nothing heavy is imported before a command needs it: predicting does without
+scikit-learn, and asking for the version without NumPy.
+"""
+
+from __future__ import annotations
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command of ``sys.argv``, and exit with its code."""
+    import sys
+
+    from deciban.cli.exits import run
+
+    sys.exit(run(sys.argv[1:]))

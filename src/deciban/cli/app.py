@@ -1,0 +1,201 @@
+"""The commands: each parses its options, calls the work, and prints the facts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import typer
+
+from deciban.cli import options as o
+
+app = typer.Typer(
+    name="deciban",
+    help="Bayesian classification on one exact table of counts.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+@app.command()
+def train(
+    data: o.Data,
+    target: o.Target,
+    output: o.Output,
+    kind: o.Kinds = None,
+    numeric: Annotated[
+        Literal["auto", "gaussian", "histogram", "mdl"],
+        typer.Option(help="How numbers are modelled."),
+    ] = "auto",
+    missing: Annotated[
+        Literal["auto", "skip", "value"],
+        typer.Option(help="Whether a hole says nothing (skip) or is a value of its own."),
+    ] = "auto",
+    smoothing: Annotated[
+        str, typer.Option(metavar="NUMBER", help="A number >= 0, or auto: chosen by the counts.")
+    ] = "auto",
+    calibrate: Annotated[
+        bool,
+        typer.Option(" /--no-calibrate", help="Leave the evidence as it is, without a discount."),
+    ] = True,
+    encoding: o.Encoding = "utf-8",
+    na: o.Na = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Learn a model from labelled rows."""
+    from deciban.cli import training
+
+    settings = {
+        "kinds": o.kinds(kind),
+        "numeric": numeric,
+        "missing": missing,
+        "smoothing": o.smoothing(smoothing),
+        "calibrate": calibrate,
+    }
+    _show(training.train(_input(data, encoding, na), target, settings, output, quiet=quiet),
+          json, quiet)  # fmt: skip
+
+
+@app.command()
+def update(
+    model: o.ModelFile,
+    data: o.Data,
+    target: o.SameTarget = None,
+    output: o.OtherOutput = None,
+    encoding: o.Encoding = "utf-8",
+    na: o.Na = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Count more labelled rows into a model."""
+    from deciban.cli import training
+
+    rows, out = _input(data, encoding, na), output or model
+    _show(training.update(model, rows, target, out, forget=False, quiet=quiet), json, quiet)
+
+
+@app.command()
+def forget(
+    model: o.ModelFile,
+    data: o.Data,
+    target: o.SameTarget = None,
+    output: o.OtherOutput = None,
+    encoding: o.Encoding = "utf-8",
+    na: o.Na = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Take labelled rows back that were counted before, exactly."""
+    from deciban.cli import training
+
+    rows, out = _input(data, encoding, na), output or model
+    _show(training.update(model, rows, target, out, forget=True, quiet=quiet), json, quiet)
+
+
+@app.command()
+def merge(
+    models: o.ModelFiles, output: o.Output, json: o.Json = False, quiet: o.Quiet = False
+) -> None:
+    """Make one model of several that were trained apart."""
+    from deciban.cli import training
+
+    _show(training.merge(models, output, quiet=quiet), json, quiet)
+
+
+@app.command()
+def predict(
+    model: o.ModelFile,
+    data: o.Data,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write here; without it, standard output."
+        ),
+    ] = None,
+    form: o.Form = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Write the input columns as well.")] = False,
+    evidence: Annotated[
+        bool,
+        typer.Option("--evidence", help="Write decibans for the answer against the runner-up."),
+    ] = False,
+    loss: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Costs, as CSV: rows are answers, columns are truths."),
+    ] = None,
+    abstain: Annotated[
+        float | None, typer.Option(metavar="COST", help="The cost of giving no answer.")
+    ] = None,
+    priors: Annotated[
+        str | None,
+        typer.Option(metavar="CLASS=RATE,...", help="Base rates that differ from training's."),
+    ] = None,
+    digits: Annotated[
+        int, typer.Option(min=1, max=17, help="Digits of probabilities; 17 are all.")
+    ] = 6,
+    encoding: o.Encoding = "utf-8",
+    na: o.Na = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Classify rows: a prediction and a probability for each class."""
+    if json and output is None:
+        raise typer.BadParameter("the table is on the standard output: add -o", param_hint="--json")
+    from functools import partial
+
+    from deciban.cli import models, prediction, writing
+
+    written = partial(writing.table, output, writing.format_of(output, form))
+    opened = models.opened(model)
+    classes = opened.model.counts.classes.tolist()
+    wanted = prediction.Wanted(
+        o.loss(loss, classes), abstain, o.priors(priors, classes), keep, evidence, digits
+    )
+    facts = prediction.predict(
+        opened, _input(data, encoding, na), wanted, written, output=output or "", quiet=quiet
+    )
+    _show(facts, json, quiet or output is None)
+
+
+@app.command()
+def inspect(
+    file: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="A model file, or data.", show_default=False),
+    ],
+    kind: o.Kinds = None,
+    encoding: o.Encoding = "utf-8",
+    na: o.Na = None,
+    json: o.Json = False,
+) -> None:
+    """Say what is in a model file, or what the columns of data are."""
+    from deciban.cli import inspection
+
+    if len(file) == 1 and inspection.is_model(file[0]):
+        _show(inspection.model(file[0]), json)
+    else:
+        _show(inspection.table(_input(file, encoding, na), o.kinds(kind)), json)
+
+
+@app.command()
+def version(json: o.Json = False) -> None:
+    """Print the version."""
+    import deciban
+
+    print(f'{{"version": "{deciban.__version__}"}}' if json else deciban.__version__)
+
+
+def _input(paths: list[str], encoding: str, na: list[str] | None) -> Any:
+    from deciban.cli.reading import Input
+
+    return Input(tuple(paths), encoding, tuple(na or ()))
+
+
+def _show(facts: Any, json: bool, quiet: bool = False) -> None:
+    """Print what was found or done; with JSON also if it is to be quiet."""
+    if not json and quiet:
+        return
+    from deciban.cli import rendering
+
+    print(rendering.as_json(facts) if json else rendering.as_text(facts))

@@ -1,0 +1,98 @@
+"""How a run ends: exit codes, and one line on the standard error for every mistake.
+
+====  ===========================================================================
+code  meaning
+====  ===========================================================================
+0     done
+1     a file, the data or a value is wrong; nothing was written, old files are intact
+2     the command line is wrong: an unknown option, a missing argument
+3     a bug of deciban; the traceback is shown if ``DECIBAN_DEBUG=1``
+130   interrupted (Ctrl-C); nothing was written
+141   whoever read the standard output stopped reading
+====  ===========================================================================
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from deciban.errors import DecibanError
+
+OK, WRONG, USAGE, BUG, INTERRUPTED, PIPE = 0, 1, 2, 3, 130, 141
+
+_REPORT = "https://github.com/deciban/deciban/issues"
+
+
+class PipeClosedError(Exception):
+    """Nobody reads the standard output any more."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line; the exit code."""
+    from deciban.cli.app import app
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # names may hold what a terminal cannot show
+    try:
+        code = app(list(arguments), prog_name="deciban", standalone_mode=False)
+        if code == INTERRUPTED:
+            _say("interrupted: nothing was written.")
+        return code if isinstance(code, int) else OK
+    except BaseException as error:
+        return _told(error)
+
+
+def _told(error: BaseException) -> int:
+    """Say what went wrong; the exit code for it."""
+    if isinstance(error, typer.TyperException):
+        return _usage(error)
+    if isinstance(error, PipeClosedError):
+        return PIPE
+    if isinstance(error, DecibanError):
+        return _say(f"error: {_one_line(error)}", WRONG)
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return _say("interrupted: nothing was written.", INTERRUPTED)
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return _say(f"error: {where}{error.strerror}.", WRONG)
+    if isinstance(error, MemoryError):
+        return _say("error: there is not enough memory.", WRONG)
+    if not isinstance(error, Exception):
+        raise error
+    return _bug(error)
+
+
+def _usage(error: typer.TyperException) -> int:
+    """A mistake in the command line, and how to see what is right."""
+    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "deciban"
+    text = " ".join(message.split()).rstrip(".")
+    return _say(f"error: {text}. Hint: see {command} --help.", USAGE)
+
+
+def _bug(error: Exception) -> int:
+    if os.environ.get("DECIBAN_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exception(error)
+    text = _one_line(error) or "no message"
+    return _say(
+        f"error: this is a bug of deciban: {type(error).__name__}: {text}. "
+        f"Hint: DECIBAN_DEBUG=1 shows the traceback; please report it at {_REPORT}.",
+        BUG,
+    )
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())
+
+
+def _say(line: str, code: int = OK) -> int:
+    print(line, file=sys.stderr)
+    return code

@@ -1,0 +1,138 @@
+"""inspect: what is in a model file, or what the columns of a data file are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from deciban import schema
+from deciban.cli import models, quality
+from deciban.cli.quality import Strength
+from deciban.cli.reading import Input
+from deciban.mixed.model import Model
+from deciban.schema import SAMPLE, Schema
+from deciban.source import Batch
+
+_MAGIC = b"PK"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its kind and why; and if a model counts it, how."""
+
+    name: str
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """How a counted column is modelled."""
+
+    column: str
+    shape: str
+    bins: int
+    smoothing: float
+    missing: bool
+    decibans: float | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a data file holds."""
+
+    path: str
+    columns: list[Column]
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What a model file holds."""
+
+    path: str
+    bytes: int
+    format_version: int | None
+    target: str | None
+    rows: float
+    classes: dict[str, float]
+    priors: dict[str, float]
+    temperature: float
+    columns: list[Column]
+    choices: list[Chosen]
+
+
+def is_model(path: str) -> bool:
+    """Whether a file is a model: by its name, or by how it begins."""
+    if path == "-":
+        return False
+    file = Path(path)
+    if file.suffix == ".deciban":
+        return True
+    try:
+        with file.open("rb") as opened:
+            return opened.read(2) == _MAGIC
+    except OSError:
+        return False
+
+
+def table(data: Input, kinds: Mapping[str, str]) -> Table:
+    """The kinds of a data file's columns, from its first rows."""
+    first: list[Batch] = []
+    for batch in data.scan(rows=SAMPLE):
+        first.append(batch)
+        break
+    return Table(", ".join(data.paths), _columns(schema.infer(first, kinds)))
+
+
+def model(path: str) -> Inside:
+    """A model file, in words."""
+    opened = models.opened(path)
+    found = opened.model
+    prior = np.exp(found.log_prior).tolist()
+    return Inside(
+        path,
+        Path(path).stat().st_size,
+        models.format_version(path),
+        opened.target,
+        float(found.counts.weight.sum()),
+        shares(found),
+        dict(zip(map(str, found.counts.classes.tolist()), prior, strict=True)),
+        1.0 / found.discount,
+        _columns(found.schema),
+        [_chosen(found, strength) for strength in quality.strengths(found)],
+    )
+
+
+def shares(model: Model) -> dict[str, float]:
+    """The share of every class among the rows."""
+    weight = model.counts.weight
+    names = map(str, model.counts.classes.tolist())
+    return dict(zip(names, (weight / weight.sum()).tolist(), strict=True))
+
+
+def ignored(model: Model) -> dict[str, str]:
+    """The columns that are not counted, and why."""
+    return {
+        c.name: f"{c.kind}: {c.reason}"
+        for c in model.schema.columns
+        if not {c.name, *c.numbers, *c.categories} & model.choices.keys()
+    }
+
+
+def _columns(found: Schema) -> list[Column]:
+    return [Column(column.name, column.kind, column.reason) for column in found.columns]
+
+
+def _chosen(model: Model, strength: Strength) -> Chosen:
+    choice = model.choices[strength.column]
+    return Chosen(
+        choice.column,
+        choice.shape,
+        choice.bins,
+        choice.smoothing,
+        choice.missing,
+        strength.decibans,
+    )

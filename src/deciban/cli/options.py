@@ -1,0 +1,165 @@
+"""What the commands take: arguments and options that several of them share, and their grammar."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from deciban.errors import FileError, ParameterError
+
+Data = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA...",
+        help="CSV, TSV, Parquet or JSON lines: files, globs, or - for the standard input.",
+        show_default=False,
+    ),
+]
+ModelFile = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)
+]
+ModelFiles = Annotated[
+    list[str], typer.Argument(metavar="MODEL...", help="Model files.", show_default=False)
+]
+Target = Annotated[
+    str, typer.Option("--target", "-t", metavar="COLUMN", help="The column of classes.")
+]
+SameTarget = Annotated[
+    str | None,
+    typer.Option(
+        "--target", "-t", metavar="COLUMN", help="The column of classes, if not as in training."
+    ),
+]
+Output = Annotated[
+    str, typer.Option("--output", "-o", metavar="FILE", help="The model file to write.")
+]
+OtherOutput = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Write here; without it, MODEL is replaced."
+    ),
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="COLUMN=KIND",
+        help="State what a column is: numeric, categorical, boolean, time, text or identifier. "
+        "May be repeated.",
+    ),
+]
+Encoding = Annotated[
+    str, typer.Option("--encoding", metavar="NAME", help="Of CSV: utf-8, utf-16 or latin-1.")
+]
+Na = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na", metavar="TEXT", help="A field of CSV that means 'no value'. May be repeated."
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Form = Annotated[
+    Literal["csv", "jsonl", "parquet"] | None,
+    typer.Option("--format", help="The format of the output, if its name does not say it."),
+]
+
+
+def kinds(stated: Sequence[str] | None) -> dict[str, str]:
+    """``COLUMN=KIND`` as a mapping; a name may contain "=".
+
+    >>> kinds(["a=b=text"])
+    {'a=b': 'text'}
+    """
+    found = {}
+    for item in stated or ():
+        column, equals, kind = item.rpartition("=")
+        if not equals or not column:
+            raise _bad("--kind", f"{item!r} is not COLUMN=KIND, such as comment=text")
+        found[column] = kind
+    return found
+
+
+def smoothing(stated: str) -> float | str:
+    """A number, or "auto".
+
+    >>> smoothing("0.5"), smoothing("auto")
+    (0.5, 'auto')
+    """
+    try:
+        return stated if stated == "auto" else float(stated)
+    except ValueError:
+        raise _bad("--smoothing", f"{stated!r} is neither 'auto' nor a number") from None
+
+
+def priors(stated: str | None, classes: Sequence[Any]) -> dict[Any, float] | None:
+    """``a=0.2,b=0.8`` as a mapping from classes to rates.
+
+    >>> priors("0=0.2,1=0.8", [0, 1])
+    {0: 0.2, 1: 0.8}
+    """
+    if stated is None:
+        return None
+    found = {}
+    for item in stated.split(","):
+        name, equals, rate = item.rpartition("=")
+        try:
+            found[_class(name.strip(), classes)] = float(rate)
+        except ValueError as error:
+            if isinstance(error, ParameterError):
+                raise
+            equals = ""
+        if not equals:
+            raise _bad("--priors", f"{item!r} is not CLASS=RATE, such as spam=0.8")
+    return found
+
+
+def loss(path: str | None, classes: Sequence[Any]) -> dict[tuple[Any, Any], float] | None:
+    """A CSV file of costs: a column for each truth, a row for each answer."""
+    if path is None:
+        return None
+    try:
+        with Path(path).open(encoding="utf-8-sig", newline="") as file:
+            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror}.") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise FileError(f"{path} is not a CSV file in UTF-8.") from None
+    if len(rows) < 2 or len({len(row) for row in rows}) > 1:
+        raise FileError(
+            f"{path} is not a table of costs.",
+            hint="give a header with the truths, and a row with the costs of each answer",
+        )
+    truths = [_class(cell.strip(), classes) for cell in rows[0][1:]]
+    return {
+        (_class(row[0].strip(), classes), truth): _cost(path, cell)
+        for row in rows[1:]
+        for truth, cell in zip(truths, row[1:], strict=True)
+    }
+
+
+def _cost(path: str, cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise FileError(f"{path} has a cost that is no number: {cell!r}.") from None
+
+
+def _class(name: str, classes: Sequence[Any]) -> Any:
+    """The class that is written like this."""
+    known: Mapping[str, Any] = {str(label): label for label in classes}
+    if name in known:
+        return known[name]
+    from deciban.source.naming import nearest
+
+    close = nearest(name, list(known))
+    hint = f"perhaps {close!r} was meant" if close else f"one is {next(iter(known))!r}"
+    raise ParameterError(f"there is no class {name!r}.", hint=hint)
+
+
+def _bad(option: str, message: str) -> typer.BadParameter:
+    return typer.BadParameter(message, param_hint=option)

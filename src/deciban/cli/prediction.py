@@ -1,0 +1,183 @@
+"""predict: rows to answers, probabilities and reasons, a batch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban import decision, explanation, scores
+from deciban.cli.models import Opened
+from deciban.cli.progress import Progress
+from deciban.cli.reading import Input
+from deciban.cli.writing import Field, Write, kind_of
+from deciban.engines import threads
+from deciban.mixed.model import Model
+from deciban.source import ROWS, Batch, Column, Scan
+from deciban.source.naming import checked, unknown
+
+FloatArray = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+#: Reasons of a batch are about this many numbers at most.
+REASONS = 1 << 21
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked of the model."""
+
+    loss: Any = None
+    abstain: float | None = None
+    priors: Mapping[Any, float] | None = None
+    keep: bool = False
+    evidence: bool = False
+    digits: int = 6
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What was done."""
+
+    output: str
+    rows: int
+    seconds: float
+    rows_per_second: float
+    abstained: int
+
+
+def predict(
+    opened: Opened,
+    data: Input,
+    wanted: Wanted,
+    write_to: Callable[[list[Field]], AbstractContextManager[Write]],
+    *,
+    output: str,
+    quiet: bool,
+) -> Predicted:
+    """Score all rows of a table and write them as they come."""
+    model = opened.model
+    size = len(model.schema.names) * len(model.counts.classes)
+    table = data.scan(rows=max(1, min(ROWS, REASONS // size)) if wanted.evidence else ROWS)
+    for name in model.schema.names:
+        if name not in table.names:
+            raise unknown(name, table.names)
+    _ = model.params  # once, before the threads ask for it
+    abstained = 0
+    with Progress("predicting", quiet=quiet) as progress:
+        parts = threads.run(lambda batch: Part.of(model, batch, wanted), _batches(table))
+        first = next(parts, None) or Part.of(model, _nothing(table), wanted)
+        with write_to(first.fields()) as write:
+            part: Part | None = first
+            while part is not None:
+                write(part.columns())
+                abstained += part.abstained
+                progress.add(part.batch.n_rows)
+                part = next(parts, None)
+        seconds = progress.seconds
+    rate = progress.rows / seconds
+    return Predicted(output, progress.rows, seconds, rate, abstained)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A batch of rows with its answers."""
+
+    model: Model
+    batch: Batch
+    wanted: Wanted
+    posterior: FloatArray
+    answers: NDArray[Any]
+
+    @classmethod
+    def of(cls, model: Model, batch: Batch, wanted: Wanted) -> Part:
+        """Score some rows."""
+        classes = model.counts.classes
+        log = np.empty((batch.n_rows, len(classes)))
+        model.fill_joint(batch, log)
+        scores.normalise(log, model.log_prior, logarithm=True)
+        if wanted.priors is not None:
+            log = decision.rebase_log(log, np.exp(model.log_prior), wanted.priors, classes)
+        posterior = np.exp(log)
+        answers = decision.decide(posterior, classes, wanted.loss, wanted.abstain)
+        return cls(model, batch, wanted, posterior, answers)
+
+    @property
+    def abstained(self) -> int:
+        """How many rows got no answer."""
+        return 0 if self.wanted.abstain is None else sum(a is None for a in self.answers.tolist())
+
+    def fields(self) -> list[Field]:
+        """The names and kinds of the columns that are written."""
+        classes = self.model.counts.classes.tolist()
+        label = kind_of(classes)
+        found = [Field(n, kind_of(c)) for n, c in self._kept().items()]
+        found += [Field("prediction", label), *(Field(f"p_{c}", "number") for c in classes)]
+        if self.wanted.evidence:
+            names = ["prior", *self.model.schema.names]
+            found += [Field("runner_up", label), *(Field(f"db_{n}", "number") for n in names)]
+        checked([field.name for field in found])
+        return found
+
+    def columns(self) -> list[Sequence[Any]]:
+        """The values of these columns."""
+        found: list[Sequence[Any]] = [column.tolist() for column in self._kept().values()]
+        found += [self.answers.tolist(), *self._rounded(self.posterior)]
+        return found + (self._reasons() if self.wanted.evidence else [])
+
+    def _kept(self) -> Mapping[str, Column]:
+        return self.batch.columns if self.wanted.keep else {}
+
+    def _reasons(self) -> list[Sequence[Any]]:
+        """The runner-up, and decibans for the answer against it: of the prior, of each column."""
+        classes = self.model.counts.classes
+        pair = _best_two(self.posterior, self.answers, classes)
+        prior = np.broadcast_to(self._log_prior(), (len(pair), 1, len(classes)))
+        said = np.concatenate([prior, self.model.explain(self.batch)], axis=1)
+        both = np.take_along_axis(said, pair[:, None, :], axis=2)
+        against: list[Any] = classes[pair[:, 1]].tolist()
+        if len(classes) == 1:
+            against = [None] * len(pair)
+        return [against, *self._rounded(explanation.decibans(both)[..., 0])]
+
+    def _log_prior(self) -> FloatArray:
+        """The log prior that the answers are made with."""
+        prior = self.model.log_prior[None]
+        if self.wanted.priors is None:
+            return prior
+        old = np.exp(self.model.log_prior)
+        return decision.rebase_log(prior, old, self.wanted.priors, self.model.counts.classes)
+
+    def _rounded(self, values: FloatArray) -> list[Sequence[Any]]:
+        """The columns of a matrix with as many digits as are wanted."""
+        digits = self.wanted.digits
+        if digits >= 17:
+            return values.T.tolist()  # type: ignore[no-any-return]
+        return [[float(f"{v:.{digits}g}") for v in column] for column in values.T.tolist()]
+
+
+def _best_two(posterior: FloatArray, answers: NDArray[Any], classes: NDArray[Any]) -> Codes:
+    """The answer (where there is none, the likeliest class) and the likeliest other class."""
+    place = {label: i for i, label in enumerate(classes.tolist())}
+    likeliest = posterior.argmax(axis=1)
+    told = [place.get(label, -1) for label in answers.tolist()]
+    answer = np.where(np.array(told, dtype=np.intp) < 0, likeliest, told)
+    others = posterior.copy()
+    if len(classes) > 1:
+        np.put_along_axis(others, answer[:, None], -1.0, axis=1)
+    return np.stack([answer, others.argmax(axis=1)], axis=1).astype(np.intp)
+
+
+def _batches(table: Scan) -> Iterator[Batch]:
+    return (batch for batch in table if batch.n_rows)
+
+
+def _nothing(table: Scan) -> Batch:
+    """A batch without rows."""
+    from deciban import source
+
+    return next(iter(source.scan({name: [None] for name in table.names}, rows=1)))

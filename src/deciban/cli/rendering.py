@@ -1,0 +1,205 @@
+"""Facts as text for people, or as one JSON object for machines."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from deciban.cli.inspection import Chosen, Column, Inside, Table
+from deciban.cli.prediction import Predicted
+from deciban.cli.quality import Quality, Strength
+from deciban.cli.training import Changed, Trained
+
+#: The width of a bar.
+WIDTH = 24
+#: More classes or columns than this are not listed one by one.
+LISTED = 20
+
+
+def as_json(facts: Any) -> str:
+    """One object on one line; a number that JSON does not know is null."""
+    return json.dumps(_plain(asdict(facts)), ensure_ascii=False)
+
+
+def as_text(facts: Any) -> str:
+    """Lines for people."""
+    say: dict[type, Any] = {
+        Trained: _trained,
+        Changed: _changed,
+        Predicted: _predicted,
+        Inside: _inside,
+        Table: _table,
+    }
+    return "\n".join(say[type(facts)](facts))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# ---------------------------------------------------------------------- what each command says
+
+
+def _trained(facts: Trained) -> Iterator[str]:
+    yield _amount(facts.rows, facts.seconds)
+    yield ""
+    yield from _classes(facts.target, facts.classes)
+    yield ""
+    yield from _quality(facts.quality, facts.rows)
+    yield f"temperature  {facts.temperature:.2f}"
+    yield ""
+    yield "strongest columns, in decibans a row"
+    yield from _strengths(facts.strengths)
+    if facts.ignored:
+        yield ""
+        yield "ignored columns"
+        yield from _aligned(list(facts.ignored.items()))
+    yield ""
+    yield f"written to {facts.output}, {facts.bytes:,} bytes"
+
+
+def _changed(facts: Changed) -> Iterator[str]:
+    if facts.rows_read:
+        yield _amount(facts.rows_read, facts.seconds)
+    yield f"the model now has {facts.rows:,.0f} rows"
+    yield ""
+    yield from _classes("class", facts.classes)
+    yield ""
+    yield f"written to {facts.output}, {facts.bytes:,} bytes"
+
+
+def _predicted(facts: Predicted) -> Iterator[str]:
+    yield _amount(facts.rows, facts.seconds)
+    if facts.abstained:
+        yield f"{facts.abstained:,} rows without an answer"
+    yield f"written to {facts.output}"
+
+
+def _inside(facts: Inside) -> Iterator[str]:
+    version = "" if facts.format_version is None else f", format version {facts.format_version}"
+    yield f"{facts.path}: {facts.bytes:,} bytes{version}"
+    yield f"{facts.rows:,.0f} rows, temperature {facts.temperature:.2f}"
+    yield ""
+    head = [(facts.target or "class", "share", "prior")]
+    rows = [(name, _percent(facts.classes[name]), _percent(p)) for name, p in facts.priors.items()]
+    yield from _aligned(head + rows[:LISTED], right={1, 2})
+    yield from _more(rows)
+    yield ""
+    yield from _columns(facts.columns)
+    yield ""
+    yield from _choices(facts.choices)
+
+
+def _table(facts: Table) -> Iterator[str]:
+    yield facts.path
+    yield ""
+    yield from _columns(facts.columns)
+
+
+# ---------------------------------------------------------------------- parts
+
+
+def _amount(rows: float, seconds: float) -> str:
+    return f"{rows:,.0f} rows in {seconds:.2f} s ({rows / seconds:,.0f} rows/s)"
+
+
+def _classes(title: str, shares: Mapping[str, float]) -> Iterator[str]:
+    rows = [(name, _percent(share), _bar(share)) for name, share in shares.items()]
+    yield from _aligned([(title, "share", ""), *rows[:LISTED]], right={1})
+    yield from _more(rows)
+
+
+def _quality(found: Quality, rows: float) -> Iterator[str]:
+    some = "all rows" if found.rows >= rows else f"{found.rows:,} of {rows:,.0f} rows"
+    yield from _aligned(
+        [
+            (f"leave-one-out, {some}", "this model", f"always {found.commonest}"),
+            ("accuracy", _percent(found.accuracy), _percent(found.guessing_accuracy)),
+            ("log loss", f"{found.log_loss:.3f}", f"{found.guessing_log_loss:.3f}"),
+        ],
+        right={1, 2},
+    )
+
+
+def _strengths(found: Sequence[Strength]) -> Iterator[str]:
+    most = max((s.decibans or 0.0 for s in found), default=0.0)
+    rows = [
+        (s.column, _decibans(s.decibans), _bar((s.decibans or 0.0) / most if most > 0 else 0.0))
+        for s in found
+    ]
+    yield from _aligned(rows[:LISTED], right={1})
+    yield from _more(rows)
+
+
+def _columns(columns: Sequence[Column]) -> Iterator[str]:
+    head = ("column", "kind", "because")
+    yield from _aligned([head, *((c.name, c.kind, c.reason) for c in columns)])
+
+
+def _choices(choices: Sequence[Chosen]) -> Iterator[str]:
+    rows = [("counted as", "shape", "smoothing", "holes", "decibans a row")]
+    for c in choices:
+        shape = {"gaussian": "bell curve", "categories": "categories"}.get(c.shape) or _bins(c.bins)
+        holes = "say something" if c.missing else "say nothing"
+        rows.append((c.column, shape, f"{c.smoothing:.3g}", holes, _decibans(c.decibans)))
+    yield from _aligned(rows, right={2, 4})
+
+
+def _bins(bins: int) -> str:
+    if bins > 0:
+        return f"{bins} bins"
+    from deciban.cuts import MDL
+
+    return "bins by description length" if bins == MDL else "every value"
+
+
+def _more(rows: Sequence[object]) -> Iterator[str]:
+    if len(rows) > LISTED:
+        yield f"and {len(rows) - LISTED} more"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _decibans(value: float | None) -> str:
+    return "no values" if value is None else f"{value:.2f}"
+
+
+def _bar(share: float) -> str:
+    """A bar of a share of the full width.
+
+    >>> _bar(0.5)
+    '▇▇▇▇▇▇▇▇▇▇▇▇'
+    """
+    return "▇" * round(WIDTH * max(0.0, min(1.0, share)))
+
+
+def _aligned(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
+    """Lines with the columns below each other.
+
+    >>> print(*_aligned([("a", "10"), ("bcd", "5")], right=[1]), sep="\\n")
+    a    10
+    bcd   5
+    """
+    lines = [[_shown(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    to_right = set(right)
+    for line in lines:
+        cells = (
+            cell.rjust(width) if i in to_right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
+
+
+def _shown(cell: str) -> str:
+    """Text that stays on its line."""
+    return cell if cell.isprintable() else repr(cell)

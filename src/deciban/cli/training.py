@@ -1,0 +1,139 @@
+"""train, update, forget and merge: model files from rows or from other model files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from deciban.cli import models, quality
+from deciban.cli.inspection import ignored, shares
+from deciban.cli.progress import Progress
+from deciban.cli.quality import Quality, Strength
+from deciban.cli.reading import Input, watched
+from deciban.cli.sample import Sample
+from deciban.errors import ParameterError
+from deciban.source import Batch, Scan
+
+if TYPE_CHECKING:
+    from deciban.mixed import NaiveBayes
+
+#: Quality is measured on no more rows than this, evenly spaced.
+CHECKED = 20_000
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What people want to know after training."""
+
+    output: str
+    target: str
+    rows: float
+    seconds: float
+    rows_per_second: float
+    classes: dict[str, float]
+    quality: Quality
+    temperature: float
+    strengths: list[Strength]
+    ignored: dict[str, str]
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What a model file became: by rows that were counted or taken back, or by merging."""
+
+    output: str
+    rows_read: int
+    rows: float
+    seconds: float
+    classes: dict[str, float]
+    bytes: int
+
+
+def train(
+    data: Input, target: str, settings: Mapping[str, Any], output: str, *, quiet: bool
+) -> Trained:
+    """Learn a model from rows and write it."""
+    from deciban.mixed import NaiveBayes
+
+    model, sample = NaiveBayes(**settings), Sample(CHECKED)
+    with Progress("counting", quiet=quiet) as progress:
+        model.fit(_shown(data.scan(), progress, sample), target=target)
+        seconds = progress.seconds
+        measured = quality.measure(model, sample.scan(), target)
+        size = models.save(model, output)
+    rows = float(model.counts_.weight.sum())
+    return Trained(
+        output,
+        target,
+        rows,
+        seconds,
+        rows / seconds,
+        shares(model.model_),
+        measured,
+        model.temperature_,
+        quality.strengths(model.model_),
+        ignored(model.model_),
+        size,
+    )
+
+
+def update(
+    path: str, data: Input, target: str | None, output: str, *, forget: bool, quiet: bool
+) -> Changed:
+    """Count more rows into a model file, or take counted ones back."""
+    model = models.estimator(path)
+    sample = Sample(1)
+    with Progress("forgetting" if forget else "counting", quiet=quiet) as progress:
+        table = _shown(data.scan(), progress, sample)
+        learn = model.forget if forget else model.partial_fit
+        learn(table, target=_target(model, target, path))
+        return _changed(model, output, sample.seen, progress)
+
+
+def merge(paths: Sequence[str], output: str, *, quiet: bool) -> Changed:
+    """One model of the rows of all."""
+    with Progress("merging", quiet=quiet) as progress:
+        found = [models.estimator(path) for path in paths]
+        targets = {getattr(model, "target_", None) for model in found}
+        if len(targets) > 1:
+            raise ParameterError(
+                f"the models predict different columns: {', '.join(sorted(map(repr, targets)))}.",
+                hint="merge models of the same target",
+            )
+        merged = reduce(lambda a, b: a + b, found)
+        merged.target_ = targets.pop()
+        return _changed(merged, output, 0, progress)
+
+
+def _changed(model: NaiveBayes, output: str, rows_read: int, progress: Progress) -> Changed:
+    size = models.save(model, output)
+    rows = float(model.counts_.weight.sum())
+    return Changed(output, rows_read, rows, progress.seconds, shares(model.model_), size)
+
+
+def _target(model: NaiveBayes, stated: str | None, path: str) -> str:
+    """The column of labels: as stated, or as it was in training."""
+    target: str | None = stated or getattr(model, "target_", None)
+    if target is None:
+        raise ParameterError(
+            f"{path} does not say which column it predicts.", hint="name it with --target"
+        )
+    return target
+
+
+def _shown(table: Scan, progress: Progress, sample: Sample) -> Scan:
+    """The table with its progress shown; rows of the first reading are kept in the sample."""
+
+    def first(batch: Batch) -> None:
+        sample.add(batch)
+        progress.add(batch.n_rows)
+
+    def again(batch: Batch) -> None:
+        if progress.rows >= sample.seen:
+            progress.start("calibrating")
+        progress.add(batch.n_rows)
+
+    return watched(table, [first, again])
