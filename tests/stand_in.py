@@ -1,4 +1,4 @@
-"""Stands in for the model file of NaiveBayes until it is there: a zip with a pickle, for tests only.
+"""Stands in for the model file of NaiveBayes until there is one: a pickle, for tests only.
 
 ``python tests/stand_in.py train ...`` is ``deciban train ...`` with it.
 """

@@ -26,8 +26,12 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command of ``sys.argv``, and exit with its code."""
+    import os
     import sys
+    import warnings
 
     from deciban.cli.exits import run
 
+    if not sys.warnoptions and os.environ.get("DECIBAN_DEBUG") != "1":
+        warnings.simplefilter("ignore")  # they are for whoever calls the library
     sys.exit(run(sys.argv[1:]))

@@ -24,8 +24,6 @@ from deciban.errors import DecibanError
 
 OK, WRONG, USAGE, BUG, INTERRUPTED, PIPE = 0, 1, 2, 3, 130, 141
 
-_REPORT = "https://github.com/deciban/deciban/issues"
-
 
 class PipeClosedError(Exception):
     """Nobody reads the standard output any more."""
@@ -72,8 +70,9 @@ def _usage(error: typer.TyperException) -> int:
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "deciban"
-    text = " ".join(message.split()).rstrip(".")
-    return _say(f"error: {text}. Hint: see {command} --help.", USAGE)
+    text = " ".join(message.split())
+    end = "" if text.endswith((".", "?")) else "."
+    return _say(f"error: {text}{end} Hint: see {command} --help.", USAGE)
 
 
 def _bug(error: Exception) -> int:
@@ -84,7 +83,7 @@ def _bug(error: Exception) -> int:
     text = _one_line(error) or "no message"
     return _say(
         f"error: this is a bug of deciban: {type(error).__name__}: {text}. "
-        f"Hint: DECIBAN_DEBUG=1 shows the traceback; please report it at {_REPORT}.",
+        f"Hint: DECIBAN_DEBUG=1 shows the traceback; please report it.",
         BUG,
     )
 

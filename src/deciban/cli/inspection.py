@@ -118,7 +118,7 @@ def ignored(model: Model) -> dict[str, str]:
     return {
         c.name: f"{c.kind}: {c.reason}"
         for c in model.schema.columns
-        if not {c.name, *c.numbers, *c.categories} & model.choices.keys()
+        if not models.is_counted(model, c)
     }
 
 

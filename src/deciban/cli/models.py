@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import deciban
@@ -11,6 +11,7 @@ import deciban
 if TYPE_CHECKING:
     from deciban.mixed import NaiveBayes
     from deciban.mixed.model import Model
+    from deciban.schema import ColumnSchema
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,9 @@ class Opened:
 
 def estimator(path: str) -> NaiveBayes:
     """The estimator in a file, ready to learn more."""
-    found: Any = deciban.load(path)  # type: ignore[attr-defined]
-    return found  # type: ignore[no-any-return]
+    load: Any = deciban.load
+    found: NaiveBayes = load(path)
+    return found
 
 
 def opened(path: str) -> Opened:
@@ -33,10 +35,16 @@ def opened(path: str) -> Opened:
     return Opened(found.model_, getattr(found, "target_", None))
 
 
+def is_counted(model: Model, column: ColumnSchema) -> bool:
+    """Whether a column says something; the others are ignored."""
+    return bool({column.name, *column.numbers, *column.categories} & model.choices.keys())
+
+
 def save(model: NaiveBayes, path: str) -> int:
     """Write a model as a whole; its size in bytes."""
-    model.save(path)  # type: ignore[attr-defined]
-    return os.path.getsize(path)  # noqa: PTH202  (a pathlib import for one call)
+    writer: Any = model
+    writer.save(path)
+    return Path(path).stat().st_size
 
 
 def format_version(path: str) -> int | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import decision, explanation, scores
-from deciban.cli.models import Opened
+from deciban.cli.models import Opened, is_counted
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input
 from deciban.cli.writing import Field, Write, kind_of
@@ -70,17 +71,31 @@ def predict(
     abstained = 0
     with Progress("predicting", quiet=quiet) as progress:
         parts = threads.run(lambda batch: Part.of(model, batch, wanted), _batches(table))
-        first = next(parts, None) or Part.of(model, _nothing(table), wanted)
-        with write_to(first.fields()) as write:
-            part: Part | None = first
-            while part is not None:
+        first = list(islice(parts, 1))
+        sample = first[0].batch.columns if first else dict.fromkeys(table.names)
+        with write_to(fields(model, wanted, sample)) as write:
+            for part in chain(first, parts):
                 write(part.columns())
                 abstained += part.abstained
                 progress.add(part.batch.n_rows)
-                part = next(parts, None)
         seconds = progress.seconds
     rate = progress.rows / seconds
     return Predicted(output, progress.rows, seconds, rate, abstained)
+
+
+def fields(model: Model, wanted: Wanted, columns: Mapping[str, Column | None]) -> list[Field]:
+    """The names and kinds of the columns that are written; without rows, input is text."""
+    classes = model.counts.classes.tolist()
+    label = kind_of(classes)
+    found = [
+        Field(name, kind_of([] if c is None else c)) for name, c in columns.items() if wanted.keep
+    ]
+    found += [Field("prediction", label), *(Field(f"p_{c}", "number") for c in classes)]
+    if wanted.evidence:
+        names = ["prior", *(c.name for c in model.schema.columns if is_counted(model, c))]
+        found += [Field("runner_up", label), *(Field(f"db_{n}", "number") for n in names)]
+    checked([field.name for field in found])
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,18 +126,6 @@ class Part:
         """How many rows got no answer."""
         return 0 if self.wanted.abstain is None else sum(a is None for a in self.answers.tolist())
 
-    def fields(self) -> list[Field]:
-        """The names and kinds of the columns that are written."""
-        classes = self.model.counts.classes.tolist()
-        label = kind_of(classes)
-        found = [Field(n, kind_of(c)) for n, c in self._kept().items()]
-        found += [Field("prediction", label), *(Field(f"p_{c}", "number") for c in classes)]
-        if self.wanted.evidence:
-            names = ["prior", *self.model.schema.names]
-            found += [Field("runner_up", label), *(Field(f"db_{n}", "number") for n in names)]
-        checked([field.name for field in found])
-        return found
-
     def columns(self) -> list[Sequence[Any]]:
         """The values of these columns."""
         found: list[Sequence[Any]] = [column.tolist() for column in self._kept().values()]
@@ -137,7 +140,9 @@ class Part:
         classes = self.model.counts.classes
         pair = _best_two(self.posterior, self.answers, classes)
         prior = np.broadcast_to(self._log_prior(), (len(pair), 1, len(classes)))
-        said = np.concatenate([prior, self.model.explain(self.batch)], axis=1)
+        some = [is_counted(self.model, column) for column in self.model.schema.columns]
+        columns = self.model.explain(self.batch)[:, some]
+        said = np.concatenate([prior, columns], axis=1)
         both = np.take_along_axis(said, pair[:, None, :], axis=2)
         against: list[Any] = classes[pair[:, 1]].tolist()
         if len(classes) == 1:
@@ -174,10 +179,3 @@ def _best_two(posterior: FloatArray, answers: NDArray[Any], classes: NDArray[Any
 
 def _batches(table: Scan) -> Iterator[Batch]:
     return (batch for batch in table if batch.n_rows)
-
-
-def _nothing(table: Scan) -> Batch:
-    """A batch without rows."""
-    from deciban import source
-
-    return next(iter(source.scan({name: [None] for name in table.names}, rows=1)))

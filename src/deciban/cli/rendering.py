@@ -183,9 +183,9 @@ def _bar(share: float) -> str:
 
 
 def _aligned(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
-    """Lines with the columns below each other.
+    r"""Lines with the columns below each other.
 
-    >>> print(*_aligned([("a", "10"), ("bcd", "5")], right=[1]), sep="\\n")
+    >>> print(*_aligned([("a", "10"), ("bcd", "5")], right=[1]), sep="\n")
     a    10
     bcd   5
     """

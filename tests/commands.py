@@ -1,0 +1,58 @@
+"""Runs of the ``deciban`` command, inside this process (fast) or as a process of its own."""
+
+import io
+import os
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+import stand_in
+from deciban.cli.exits import run as run_arguments
+
+COMMAND = [sys.executable, stand_in.__file__]
+FRUIT = Path(__file__).parents[1] / "docs" / "fruit.csv"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(*arguments, stdin=b""):
+    """Run a command line inside this process."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", newline="") for _ in range(2))
+    source = io.TextIOWrapper(io.BytesIO(stdin))
+    with redirect_stdout(out), redirect_stderr(err), mock.patch.object(sys, "stdin", source):
+        code = run_arguments([str(argument) for argument in arguments])
+    return Ended(code, *(_text(stream) for stream in (out, err)))
+
+
+def _text(stream):
+    stream.flush()
+    return stream.buffer.getvalue().decode()
+
+
+def done(*arguments, stdin=b""):
+    """The output of a run that must go well and must not complain."""
+    ended = run(*arguments, stdin=stdin)
+    assert (ended.code, ended.err) == (0, "")
+    return ended.out
+
+
+def process(*arguments, stdin=b"", **environment):
+    """Run a command line as a process."""
+    ended = subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    return Ended(ended.returncode, ended.stdout.decode(), ended.stderr.decode())

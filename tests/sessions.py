@@ -1,0 +1,74 @@
+"""Shell sessions in the documentation: what was typed, and what was printed.
+
+``python tests/sessions.py docs/cli.md`` writes into a page what the program prints now.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from commands import COMMAND, FRUIT
+
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
+#: What differs from run to run.
+TIMES = [
+    (re.compile(r"in [\d.]+ s \([\d,]+ rows/s\)"), "in 0.02 s (10,000 rows/s)"),
+    (re.compile(r'"seconds": [\d.e-]+'), '"seconds": 0.02'),
+    (re.compile(r'"bytes": \d+'), '"bytes": 9876'),
+    (re.compile(r"[\d,]+ bytes"), "9,876 bytes"),
+]
+COSTS = "answer,apple,cherry,plum\napple,0,1,1\ncherry,20,0,1\nplum,1,1,0\n"
+
+
+def steady(text):
+    """The text without times and sizes."""
+    for pattern, instead in TIMES:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def replayed(page):
+    """The page with what the sessions print now; all run one after the other in one folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(FRUIT, folder)
+        Path(folder, "costs.csv").write_text(COSTS)
+        program = Path(folder, "bin", "deciban")
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n')
+        program.chmod(0o755)
+        shell = Shell(folder)
+        return BLOCK.sub(lambda block: f"```console\n{shell.played(block[1])}```", page)
+
+
+class Shell:
+    """Runs commands; ``$?`` is the code of the one before."""
+
+    def __init__(self, folder):
+        self.folder, self.code = folder, 0
+
+    def played(self, session):
+        commands = [line for line in session.splitlines() if line.startswith("$ ")]
+        return "".join(f"{line}\n{self.run(line[2:])}" for line in commands)
+
+    def run(self, command):
+        ended = subprocess.run(
+            ["bash", "-c", f"(exit {self.code}); {command}"],
+            cwd=self.folder,
+            env={**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        self.code = ended.returncode
+        return ended.stdout
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    path.write_text(replayed(path.read_text(encoding="utf-8")), encoding="utf-8")

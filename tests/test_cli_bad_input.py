@@ -1,0 +1,253 @@
+"""Mistakes end in one line that says what is wrong; nothing is half written, old files stay."""
+
+import errno
+import json
+import os
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from commands import FRUIT, done, run
+
+TINY = "size,label\nS,ham\nM,ham\nL,spam\nL,spam\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to work in, with a table and a model."""
+    monkeypatch.chdir(tmp_path)
+    Path("data.csv").write_text(TINY)
+    done("train", "data.csv", "-t", "label", "-o", "m.deciban", "-q")
+    return tmp_path
+
+
+def content(folder):
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def fails(*arguments, code=1, stdin=b""):
+    """The one line that a run complains with; it printed and changed nothing."""
+    before = content(Path.cwd())
+    ended = run(*arguments, stdin=stdin)
+    assert (ended.code, ended.out) == (code, "")
+    assert content(Path.cwd()) == before
+    line, end = ended.err.removesuffix("\n"), ended.err[-1:]
+    assert end == "\n"
+    assert "\n" not in line
+    assert line.startswith("error: ")
+    assert "bug" not in line
+    return line
+
+
+TRAIN = ("-t", "label", "-o", "new.deciban")
+
+BAD_FILES = {
+    "missing": (None, "does not exist"),
+    "empty": (b"", "is empty"),
+    "ragged": (b"size,label\nS,ham\nM,ham,3\n", "another number of fields"),
+    "latin-1": ("size,label\nS,ham\ngroß,ham\n".encode("latin-1"), "not in utf-8"),
+    "only a header": (b"size,label\n", "there are no rows"),
+    "blank": (b"\n\n", "no header"),
+    "twice the same column": (b"label,label\n1,2\n", "same name 'label'"),
+    "labels are missing": (b"size,label\nS,ham\nM,\n", "labels are missing"),
+    "no target": (b"size,lable\nS,ham\n", "perhaps 'lable' was meant"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_tables(name, folder):
+    data, said = BAD_FILES[name]
+    if data is not None:
+        Path("bad.csv").write_bytes(data)
+    assert said in fails("train", "bad.csv", *TRAIN)
+
+
+def test_a_byte_order_mark_and_other_encodings_are_read(folder):
+    Path("bom.csv").write_bytes(b"\xef\xbb\xbf" + TINY.encode())
+    Path("latin.csv").write_bytes(TINY.replace("M", "größer").encode("latin-1"))
+    assert done("predict", "m.deciban", "bom.csv") == done("predict", "m.deciban", "data.csv")
+    done("train", "latin.csv", *TRAIN, "-q", "--encoding", "latin-1")
+    assert "größer" in done(
+        "predict", "new.deciban", "latin.csv", "--keep", "--encoding", "latin-1"
+    )
+    assert "encoding must be" in fails("train", "latin.csv", *TRAIN, "--encoding", "klingon")
+
+
+def test_other_things_than_tables(folder):
+    Path("sub").mkdir()
+    Path("note.txt").write_text("hello")
+    assert "is a folder" in fails("train", "sub", *TRAIN)
+    assert "no file matches" in fails("train", "*.tsv", *TRAIN)
+    assert "ending that is not known" in fails("train", "note.txt", *TRAIN)
+    assert "standard input is empty" in fails("train", "-", *TRAIN)
+    assert "pass '-' alone" in fails("train", "-", "data.csv", *TRAIN, stdin=TINY.encode())
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
+def test_no_permission(folder):
+    Path("data.csv").chmod(0)
+    assert "may not be read" in fails("predict", "m.deciban", "data.csv")
+
+
+def test_no_permission_as_it_is_told(folder):
+    with mock.patch("os.access", return_value=False):
+        assert "may not be read" in fails("train", "data.csv", *TRAIN)
+
+
+def test_wrong_columns_suggest_the_nearest(folder):
+    assert "perhaps 'label' was meant" in fails(
+        "train", "data.csv", "-t", "lable", "-o", "n.deciban"
+    )
+    assert "perhaps 'size' was meant" in fails("train", "data.csv", *TRAIN, "--kind", "sise=text")
+    Path("other.csv").write_text("sizes\nS\n")
+    assert "no column 'size'. Hint: perhaps 'sizes'" in fails("predict", "m.deciban", "other.csv")
+    assert "is one of numeric" in fails("train", "data.csv", *TRAIN, "--kind", "size=txet")
+
+
+def test_one_class_is_a_model_that_can_grow(folder):
+    Path("one.csv").write_text("size,label\nS,ham\nM,ham\n")
+    done("train", "one.csv", *TRAIN, "-q")
+    assert (
+        done("predict", "new.deciban", "data.csv", "--evidence").splitlines()[1]
+        == "ham,1.0,,0.0,0.0"
+    )
+    done("update", "new.deciban", "data.csv", "-q")
+    assert set(json.loads(done("inspect", "new.deciban", "--json"))["classes"]) == {"ham", "spam"}
+
+
+BAD_MODELS = {
+    "nothing": b"",
+    "noise": b"\0" * 100,
+    "a cut zip": b"PK\x03\x04",
+    "a table": b"a,b\n1,2\n",
+}
+
+
+@pytest.mark.parametrize("name", BAD_MODELS)
+@pytest.mark.parametrize("command", ["inspect", "predict", "update", "forget", "merge"])
+def test_corrupt_model_files(name, command, folder):
+    Path("bad.deciban").write_bytes(BAD_MODELS[name])
+    more = {"inspect": [], "merge": ["m.deciban", "-o", "c.deciban"]}.get(command, ["data.csv"])
+    assert "bad.deciban" in fails(command, "bad.deciban", *more)
+
+
+def test_missing_model_files(folder):
+    for command, more in (("inspect", []), ("predict", ["data.csv"]), ("update", ["data.csv"])):
+        assert "does not exist" in fails(command, "nowhere.deciban", *more)
+
+
+def test_unwritable_outputs(folder):
+    Path("sub").mkdir()
+    for out in ("sub", "nowhere/m.deciban"):
+        assert out in fails("train", "data.csv", "-t", "label", "-o", out)
+        assert out in fails("merge", "m.deciban", "m.deciban", "-o", out)
+        assert out in fails("predict", "m.deciban", "data.csv", "--format", "csv", "-o", out)
+
+
+def test_a_full_disk_leaves_the_old_file(folder):
+    Path("out.csv").write_text("old")
+    full = OSError(errno.ENOSPC, "No space left on device")
+    for arguments in (
+        ("predict", "m.deciban", "data.csv", "-o", "out.csv"),
+        ("train", "data.csv", "-t", "label", "-o", "m.deciban"),
+        ("update", "m.deciban", "data.csv"),
+    ):
+        with mock.patch("os.fsync", side_effect=full):
+            assert "No space left" in fails(*arguments)
+
+
+def test_data_that_turns_bad_late_leaves_the_old_file(folder):
+    Path("out.csv").write_text("old")
+    Path("late.csv").write_text("size\n" + "S\n" * 200_000 + "S,S\n")
+    assert "another number of fields" in fails("predict", "m.deciban", "late.csv", "-o", "out.csv")
+
+
+def test_forgetting_what_was_never_there(folder):
+    Path("other.csv").write_text("size,label\nXXL,ham\n")
+    assert "Hint" in fails("forget", "m.deciban", "other.csv")
+
+
+def test_merging_what_does_not_fit(folder):
+    done("train", FRUIT, "-t", "fruit", "-o", "fruit.deciban", "-q")
+    assert "different" in fails("merge", "m.deciban", "fruit.deciban", "-o", "c.deciban")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["train", "data.csv", "-o", "n.deciban"], "--target"),
+        (["train", "data.csv", "-t", "label"], "--output"),
+        (["train"], "DATA"),
+        (["trian", "data.csv"], "Did you mean 'train'?"),
+        (["train", "data.csv", *TRAIN, "--frobnicate"], "--frobnicate"),
+        (["train", "data.csv", *TRAIN, "--kind", "size"], "COLUMN=KIND"),
+        (["train", "data.csv", *TRAIN, "--smoothing", "much"], "--smoothing"),
+        (["train", "data.csv", *TRAIN, "--numeric", "magic"], "--numeric"),
+        (["predict", "m.deciban", "data.csv", "--priors", "ham"], "CLASS=RATE"),
+        (["predict", "m.deciban", "data.csv", "--priors", "ham=x,spam=1"], "CLASS=RATE"),
+        (["predict", "m.deciban", "data.csv", "--digits", "99"], "--digits"),
+        (["predict", "m.deciban", "data.csv", "--format", "xml"], "--format"),
+        (["predict", "m.deciban", "data.csv", "--json"], "-o"),
+        (["merge", "-o", "n.deciban"], "MODEL"),
+    ],
+)
+def test_mistakes_in_the_command_line_are_2(arguments, said, folder):
+    line = fails(*arguments, code=2)
+    assert said in line
+    assert line.endswith("--help.")
+
+
+def test_bad_values(folder):
+    predict = ("predict", "m.deciban", "data.csv")
+    assert "0 is maximum likelihood" in fails("train", "data.csv", *TRAIN, "--smoothing", "-1")
+    assert "perhaps 'spam' was meant" in fails(*predict, "--priors", "ham=0.5,spma=0.5")
+    assert "no rate for 'spam'" in fails(*predict, "--priors", "ham=1")
+    assert "sum to 1" in fails(*predict, "--priors", "ham=0.9,spam=0.9")
+    assert "abstain must be" in fails(*predict, "--abstain", "-1")
+    assert "says no format" in fails(*predict, "-o", "out.txt")
+    Path("same.csv").write_text("size,prediction\nS,1\n")
+    assert "same name 'prediction'" in fails("predict", "m.deciban", "same.csv", "--keep")
+
+
+BAD_COSTS = {
+    ",ham\nham,0\nspam,x\n": "no number",
+    ",ham,spma\nham,0,1\nspam,1,0\n": "perhaps 'spam'",
+    ",ham,spam\nham,0\n": "not a table of costs",
+    "": "not a table of costs",
+}
+
+
+@pytest.mark.parametrize("costs", BAD_COSTS)
+def test_bad_costs(costs, folder):
+    Path("costs.csv").write_text(costs)
+    assert BAD_COSTS[costs] in fails("predict", "m.deciban", "data.csv", "--loss", "costs.csv")
+    assert "cannot be read" in fails("predict", "m.deciban", "data.csv", "--loss", "nowhere.csv")
+    Path("costs.csv").write_bytes(b"\xff\xfe\xfa")
+    assert "not a CSV file" in fails("predict", "m.deciban", "data.csv", "--loss", "costs.csv")
+
+
+def test_what_nobody_foresaw_is_called_a_bug(folder, monkeypatch):
+    monkeypatch.delenv("DECIBAN_DEBUG", raising=False)
+    with mock.patch("deciban.cli.prediction.predict", side_effect=ZeroDivisionError("oh\nno")):
+        quiet = run("predict", "m.deciban", "data.csv")
+        monkeypatch.setenv("DECIBAN_DEBUG", "1")
+        loud = run("predict", "m.deciban", "data.csv")
+    assert quiet.code == loud.code == 3
+    assert quiet.err.startswith("error: this is a bug of deciban: ZeroDivisionError: oh no.")
+    assert "Traceback" not in quiet.err
+    assert "Traceback" in loud.err
+
+
+def test_too_little_memory(folder):
+    with mock.patch("deciban.cli.prediction.predict", side_effect=MemoryError):
+        assert "not enough memory" in fails("predict", "m.deciban", "data.csv")
+
+
+def test_interrupting_writes_nothing(folder):
+    before = content(folder)
+    for place in ("deciban.cli.prediction.Part.columns", "os.fsync"):
+        with mock.patch(place, side_effect=KeyboardInterrupt):
+            ended = run("predict", "m.deciban", "data.csv", "-o", "out.csv")
+        assert (ended.code, ended.err) == (130, "interrupted: nothing was written.\n")
+        assert content(folder) == before

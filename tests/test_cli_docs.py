@@ -1,0 +1,32 @@
+"""The page about the command: every command and option is on it, and it shows what is printed."""
+
+from pathlib import Path
+
+import pytest
+import typer
+
+from deciban.cli import exits
+from deciban.cli.app import app
+from sessions import replayed, steady
+
+PAGE = (Path(__file__).parents[1] / "docs" / "cli.md").read_text(encoding="utf-8")
+COMMANDS = typer.main.get_command(app).commands
+
+
+def test_the_sessions_are_what_the_program_prints():
+    assert steady(replayed(PAGE)) == steady(PAGE)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_and_options_are_documented(name):
+    assert f"| `{name}` |" in PAGE
+    assert f"$ deciban {name}" in PAGE
+    for parameter in COMMANDS[name].params:
+        for option in (*parameter.opts, *parameter.secondary_opts):
+            if option.startswith("-") and option not in ("--help", "-h"):
+                assert f"`{option}" in PAGE, option
+
+
+@pytest.mark.parametrize("code", ["OK", "WRONG", "USAGE", "BUG", "INTERRUPTED", "PIPE"])
+def test_exit_codes_are_documented(code):
+    assert f"| {getattr(exits, code)} |" in PAGE

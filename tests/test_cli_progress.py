@@ -1,0 +1,58 @@
+"""The bar: only on a terminal, only when it takes long; and the sample that quality needs."""
+
+import io
+import sys
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deciban import source
+from deciban.cli.progress import Progress
+from deciban.cli.sample import Sample
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def shown(monkeypatch, stream, seconds, **options):
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr("deciban.cli.progress.PATIENCE", 0.05)
+    with Progress("counting", **options) as progress:
+        for _ in range(3):
+            progress.add(1000)
+            time.sleep(seconds / 3)
+        progress.start("calibrating")
+        progress.add(500)
+        time.sleep(seconds / 3)
+    assert progress.rows == 500
+    return stream.getvalue()
+
+
+def test_a_terminal_sees_rows_and_their_rate(monkeypatch):
+    said = shown(monkeypatch, Terminal(), 1.2)
+    assert "counting" in said
+    assert "3,000 rows" in said
+    assert "rows/s" in said
+    assert "calibrating" in said
+
+
+def test_nothing_is_shown_otherwise(monkeypatch):
+    assert shown(monkeypatch, Terminal(), 0.0) == ""
+    assert shown(monkeypatch, io.StringIO(), 0.2) == ""
+    assert shown(monkeypatch, Terminal(), 0.2, quiet=True) == ""
+
+
+@given(st.integers(1, 20), st.lists(st.integers(1, 30), min_size=1, max_size=8))
+def test_a_sample_is_evenly_spaced_whatever_the_batches(most, sizes):
+    sample, start = Sample(most), 0
+    for size in sizes:
+        for batch in source.batches({"x": list(range(start, start + size))}):
+            sample.add(batch)
+        start += size
+    kept = [row["x"] for batch in sample.scan() for row in batch.tolist()]
+    assert kept == list(range(0, start, sample.stride))
+    assert len(kept) == sample.kept <= most
+    assert sample.stride == 1 or 2 * len(kept) + 1 >= most
