@@ -10,6 +10,8 @@ Every error that deciban raises about its input is a :class:`DecibanError`::
     │   └── UnhashableError (TypeError) a category or label that cannot be compared
     ├── FileError (OSError)             a file that cannot be found, opened or understood
     ├── MissingPackageError (ImportError) an optional library that is not installed
+    ├── ModelFileError (ValueError)     a file that holds no model, or a damaged one
+    ├── ModelWriteError (OSError)       a model that could not be written
     └── NegativeCountError (ValueError) taking away what was never added
 
 A message says what was wrong, the value that was wrong, what would be right,
@@ -24,6 +26,8 @@ __all__ = [
     "InputError",
     "MissingPackageError",
     "MissingValueError",
+    "ModelFileError",
+    "ModelWriteError",
     "NegativeCountError",
     "ParameterError",
     "ShapeError",
@@ -75,3 +79,11 @@ class MissingPackageError(DecibanError, ImportError):
 
 class NegativeCountError(DecibanError, ValueError):
     """A count would fall below zero: something is taken away that was never added."""
+
+
+class ModelFileError(DecibanError, ValueError):
+    """A file that holds no model, a damaged one, or one of a later format."""
+
+
+class ModelWriteError(DecibanError, OSError):
+    """A model that could not be written; the file that was there before is still there."""

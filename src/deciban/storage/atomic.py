@@ -1,0 +1,117 @@
+"""A file is replaced as a whole or not at all.
+
+The new content goes to a temporary file in the same folder, is brought to the
+disk, takes the name of the old one in one step, and the folder is brought to
+the disk too. Whoever reads, or is killed, at any moment finds the old file or
+the new one.
+
+A killed writer leaves its temporary file, ``.deciban-*.tmp``, behind; the
+next one to write into the folder removes those untouched for an hour.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from deciban.errors import ModelWriteError
+
+#: Seconds after which a temporary file that nobody writes to belongs to nobody.
+ABANDONED = 3600
+
+_HINTS = {
+    errno.ENOSPC: "make room on the disk",
+    errno.EDQUOT: "make room on the disk",
+    errno.EFBIG: "the disk or a limit allows no file of that size",
+    errno.ENOENT: "make the folder first",
+    errno.EISDIR: "name a file, not a folder",
+}
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write to that takes the place of ``path`` once all went well.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "note.txt")
+    ...     with replacing(path) as file:
+    ...         _ = file.write(b"new")
+    ...     path.read_text(), len(list(path.parent.iterdir()))
+    ('new', 1)
+    """
+    try:
+        target = Path(path).resolve()  # through a link, not over it
+        with _temporary(target) as temporary:
+            with temporary.open("r+b") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(target)
+    except OSError as error:
+        raise _failed(path, "cannot be written", error) from error
+    try:
+        _to_disk(target.parent)
+    except OSError as error:
+        raise _failed(path, "is written, but might not survive a power cut", error) from error
+
+
+@contextmanager
+def _temporary(target: Path) -> Iterator[Path]:
+    """An empty file beside the target, that is gone or renamed afterwards."""
+    mode = _mode(target)
+    _sweep(target.parent)
+    temporary = target.with_name(f".deciban-{secrets.token_hex(8)}.tmp")
+    temporary.touch(mode=0o666, exist_ok=False)
+    try:
+        if mode is not None:
+            temporary.chmod(mode)
+        yield temporary
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def _mode(target: Path) -> int | None:
+    """Who may read and write the file that is there; only a file is replaced."""
+    try:
+        found = target.stat().st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(found):
+        code = errno.EISDIR if stat.S_ISDIR(found) else errno.EINVAL
+        raise OSError(code, "there is something else than a file")
+    return stat.S_IMODE(found)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed writers left behind."""
+    for stray in folder.glob(".deciban-*.tmp"):
+        with suppress(OSError):
+            if time.time() - stray.stat().st_mtime > ABANDONED:
+                stray.unlink()
+
+
+def _to_disk(folder: Path) -> None:
+    if not hasattr(os, "O_DIRECTORY"):  # Windows
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _failed(path: str | os.PathLike[str], what: str, error: OSError) -> ModelWriteError:
+    hint = _HINTS.get(error.errno or 0, "choose a folder that you may write to")
+    failed = ModelWriteError(f"{os.fspath(path)} {what}: {error.strerror or error}.", hint=hint)
+    failed.errno = error.errno
+    return failed

@@ -1,0 +1,135 @@
+"""JSON that holds no surprises: bounded, finite, and every key once.
+
+What Python's reader lets pass and this one refuses: ``NaN`` and ``Infinity``,
+numbers such as ``1e999`` that become infinite, the same key twice (of which
+the last would win), and nesting without end.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from reprlib import repr as short
+from typing import Any, NoReturn, TypeVar
+
+from deciban.errors import InputError, ModelFileError
+
+#: A longer document is refused: large things belong into arrays.
+LONGEST = 16 << 20
+
+T = TypeVar("T")
+
+
+def dumps(document: Mapping[str, Any]) -> bytes:
+    """The document as JSON that people can read.
+
+    >>> print(dumps({"alpha": 1.0}).decode())
+    {
+     "alpha": 1.0
+    }
+    """
+    try:
+        text = json.dumps(document, allow_nan=False, ensure_ascii=False, indent=1)
+        data = text.encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"the model's description cannot be saved: {error}.",
+            hint="it may hold None, truth values, finite numbers, text, lists and dicts of these",
+        ) from None
+    if len(data) > LONGEST:
+        raise InputError(
+            f"the model's description is too long: {len(data)} bytes, the most is {LONGEST}.",
+            hint="put what is large into arrays",
+        )
+    return data
+
+
+def line(value: object) -> bytes:
+    """One value on one line.
+
+    >>> line({"tuple": ["a", 1]})
+    b'{"tuple":["a",1]}'
+    """
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8")
+
+
+def loads(data: bytes) -> dict[str, Any]:
+    """The document that JSON describes.
+
+    >>> loads(b'{"alpha": 1, "alpha": 2}')
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ModelFileError: 'alpha' is there twice.
+    """
+    value = parsed(data)
+    if not isinstance(value, dict):
+        raise ModelFileError(f"a description must be an object, got {short(value)}.")
+    return value
+
+
+def parsed(data: bytes) -> Any:
+    """Any value in JSON."""
+    if len(data) > LONGEST:
+        raise ModelFileError(f"its description has {len(data)} bytes, the most is {LONGEST}.")
+    try:
+        return json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_unique,
+            parse_constant=_refuse,
+            parse_float=_finite,
+        )
+    except ModelFileError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"its description is not JSON: {error}.") from None
+
+
+def field(document: Mapping[str, Any], name: str, kind: type[T]) -> T:
+    """The value of that name, if it has that type.
+
+    >>> field({"size": 3}, "size", int)
+    3
+    >>> field({"size": True}, "size", int)
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ModelFileError: 'size' must be of type int, got True.
+    """
+    value = document.get(name)
+    if type(value) is not kind:
+        raise ModelFileError(f"{name!r} must be of type {kind.__name__}, got {short(value)}.")
+    return value
+
+
+def only(document: Mapping[str, Any], *names: str) -> None:
+    """Refuse a document that has other keys.
+
+    >>> only({"size": 3, "colour": "red"}, "size")
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ModelFileError: 'colour' is not known here.
+    """
+    for name in document:
+        if name not in names:
+            raise ModelFileError(f"{short(name)} is not known here.")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ModelFileError(f"{short(name)} is there twice.")
+        found[name] = value
+    return found
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ModelFileError(f"{constant} is not a number.")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ModelFileError(f"{short(text)} is beyond every number.")
+    return value

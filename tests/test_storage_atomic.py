@@ -1,0 +1,243 @@
+"""The old file or the new one, whole: killed writers, full disks, several writers at once."""
+
+import errno
+import os
+import random
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from deciban import storage
+from deciban.errors import DecibanError, InputError, ModelWriteError
+from deciban.storage import archive, atomic
+
+OLD, NEW = {"x": np.zeros(30_000)}, {"x": np.random.default_rng(0).random(30_000)}
+
+SAVING = """
+import sys
+import numpy as np
+from deciban.storage import archive
+models = [{"x": np.zeros(30_000)}, {"x": np.random.default_rng(0).random(30_000)}]
+print("ready", flush=True)
+for i in range(int(sys.argv[2])):
+    archive.write(sys.argv[1], "kind", {}, models[i % 2])
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "m.deciban"
+    archive.write(path, "kind", {}, OLD)
+    return path
+
+
+def saver(path, times=10**9):
+    """Another process that saves two models in turns."""
+    command = [sys.executable, "-c", SAVING, str(path), str(times)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def which(path):
+    """The model that is there; it must be one of the two."""
+    found = archive.read(path).arrays["x"]
+    return ["old", "new"][[np.array_equal(found, x["x"]) for x in (OLD, NEW)].index(True)]
+
+
+def only(path):
+    """Nothing but the file is left in its folder, and it is whole."""
+    assert list(path.parent.iterdir()) == [path]
+    return which(path)
+
+
+def test_a_killed_writer_leaves_a_whole_file(path):
+    rng = random.Random(0)
+    found = []
+    for _ in range(15):
+        process = saver(path)
+        time.sleep(rng.random() * 0.08)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        found.append(which(path))
+    assert set(found) == {"old", "new"}
+    strays = [stray for stray in path.parent.iterdir() if stray != path]
+    assert strays, "no writer was killed while it wrote"
+    assert all(stray.match(".deciban-*.tmp") for stray in strays)
+
+
+def test_what_killed_writers_left_is_swept_away_after_an_hour(path):
+    old, fresh, other = (path.with_name(n) for n in (".deciban-0.tmp", ".deciban-1.tmp", "x.tmp"))
+    for stray in (old, fresh, other):
+        stray.write_text("half")
+    hours_ago = time.time() - 2 * atomic.ABANDONED
+    os.utime(old, (hours_ago, hours_ago))
+    os.utime(other, (hours_ago, hours_ago))
+    archive.write(path, "kind", {}, NEW)
+    assert sorted(path.parent.iterdir()) == sorted([fresh, other, path])
+
+
+def test_two_writers_at_once(path):
+    writers = [saver(path, 40) for _ in range(2)]
+    while any(process.poll() is None for process in writers):
+        which(path)
+    for process in writers:
+        process.stdout.close()
+        assert process.returncode == 0
+    only(path)
+
+
+# Failures
+
+
+@pytest.mark.parametrize("step", ["write", "flush", "fsync", "replace", "touch"])
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EACCES])
+def test_a_failing_step_leaves_what_was_there(path, step, code, monkeypatch):
+    def fail(*args, **kwargs):
+        raise OSError(code, os.strerror(code))
+
+    if step == "write":
+        monkeypatch.setattr(archive.npy, "write", fail)
+    elif step == "flush":
+        monkeypatch.setattr(archive.zipfile.ZipFile, "_write_end_record", fail)
+    elif step == "fsync":
+        monkeypatch.setattr(atomic.os, "fsync", fail)
+    else:
+        monkeypatch.setattr(atomic.Path, step, fail)
+    with pytest.raises(ModelWriteError, match=r"m\.deciban cannot be written: .* Hint: ") as caught:
+        archive.write(path, "kind", {}, NEW)
+    monkeypatch.undo()
+    assert caught.value.errno == code
+    assert isinstance(caught.value, OSError)
+    assert isinstance(caught.value, DecibanError)
+    assert only(path) == "old"
+
+
+def test_a_disk_that_is_full(path):
+    """A limit on the size of files stands in for a full disk: writing stops in the middle."""
+    code = f"""
+import resource, numpy as np
+from deciban.storage import archive
+from deciban.errors import ModelWriteError
+resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+try:
+    archive.write({str(path)!r}, "kind", {{}}, {{"x": np.random.default_rng(0).random(30_000)}})
+except ModelWriteError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "m.deciban cannot be written: File too large. Hint: " in run.stdout
+    assert only(path) == "old"
+
+
+def test_a_folder_that_cannot_be_synced_says_that_the_file_is_there(path, monkeypatch):
+    def fail(folder):
+        raise OSError(errno.EIO, "trouble")
+
+    monkeypatch.setattr(atomic, "_to_disk", fail)
+    with pytest.raises(ModelWriteError, match="is written, but might not survive a power cut"):
+        archive.write(path, "kind", {}, NEW)
+    assert only(path) == "new"
+
+
+def test_other_errors_pass_and_leave_what_was_there(path, monkeypatch):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(archive.npy, "write", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        archive.write(path, "kind", {}, NEW)
+    assert only(path) == "old"
+
+
+@pytest.fixture
+def nobody():
+    """No rights, also where the tests run as root."""
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(65534)
+    yield
+    os.seteuid(before)
+
+
+def test_a_folder_without_permission(nobody):
+    """The folder of the system's programs is anybody's to read and nobody's to write."""
+    with pytest.raises(ModelWriteError, match=r"Permission denied.* Hint: choose a folder"):
+        archive.write("/usr/bin/m.deciban", "kind", {}, NEW)
+    assert not os.path.lexists("/usr/bin/m.deciban")
+
+
+def test_places_where_no_file_can_be(tmp_path):
+    with pytest.raises(ModelWriteError, match=r"No such file or directory\. Hint: make the folder"):
+        archive.write(tmp_path / "none" / "m.deciban", "kind", {}, {})
+    with pytest.raises(ModelWriteError, match=r"something else .* Hint: name a file"):
+        archive.write(tmp_path, "kind", {}, {})
+    with pytest.raises(ModelWriteError, match="File name too long"):
+        archive.write(tmp_path / ("x" * 300), "kind", {}, {})
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(ModelWriteError, match="something else than a file"):
+        archive.write(pipe, "kind", {}, {})
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    archive.write(tmp_path / ("x" * 255), "kind", {}, {})
+
+
+# What stays as it was
+
+
+def test_links_and_permissions_stay(path):
+    link = path.with_name("link.deciban")
+    link.symlink_to(path)
+    path.chmod(0o640)
+    archive.write(link, "kind", {}, NEW)
+    assert link.is_symlink()
+    assert which(path) == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_new_file_follows_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        archive.write(tmp_path / "m", "kind", {}, {})
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "m").stat().st_mode) == 0o640
+
+
+def test_a_model_that_cannot_be_saved_leaves_what_was_there(path):
+    from deciban.counts import Counts
+
+    odd = np.empty(1, dtype=object)
+    odd[0] = complex(1, 2)
+    stored = storage.Stored("kind", Counts.of({"x": odd}, [1]))
+    with pytest.raises(
+        InputError, match=r"label \(1\+2j\) of type complex cannot be saved.* Hint: "
+    ):
+        storage.save(path, stored)
+    assert only(path) == "old"
+
+
+def test_the_bytes_reach_the_disk_before_the_name(path, monkeypatch):
+    steps = []
+    fsync, replace = os.fsync, atomic.Path.replace
+
+    def synced(handle):
+        steps.append(
+            "folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else os.fstat(handle).st_size
+        )
+        fsync(handle)
+
+    def renamed(self, target):
+        steps.append("rename")
+        return replace(self, target)
+
+    monkeypatch.setattr(atomic.os, "fsync", synced)
+    monkeypatch.setattr(atomic.Path, "replace", renamed)
+    archive.write(path, "kind", {}, NEW)
+    assert steps == [path.stat().st_size, "rename", "folder"]
