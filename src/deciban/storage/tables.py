@@ -194,11 +194,7 @@ def _grid(columns: Labels, keys: tuple[Labels, ...], drop: list[Any]) -> Grid:
         ordered = not np.any(np.diff(some) <= 0)
         if some.dtype != np.int64 and len(some):
             raise ModelFileError(f"keys must be whole numbers, got {some.dtype}.")
-        if (
-            len(some) > MOST
-            or np.any(np.diff(some) <= 0)
-            or np.any((some < -most) | (some >= most))
-        ):
+        if len(some) > MOST or not ordered or np.any((some < -most) | (some >= most)):
             raise ModelFileError("the keys of a histogram are out of order, or too many.")
     return Grid(columns, tuple(some.astype(np.int64) for some in keys), tuple(drop))
 
