@@ -26,8 +26,8 @@ test: $(STAMPS)/installed $(STAMPS)/group-test
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest -n auto
 
-bench: $(STAMPS)/installed $(STAMPS)/group-test
-	@for file in bench/*.py; do $(BIN)/python $$file || exit 1; done
+bench: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-bench
+	@for name in speed quality; do $(BIN)/python bench/$$name.py || exit 1; done
 
 clean:
 	rm -rf $(VENV)

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
-import stand_in
 from deciban.cli.exits import run as run_arguments
 
-COMMAND = [sys.executable, stand_in.__file__]
+COMMAND = [sys.executable, "-m", "deciban.cli"]
 FRUIT = Path(__file__).parents[1] / "docs" / "fruit.csv"
 
 

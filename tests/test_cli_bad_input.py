@@ -134,7 +134,7 @@ def test_corrupt_model_files(name, command, folder):
 
 def test_missing_model_files(folder):
     for command, more in (("inspect", []), ("predict", ["data.csv"]), ("update", ["data.csv"])):
-        assert "does not exist" in fails(command, "nowhere.deciban", *more)
+        assert "nowhere.deciban: No such file" in fails(command, "nowhere.deciban", *more)
 
 
 def test_unwritable_outputs(folder):

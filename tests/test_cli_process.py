@@ -93,14 +93,13 @@ def test_devices_are_written_to_and_not_replaced(model):
 
 def imported(*arguments):
     code = (
-        "import sys; sys.path.insert(0, sys.argv.pop(1)); import stand_in\n"
+        "import sys\n"
         "from deciban.cli.exits import run\n"
         "assert run(sys.argv[1:]) == 0\n"
         "print(*sys.modules, file=sys.stderr)"
     )
-    folder = str(Path(COMMAND[1]).parent)
     ended = subprocess.run(
-        [sys.executable, "-c", code, folder, *map(str, arguments)],
+        [sys.executable, "-c", code, *map(str, arguments)],
         capture_output=True,
         text=True,
         check=True,

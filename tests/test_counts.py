@@ -353,3 +353,12 @@ def test_more_rows_than_one_pass_of_the_kernel(monkeypatch):
     want = Counts.of(X, [0, 1] * 5, family="gaussian")
     monkeypatch.setattr(gaussian, "MOST_ROWS", 3)
     assert Counts.of(X, [0, 1] * 5, family="gaussian") == want
+
+
+@given(st.floats(-1e100, 1e100), st.floats(0.5, 1.0), st.integers(1, 30))
+def test_a_constant_column_can_be_taken_away_after_many_decays(value, factor, times):
+    counts = Counts.of({"x": [value] * 5}, ["a"] * 5, family="gaussian")
+    for _ in range(times):
+        counts = counts * factor
+    assert counts - counts * 0 == counts
+    assert (counts + counts) - counts == counts

@@ -363,3 +363,13 @@ def test_memory_does_not_follow_the_file(tmp_path):
         peaks.append(peak / 1024)
         size = Path(path).stat().st_size / 1e6
     assert peaks[1] < peaks[0] + 60, f"{peaks} MB for a file of {size:.0f} MB"
+
+
+def test_reading_prints_nothing(tmp_path):
+    """DuckDB draws a progress bar where it takes a program for a person."""
+    question = "SELECT current_setting('enable_progress_bar')"
+    assert source.duck.connect().execute(question).fetchall() == [(False,)]
+    code = f"from deciban import source; list(source.scan({str(tmp_path / 't.csv')!r}))"
+    (tmp_path / "t.csv").write_text("a\n" + "1\n" * 1000)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == ""

@@ -317,10 +317,33 @@ def test_arrays_that_belong_to_nothing(path):
     refused(path, "'other' belongs to nothing")
 
 
-@pytest.mark.parametrize("dtype", ["bool"])
-def test_truth_values_that_are_neither(path, dtype):
+def test_labels_that_belong_to_nothing(saved):
+    content = archive.read(saved)
+    arrays = content.arrays | {"labels.floats": np.zeros(1)}
+    archive.write(saved, content.kind, content.document, arrays)
+    refused(saved, "'floats' of the labels is too long")
+
+
+def test_names_that_are_paths(path):
+    entry = npy.Plan.of(np.zeros(1)).entry
+    about = {"format": archive.FORMAT, "version": 1, "deciban": "0", "kind": "k", "document": {}}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("model.json", json.dumps(about | {"arrays": {"../../x": entry}}))
+        file.writestr("arrays/../../x.npy", npy.Plan.of(np.zeros(1)).header + bytes(8))
+    refused(path, "are not those")
+
+
+def test_an_array_that_goes_on():
+    plan = npy.Plan.of(np.zeros(1))
+    assert npy.read(io.BytesIO(plan.header + bytes(8)), plan).tolist() == [0.0]
+    for data, message in ((bytes(9), "longer"), (bytes(7), "shorter"), (b"", "shorter")):
+        with pytest.raises(ModelFileError, match=f"{message} than stated"):
+            npy.read(io.BytesIO(plan.header + data), plan)
+
+
+def test_truth_values_that_are_neither():
     plan = npy.Plan.of(np.array([2], dtype=np.uint8))
-    lying = npy.Plan(dtype, (1,), plan.sha256)
+    lying = npy.Plan("bool", (1,), plan.sha256)
     with pytest.raises(ModelFileError, match="neither 0 nor 1"):
         npy.read(io.BytesIO(lying.header + b"\2"), lying)
 
@@ -409,6 +432,12 @@ def test_a_document_made_to_fill_the_memory(path):
         file.writestr("model.json", b'{"a": [' + b"[]," * (1 << 22) + b"[]]}")
     out = bounded(path)
     assert "refused:" in out or "MemoryError" in out
+
+
+def test_a_document_that_is_a_bomb(path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("model.json", bytes(200 << 20))
+    assert "refused:" in bounded(path)
 
 
 def test_reading_takes_about_the_memory_of_the_model(path):

@@ -135,6 +135,20 @@ def test_equal_sums_give_equal_bytes():
     assert all(np.array_equal(left[1][name], right[1][name]) for name in right[1])
 
 
+def test_digits_that_are_not_needed_are_not_written():
+    counts = Counts.of({"x": [0.1, 3.0]}, [0, 1], family="gaussian")
+
+    def longer(part):
+        if not isinstance(part, ExactSum):
+            return part
+        return ExactSum(np.pad(part.digits, [(0, 0), (0, 0), (2, 0)]), part.base - 2)
+
+    tables = {name: table.mapped(longer) for name, table in counts.tables.items()}
+    left, right = counts_to(Counts(counts.classes, counts.weight, tables)), counts_to(counts)
+    assert left[0] == right[0]
+    assert all(np.array_equal(left[1][name], right[1][name]) for name in right[1])
+
+
 @pytest.mark.parametrize("factor", [0.9, 0.999, 1 / 3])
 @pytest.mark.parametrize("family", KINDS)
 def test_decayed_counts_can_be_saved(family, factor):
@@ -378,6 +392,36 @@ def test_numbers_that_no_data_have(arrays):
     stated, found = changed(**arrays)
     with pytest.raises(ModelFileError):
         counts_from(stated, found)
+
+
+@pytest.mark.parametrize(
+    ("message", "name", "digit"),
+    [
+        ("is below zero", "n", -1),
+        ("is below zero", "squares", -1),
+        ("a digit that no sum has", "total", 2**33),
+        ("a digit that no sum has", "total", -(2**63)),
+    ],
+)
+def test_digits_are_checked_before_anything_is_computed(message, name, digit):
+    stated, found = changed(**{f"table1__sum.{name}": entry((0, 0, -1), digit)})
+    with pytest.raises(ModelFileError, match=message):
+        counts_from(stated, found)
+
+
+@pytest.mark.parametrize("digit", [-1, 2**32])
+def test_all_digits_but_the_last_have_32_bits(digit):
+    wide = Counts.of({"x": [1e100, 1e-100]}, [0, 0], family="gaussian")
+    stated, found = counts_to(wide)
+    found["table0.sum.total"][0, 0, 0] = digit
+    with pytest.raises(ModelFileError, match="a digit that no sum has"):
+        counts_from(stated, found)
+
+
+def test_integers_that_do_not_fit_their_type():
+    for dtype, value in (("int8", 300), ("bool", 2), ("uint16", -1)):
+        with pytest.raises(ModelFileError, match=f"is no {dtype}"):
+            Reader({"integers": np.array([value])}).take({"dtype": dtype, "size": 1})
 
 
 @pytest.mark.parametrize("gone", sorted(counts_to(GOOD)[1]))

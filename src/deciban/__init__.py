@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from deciban import conjugate, decision, errors, naive_bayes
     from deciban.counts import Counts
     from deciban.errors import DecibanError
-    from deciban.mixed import NaiveBayes
+    from deciban.mixed import NaiveBayes, load
 
 __version__ = "0.1.0"
 
@@ -27,6 +27,7 @@ __all__ = [
     "conjugate",
     "decision",
     "errors",
+    "load",
     "naive_bayes",
 ]
 
@@ -34,6 +35,7 @@ _HOME = {
     "Counts": "deciban.counts",
     "DecibanError": "deciban.errors",
     "NaiveBayes": "deciban.mixed",
+    "load": "deciban.mixed",
 }
 
 

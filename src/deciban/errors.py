@@ -10,9 +10,9 @@ Every error that deciban raises about its input is a :class:`DecibanError`::
     │   └── UnhashableError (TypeError) a category or label that cannot be compared
     ├── FileError (OSError)             a file that cannot be found, opened or understood
     ├── MissingPackageError (ImportError) an optional library that is not installed
-    ├── NegativeCountError (ValueError) taking away what was never added
     ├── ModelFileError (ValueError)     a file that holds no model, or a damaged one
-    └── ModelWriteError (OSError)       a model that could not be written
+    ├── ModelWriteError (OSError)       a model that could not be written
+    └── NegativeCountError (ValueError) taking away what was never added
 
 A message says what was wrong, the value that was wrong, what would be right,
 and ends in a hint.

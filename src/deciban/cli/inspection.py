@@ -54,7 +54,7 @@ class Inside:
 
     path: str
     bytes: int
-    format_version: int | None
+    format_version: int
     target: str | None
     rows: float
     classes: dict[str, float]
@@ -95,7 +95,7 @@ def model(path: str) -> Inside:
     return Inside(
         path,
         Path(path).stat().st_size,
-        models.format_version(path),
+        opened.format_version,
         opened.target,
         float(found.counts.weight.sum()),
         shares(found),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import deciban
+from deciban.mixed import files
+from deciban.mixed.model import Model
+from deciban.schema import ColumnSchema
+from deciban.storage import archive
+from deciban.storage.model import unpacked
 
 if TYPE_CHECKING:
     from deciban.mixed import NaiveBayes
-    from deciban.mixed.model import Model
-    from deciban.schema import ColumnSchema
 
 
 @dataclass(frozen=True)
@@ -20,19 +22,23 @@ class Opened:
 
     model: Model
     target: str | None
+    format_version: int
 
 
 def estimator(path: str) -> NaiveBayes:
     """The estimator in a file, ready to learn more."""
-    load: Any = deciban.load
-    found: NaiveBayes = load(path)
-    return found
+    from deciban.mixed import load
+
+    return load(path)
 
 
 def opened(path: str) -> Opened:
-    """The pure model in a file."""
-    found = estimator(path)
-    return Opened(found.model_, getattr(found, "target_", None))
+    """The pure model in a file; scikit-learn is not needed for it."""
+    content = archive.read(path)
+    stored = unpacked(path, content)
+    with archive.about(path):
+        target = stored.description.get("target")
+        return Opened(files.from_stored(stored), target, content.version)
 
 
 def is_counted(model: Model, column: ColumnSchema) -> bool:
@@ -42,13 +48,5 @@ def is_counted(model: Model, column: ColumnSchema) -> bool:
 
 def save(model: NaiveBayes, path: str) -> int:
     """Write a model as a whole; its size in bytes."""
-    writer: Any = model
-    writer.save(path)
+    model.save(path)
     return Path(path).stat().st_size
-
-
-def format_version(path: str) -> int | None:
-    """The version of the file's format."""
-    from deciban.storage import archive
-
-    return archive.read(path).version

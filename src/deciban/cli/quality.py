@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deciban import encoding, tabular
+from deciban import encoding, labels
 from deciban.explanation import DECIBANS
 from deciban.source import Scan
 
@@ -39,8 +39,8 @@ class Strength:
 def measure(model: NaiveBayes, rows: Scan, target: str) -> Quality:
     """The quality on counted rows, each judged as if it had never been seen."""
     said = model.leave_one_out(rows, target=target)
-    labels = [tabular.target(batch.columns[target]) for batch in rows]
-    y = encoding.codes_of(np.concatenate(labels), model.classes_)
+    truth = [label for batch in rows for label in batch.columns[target].tolist()]
+    y = encoding.codes_of(labels.objects(truth), model.classes_)
     weight = model.counts_.weight
     return Quality(
         len(y),

@@ -83,8 +83,7 @@ def _predicted(facts: Predicted) -> Iterator[str]:
 
 
 def _inside(facts: Inside) -> Iterator[str]:
-    version = "" if facts.format_version is None else f", format version {facts.format_version}"
-    yield f"{facts.path}: {facts.bytes:,} bytes{version}"
+    yield f"{facts.path}: {facts.bytes:,} bytes, format version {facts.format_version}"
     yield f"{facts.rows:,.0f} rows, temperature {facts.temperature:.2f}"
     yield ""
     head = [(facts.target or "class", "share", "prior")]

@@ -144,7 +144,8 @@ def impossible(
     negative = n.negative() | squares.negative()
     empty = ~n.nonzero() & (total.nonzero() | squares.nonzero())
     left_over = deviation(n.zeroed(negative), total, squares.zeroed(negative))
-    slack = ROUNDING * deviation(whole["n"], whole["total"], whole["squares"])
+    slack = ROUNDING * np.maximum(deviation(whole["n"], whole["total"], whole["squares"]), 0.0)
+    slack += DUST * np.minimum(n.floats() * squares.floats(), np.finfo(np.float64).max)
     return np.asarray(negative | empty | more_than(n.floats(), rows) | (left_over < -slack))
 
 

@@ -23,9 +23,32 @@ cdef extern from *:
     """
     typedef __int128 deciban_int128;
     typedef unsigned __int128 deciban_uint128;
+
+    #include "wide.h"
+    #include <string.h>
+
+    /* The least non-zero and the greatest magnitude, as bits. */
+    DECIBAN_WIDE static void deciban_extremes(
+        const double *x, ptrdiff_t n, int64_t *least, int64_t *most)
+    {
+        int64_t low = INT64_MAX, high = 0;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            int64_t a;
+            memcpy(&a, x + i, 8);
+            a &= INT64_MAX;
+            int64_t b = a == 0 ? INT64_MAX : a;
+            low = b < low ? b : low;
+            high = a > high ? a : high;
+        }
+        *least = low;
+        *most = high;
+    }
     """
     ctypedef int int128 "deciban_int128"
     ctypedef unsigned int uint128 "deciban_uint128"
+    void extremes "deciban_extremes"(
+        const double* x, Py_ssize_t n, int64_t* least, int64_t* most
+    ) noexcept nogil
 
 cdef enum:
     UNIT = 1075          # a float with biased exponent E is m * 2**(E - UNIT)
@@ -67,23 +90,21 @@ cdef Range scan(const double* x, Py_ssize_t n) noexcept nogil:
     """Exponents in ``x``, and the position of the last infinity (-1: none)."""
     cdef:
         Range r
-        uint64_t a, least = MAGNITUDE, most = 0
+        uint64_t a
+        int64_t least, most
         Py_ssize_t i
     r.infinite = -1
-    for i in range(n):
-        a = magnitude(x[i])
-        least = a - 1 if a - 1 < least else least      # zero wraps round to the largest
-        most = a if a > most else most
-    if most >= INFINITE:
+    extremes(x, n, &least, &most)
+    if most >= <int64_t>INFINITE:
         most = 0
         for i in range(n):
             a = magnitude(x[i])
             if a < INFINITE:
-                most = a if a > most else most
+                most = <int64_t>a if <int64_t>a > most else most
             elif a == INFINITE:
                 r.infinite = i
-    r.low = exponent(least + 1)
-    r.high = exponent(most) if most > 0 else r.low - 1
+    r.low = exponent(<uint64_t>least)
+    r.high = exponent(<uint64_t>most) if most > 0 else r.low - 1
     return r
 
 

@@ -9,13 +9,8 @@ from libc.math cimport log1p
 
 cdef extern from *:
     """
-    /* On x86 the loop is compiled twice, plain and for AVX2 (without fused
-       multiply-add, so that both give the same bits); the loader picks one. */
-    #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
-    #define DECIBAN_WIDE __attribute__((target_clones("avx2", "default")))
-    #else
-    #define DECIBAN_WIDE
-    #endif
+    #include "wide.h"
+
     #define DECIBAN_BLOCK 64
     DECIBAN_WIDE static void deciban_add_normal(
         double *total, const double *x, double mean, double half, double constant)

@@ -2,28 +2,12 @@
 
    A table of scores (cells, classes) is cut into panels of W = 2, 4 or 8
    classes, each (cells, W): with W = 8 one cell of a panel is one cache line,
-   and the sums of a row stay in registers while its cells are gathered.
-
-   On x86 each loop is compiled twice, plain and for AVX2 (without fused
-   multiply-add, so that both give the same bits); the loader picks one. */
+   and the sums of a row stay in registers while its cells are gathered. */
 
 #ifndef DECIBAN_PANELS_H
 #define DECIBAN_PANELS_H
 
-#include <stdint.h>
-#include <stddef.h>
-
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
-#define DECIBAN_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define DECIBAN_WIDE
-#endif
-
-#if defined(__GNUC__)
-#define DECIBAN_PREFETCH(address) __builtin_prefetch(address)
-#else
-#define DECIBAN_PREFETCH(address)
-#endif
+#include "wide.h"
 
 /* Numbers that are added at once, wherever they lie. */
 typedef double deciban_two __attribute__((vector_size(16), aligned(8)));

@@ -4,7 +4,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
 
-cdef extern from "panels.h":
+cdef extern from "wide.h":
     void prefetch "DECIBAN_PREFETCH"(const void* address) noexcept nogil
 
 ctypedef fused index:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
@@ -10,18 +11,20 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from deciban import decision, explanation, scores
+from deciban import decision, explanation, labels, scores, storage
 from deciban.calibration import Calibration
 from deciban.choices import Choice, Wishes
 from deciban.counts import Counts
 from deciban.engines import threads
-from deciban.errors import InputError, ParameterError
+from deciban.errors import InputError, ModelFileError, ParameterError
+from deciban.mixed import files
 from deciban.mixed.model import Model
 from deciban.mixed.rows import Rows, gather, learn
 from deciban.params import fixed_prior
 from deciban.schema import Schema
 from deciban.settings import check_smoothing
 from deciban.source.columns import Batch
+from deciban.storage.document import field
 
 FloatArray = NDArray[np.float64]
 
@@ -64,6 +67,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     model_: Model
     classes_: NDArray[Any]
+    target_: str | None
+    n_features_in_: int
 
     def __init__(
         self,
@@ -287,6 +292,31 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def _batches(self, X: Any) -> Iterator[Batch]:
         return gather(self, X, None, None, None, None, schema=self.schema_).batches()
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a ``.deciban`` file: whole, or not at all."""
+        check_is_fitted(self)
+        named = hasattr(self, "feature_names_in_")
+        storage.save(path, files.to_stored(self.model_, self.get_params(), self.target_, named))
+
+    @classmethod
+    def from_stored(cls, stored: storage.Stored) -> Self:
+        """The estimator of a file that was read."""
+        model = files.from_stored(stored)
+        about = stored.description
+        try:
+            found = cls(**field(about, "parameters", dict))
+        except TypeError:
+            raise ModelFileError("the parameters are not those of NaiveBayes.") from None
+        found._wishes()
+        found._adopt(model)
+        found.target_ = about["target"]
+        found.n_features_in_ = len(model.schema.names)
+        if field(about, "named", bool):
+            found.feature_names_in_ = labels.objects(model.schema.names)
+        return found
 
     # ------------------------------------------------------------------ the model
 

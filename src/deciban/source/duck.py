@@ -73,7 +73,9 @@ def connect() -> Any:
             "reading files needs DuckDB, which is not installed.",
             hint="pip install 'deciban[files]'",
         ) from None
-    return duckdb.connect(":memory:", config={"python_enable_replacements": False})
+    connection = duckdb.connect(":memory:", config={"python_enable_replacements": False})
+    connection.execute("SET enable_progress_bar = false")  # it would write to standard output
+    return connection
 
 
 def relation(table: Any, rows: int) -> Scan:

@@ -22,6 +22,8 @@ from deciban.counts import Counts
 from deciban.errors import InputError, ModelFileError
 from deciban.exact import ExactSum
 from deciban.families import FAMILIES, family
+from deciban.grid import MOST, Grid
+from deciban.labels import Labels
 from deciban.rounding import ROUNDING
 from deciban.storage.document import field, only
 from deciban.storage.vocabulary import Reader, Writer
@@ -92,12 +94,14 @@ def _table_to(table: Table, writer: Writer) -> tuple[dict[str, Any], Arrays]:
             bases[name], arrays[f"sum.{name}"] = numbers.base, numbers.digits
         else:
             arrays[f"sum.{name}"] = part
-    entry = {
+    entry: dict[str, Any] = {
         "family": table.family,
         "columns": writer.put(table.cells.columns),
         "values": None if values is None else [writer.put(column) for column in values],
         "base": bases,
     }
+    if isinstance(table.cells, Grid):
+        entry["drop"] = list(table.cells.drop)
     return entry, arrays
 
 
@@ -146,12 +150,14 @@ def _refuse_rest(arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def _table_from(entry: dict[str, Any], reader: Reader, arrays: Arrays, n_classes: int) -> Table:
-    only(entry, "name", "family", "columns", "values", "base")
+    only(entry, "name", "family", "columns", "values", "base", "drop")
     name = field(entry, "family", str)
     if name not in FAMILIES:
         raise ModelFileError(f"the family {short(name)} is not known.")
     valued, expected = patterns(name)
     cells = _cells(entry, reader, valued)
+    if isinstance(cells, Grid) != (name == "histogram"):
+        raise ModelFileError(f"the cells of family {name} have the wrong kind.")
     rows = _amounts(arrays, "rows", (n_classes,))
     shape, bases = (n_classes, cells.size), field(entry, "base", dict)
     only(bases, *(key for key, pattern in expected.items() if pattern.exact))
@@ -173,7 +179,24 @@ def _cells(entry: dict[str, Any], reader: Reader, valued: bool) -> Cells:
     stated = field(entry, "values", list)
     if len(stated) != len(columns) or not all(isinstance(column, dict) for column in stated):
         raise ModelFileError(f"{len(columns)} columns have the values of {len(stated)}.")
-    return Cells(columns, tuple(reader.take(column) for column in stated))
+    values = tuple(reader.take(column) for column in stated)
+    if "drop" not in entry:
+        return Cells(columns, values)
+    return _grid(columns, values, field(entry, "drop", list))
+
+
+def _grid(columns: Labels, keys: tuple[Labels, ...], drop: list[Any]) -> Grid:
+    """A grid: keys in order, and the bits that they drop."""
+    if len(drop) != len(columns) or not all(type(bits) is int and 0 <= bits < 64 for bits in drop):
+        raise ModelFileError(f"{len(columns)} columns of keys drop {short(drop)} bits.")
+    for some, bits in zip(keys, drop, strict=True):
+        most = 1 << (63 - bits)
+        ordered = not np.any(np.diff(some) <= 0)
+        if some.dtype != np.int64 and len(some):
+            raise ModelFileError(f"keys must be whole numbers, got {some.dtype}.")
+        if len(some) > MOST or not ordered or np.any((some < -most) | (some >= most)):
+            raise ModelFileError("the keys of a histogram are out of order, or too many.")
+    return Grid(columns, tuple(some.astype(np.int64) for some in keys), tuple(drop))
 
 
 def _array(arrays: Arrays, name: str, dtype: type, shape: tuple[int, ...]) -> NDArray[Any]:

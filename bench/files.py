@@ -1,0 +1,137 @@
+"""Training from files: time beside DuckDB and pandas, and memory on a file of 2 GB.
+
+    python bench/files.py [--rows 1000000] [--gigabytes 2]
+
+The table has 20 columns of categories, 5 of numbers and 5 classes. DuckDB does
+the equivalent GROUP BY of every column; the usual pipeline reads the file with
+pandas, encodes the categories and fits CategoricalNB and GaussianNB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
+from sklearn.preprocessing import OrdinalEncoder
+
+from deciban import NaiveBayes
+
+CATEGORIES = [f"c{j}" for j in range(20)]
+NUMBERS = [f"n{j}" for j in range(5)]
+
+
+def table(rows: int) -> str:
+    """A query that makes the table; classes lean differently in every column."""
+    categories = ", ".join(
+        f"'{name}_' || CAST(floor(10 * power(random(), 1 + (k + {j}) % 5 / 4)) AS INT) AS {name}"
+        for j, name in enumerate(CATEGORIES)
+    )
+    numbers = ", ".join(
+        f"round((random() + random() + random()) * (k + {j} + 1), 4) AS {name}"
+        for j, name in enumerate(NUMBERS)
+    )
+    inner = f"SELECT CAST(floor(5 * random()) AS INT) AS k FROM range({rows})"
+    return f"SELECT {categories}, {numbers}, 'class_' || k AS label FROM ({inner})"
+
+
+def write(path: Path, rows: int) -> None:
+    """Write the table as CSV or Parquet, by the ending."""
+    how = "FORMAT csv, HEADER" if path.suffix == ".csv" else "FORMAT parquet"
+    duckdb.sql(f"COPY ({table(rows)}) TO '{path}' ({how})")
+
+
+def grouped(path: Path) -> int:
+    """The GROUP BY of every column with the label, in DuckDB: how many groups."""
+    parts = [
+        f"SELECT '{name}' AS name, label, CAST({name} AS VARCHAR) AS value, count(*) AS n "
+        f"FROM '{path}' GROUP BY label, {name}"
+        for name in CATEGORIES
+    ]
+    parts += [
+        f"SELECT '{name}', label, '', count(*) + sum({name}) + sum({name} * {name}) "
+        f"FROM '{path}' GROUP BY label"
+        for name in NUMBERS
+    ]
+    return len(duckdb.sql(" UNION ALL ".join(parts)).fetchall())
+
+
+def usual(path: Path) -> None:
+    """What people write today."""
+    frame = pd.read_parquet(path)
+    codes = OrdinalEncoder().fit_transform(frame[CATEGORIES])
+    CategoricalNB().fit(codes, frame["label"])
+    GaussianNB().fit(frame[NUMBERS], frame["label"])
+
+
+def best(work: Callable[[], object], runs: int) -> float:
+    """The best time of some runs."""
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def compare(folder: Path, rows: int) -> None:
+    """Parquet to a model, beside both peers."""
+    path = folder / "table.parquet"
+    write(path, rows)
+    pure = best(lambda: NaiveBayes(calibrate=False).fit(path, target="label"), 3)
+    calibrated = best(lambda: NaiveBayes().fit(path, target="label"), 2)
+    duck = best(lambda: grouped(path), 3)
+    pandas = best(lambda: usual(path), 1)
+    print(f"Parquet, {rows:,} rows x 25 columns, to a model")
+    print(f"  deciban                      {pure:7.2f} s   (calibrated: {calibrated:.2f} s)")
+    print(f"  DuckDB, GROUP BY each column {duck:7.2f} s   ours / theirs {pure / duck:6.2f}")
+    print(f"  pandas + scikit-learn        {pandas:7.2f} s   theirs / ours {pandas / pure:6.1f}x")
+
+
+MEMORY = """
+import resource, sys, time
+from deciban import NaiveBayes
+base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+start = time.perf_counter()
+model = NaiveBayes().fit(sys.argv[1], target="label")
+seconds = time.perf_counter() - start
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(f"{model.counts_.weight.sum():.0f} {seconds} {base} {peak}")
+"""
+
+
+def memory(folder: Path, gigabytes: float) -> None:
+    """A large CSV, trained in a process of its own: its peak memory."""
+    path = folder / "large.csv"
+    write(path, 200_000)
+    rows = int(200_000 * gigabytes * 1e9 / path.stat().st_size)
+    write(path, rows)
+    size = path.stat().st_size
+    command = [sys.executable, "-c", MEMORY, str(path)]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    seconds, base, peak = (float(value) for value in out[1:])
+    print(f"CSV of {size / 1e9:.2f} GB, {int(out[0]):,} rows, to a calibrated model")
+    print(f"  {seconds:.1f} s, {size / 1e6 / seconds:.0f} MB/s")
+    print(f"  peak memory {peak / 1e3:.0f} MB, of which {base / 1e3:.0f} MB before it began")
+
+
+def main() -> None:
+    """Time, then memory."""
+    parser = argparse.ArgumentParser(description="Training from files.")
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--gigabytes", type=float, default=2.0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        compare(Path(folder), options.rows)
+        memory(Path(folder), options.gigabytes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""NaiveBayes in a file: its parameters, schema, choices and calibration beside its counts.
+
+The choices are stored as well, so that a model answers as soon as it is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, get_args
+
+import numpy as np
+
+from deciban.calibration import GRID, Calibration
+from deciban.choices import Choice, Shape, Wishes
+from deciban.errors import ModelFileError, ParameterError
+from deciban.mixed.model import Model
+from deciban.schema import ColumnSchema, Kind, Schema
+from deciban.settings import Settings
+from deciban.storage import Stored
+from deciban.storage.document import field, only
+
+KIND = "NaiveBayes"
+_UNITS = ("", "date", "timestamp", "time")
+
+
+def to_stored(model: Model, parameters: dict[str, Any], target: str | None, named: bool) -> Stored:
+    """The model as a file holds it."""
+    description: dict[str, Any] = {
+        "parameters": _plain(parameters),
+        "target": target,
+        "named": named,
+        "columns": [asdict(column) for column in model.schema.columns],
+        "choices": [asdict(choice) for choice in model.choices.values()],
+        "wishes": _plain(asdict(model.wishes)),
+        "prior": None if model.prior is None else np.asarray(model.prior).tolist(),
+    }
+    arrays = {}
+    if model.calibration is not None:
+        arrays["calibration"] = np.append(model.calibration.loss, model.calibration.rows)
+    return Stored(KIND, model.counts, description, arrays=arrays)
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Arrays as lists: what JSON can hold."""
+    return {
+        name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+        for name, value in values.items()
+    }
+
+
+def from_stored(stored: Stored) -> Model:
+    """The model of a file, checked."""
+    about = stored.description
+    only(about, "parameters", "target", "named", "columns", "choices", "wishes", "prior")
+    if stored.kind != KIND:
+        raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
+    schema = Schema(tuple(_column(entry) for entry in field(about, "columns", list)))
+    model = Model(
+        schema, stored.counts, _wishes(about), _prior(about, stored), _calibration(stored)
+    )
+    choices = {entry.column: entry for entry in map(_choice, field(about, "choices", list))}
+    if set(choices) != {*schema.numbers, *schema.categories}:
+        raise ModelFileError("the choices are not those of the columns.")
+    _check_tables(model)
+    model.__dict__["choices"] = choices
+    return model
+
+
+def _column(entry: Any) -> ColumnSchema:
+    found: ColumnSchema = _entry(entry, ColumnSchema)
+    if found.kind not in get_args(Kind) or found.unit not in _UNITS:
+        raise ModelFileError(f"column {found.name!r} is of no known kind.")
+    return found
+
+
+def _choice(entry: Any) -> Choice:
+    found: Choice = _entry(entry, Choice)
+    if found.shape not in get_args(Shape):
+        raise ModelFileError(f"column {found.column!r} has no known shape.")
+    try:
+        Settings("bayes", found.smoothing, bins=found.bins)
+    except ParameterError as error:
+        raise ModelFileError(f"column {found.column!r}: {error}") from None
+    return found
+
+
+def _entry(entry: Any, kind: Any) -> Any:
+    """A small record, every field of the type it must have."""
+    types = {"str": str, "Kind": str, "Shape": str, "int": int, "float": float, "bool": bool}
+    wanted = {name: types.get(str(t), str) for name, t in kind.__annotations__.items()}
+    if not isinstance(entry, dict):
+        raise ModelFileError(f"a {kind.__name__} must be a record.")
+    only(entry, *wanted)
+    return kind(**{name: field(entry, name, of) for name, of in wanted.items()})
+
+
+def _wishes(about: Any) -> Wishes:
+    entry = field(about, "wishes", dict)
+    only(entry, "numeric", "missing", "smoothing", "method")
+    words = {name: field(entry, name, str) for name in ("numeric", "missing", "method")}
+    stated = entry.get("smoothing")
+    numbers = stated.values() if isinstance(stated, dict) else [stated]
+    try:
+        for value in numbers:
+            Settings(words["method"], 1.0 if value == "auto" else value)  # type: ignore[arg-type]
+    except ParameterError as error:
+        raise ModelFileError(str(error)) from None
+    return Wishes(smoothing=stated, **words)
+
+
+def _prior(about: Any, stored: Stored) -> Any:
+    stated = about.get("prior")
+    if stated is None:
+        return None
+    values = field(about, "prior", list)
+    good = len(values) == len(stored.counts.classes) and all(type(v) is float for v in values)
+    if not good or min(values) < 0 or abs(sum(values) - 1) > 1e-6:
+        raise ModelFileError("the priors are not those of the classes.")
+    return np.array(values)
+
+
+def _calibration(stored: Stored) -> Calibration | None:
+    arrays = dict(stored.arrays)
+    table = arrays.pop("calibration", None)
+    if arrays:
+        raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
+    if table is None:
+        return None
+    if table.dtype != np.float64 or table.shape != (len(GRID) + 1,):
+        raise ModelFileError(f"the calibration must be {len(GRID) + 1} floats.")
+    if not np.all(np.isfinite(table)) or np.any(table < 0):
+        raise ModelFileError("the calibration must be finite and not below zero.")
+    return Calibration(table[:-1], float(table[-1]))
+
+
+def _check_tables(model: Model) -> None:
+    """The counts have the columns of the schema."""
+    expected = {
+        "categories": ("categorical", model.schema.categories),
+        "moments": ("gaussian", model.schema.numbers),
+        "histogram": ("histogram", model.schema.numbers),
+    }
+    for name, (family, columns) in expected.items():
+        table = model.counts.tables.get(name)
+        found = () if table is None else tuple(table.cells.columns.tolist())
+        if found != columns or (table is not None and table.family != family):
+            raise ModelFileError(f"the counts of {name!r} are not those of the columns.")
+    if set(model.counts.tables) - set(expected):
+        raise ModelFileError("the counts have a block that belongs to nothing.")
