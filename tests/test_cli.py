@@ -319,3 +319,38 @@ def test_quiet_is_quiet_and_json_is_not(tiny, tmp_path):
     assert done("train", tiny, "-t", "label", "-o", path, "--quiet") == ""
     assert json.loads(done("train", tiny, "-t", "label", "-o", path, "--quiet", "--json"))
     assert run("--help").code == 0
+
+
+# ---------------------------------------------------------------------- types as in training
+
+
+def test_categories_that_look_like_numbers_stay_what_they_were(tmp_path):
+    """In a small file they all may; a model of texts must not take them for numbers."""
+    data, path = tmp_path / "d.csv", tmp_path / "m.deciban"
+    data.write_text("x,y\n01,a\n01,a\n1,b\n1,b\nx,b\n")
+    done("train", data, "-t", "y", "-o", path, "-q")
+    whole = done("predict", path, data).splitlines()
+    assert whole[1] != whole[3]
+    for line, answer in ((b"x\n01\n", whole[1]), (b"x\n1\n", whole[3])):
+        assert done("predict", path, "-", stdin=line).splitlines()[1] == answer
+    assert done("predict", path, "-", stdin=b'{"x": 1}\n').splitlines()[1] == whole[3]
+
+
+def test_labels_that_look_like_numbers_stay_what_they_were(tmp_path):
+    data, path = tmp_path / "d.csv", tmp_path / "m.deciban"
+    data.write_text("x,y\nS,1\nM,1\nL,many\n")
+    done("train", data, "-t", "y", "-o", path, "-q")
+    facts = json.loads(done("update", path, "-", "--json", stdin=b"x,y\nS,1\n"))
+    assert set(facts["classes"]) == {"1", "many"}
+    assert facts["rows"] == 4
+    facts = json.loads(done("forget", path, "-", "--json", stdin=b"x,y\nS,1\n"))
+    assert facts["rows"] == 3
+
+
+def test_a_text_among_numbers_is_a_mistake(model, tmp_path):
+    head, first, *_ = FRUIT.read_text().splitlines()
+    bad = tmp_path / "bad.csv"
+    bad.write_text(f"{head}\n{first}\n{first.replace(',,', ',heavy,')}\n")
+    ended = run("predict", model, bad)
+    assert ended.code == 1
+    assert "column 'grams' needs numbers and has 'heavy'" in ended.err

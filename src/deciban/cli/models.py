@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from deciban.mixed import files
 from deciban.mixed.model import Model
 from deciban.schema import ColumnSchema
+from deciban.source.written import Type
 from deciban.storage import archive
 from deciban.storage.model import unpacked
 
@@ -44,6 +45,22 @@ def opened(path: str) -> Opened:
 def is_counted(model: Model, column: ColumnSchema) -> bool:
     """Whether a column says something; the others are ignored."""
     return bool({column.name, *column.numbers, *column.categories} & model.choices.keys())
+
+
+def types(model: Model, target: str | None = None) -> dict[str, Type]:
+    """How columns were written in training, where the fields of a small file may mislead.
+
+    A category "1" beside "x" is a text, also in a file where all categories look like numbers.
+    """
+    found: dict[str, Type] = {c.name: "number" for c in model.schema.columns if c.kind == "numeric"}
+    known = {target: model.counts.classes} if target is not None else {}
+    table = model.counts.tables.get("categories")
+    if table is not None:
+        known |= dict(zip(table.cells.columns.tolist(), table.cells.values or (), strict=True))
+    for name, values in known.items():
+        if len(values) and all(isinstance(value, str) for value in values.tolist()):
+            found[name] = "text"
+    return found
 
 
 def save(model: NaiveBayes, path: str) -> int:

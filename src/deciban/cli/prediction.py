@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import decision, explanation, scores
-from deciban.cli.models import Opened, is_counted
+from deciban.cli.models import Opened, is_counted, types
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input
 from deciban.cli.writing import Field, Write, kind_of
 from deciban.engines import threads
 from deciban.mixed.model import Model
 from deciban.source import ROWS, Batch, Column, Scan
-from deciban.source.naming import checked, unknown
+from deciban.source.naming import checked
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -63,10 +63,10 @@ def predict(
     """Score all rows of a table and write them as they come."""
     model = opened.model
     size = len(model.schema.names) * len(model.counts.classes)
-    table = data.scan(rows=max(1, min(ROWS, REASONS // size)) if wanted.evidence else ROWS)
+    rows = max(1, min(ROWS, REASONS // size)) if wanted.evidence else ROWS
+    table = data.scan(types(model), rows)
     for name in model.schema.names:
-        if name not in table.names:
-            raise unknown(name, table.names)
+        table.require(name)
     _ = model.params  # once, before the threads ask for it
     abstained = 0
     with Progress("predicting", quiet=quiet) as progress:

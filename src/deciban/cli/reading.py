@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from deciban import source
-from deciban.errors import FileError
 from deciban.source import ROWS, Batch, Scan, files
+from deciban.source.written import How, Type
 
 
 @dataclass(frozen=True)
@@ -18,16 +17,9 @@ class Input:
     encoding: str = "utf-8"
     na: tuple[str, ...] = ()
 
-    def scan(self, rows: int = ROWS) -> Scan:
-        """The table in all files together."""
-        missing = self.na or None
-        if len(self.paths) == 1:
-            return source.scan(self.paths[0], rows=rows, missing=missing, encoding=self.encoding)
-        if "-" in self.paths:
-            raise FileError(
-                "the standard input cannot be read together with files.", hint="pass '-' alone"
-            )
-        return files.together(self.paths, rows, missing, self.encoding)
+    def scan(self, types: Mapping[str, Type] | None = None, rows: int = ROWS) -> Scan:
+        """The table in all files together; types of columns are inferred where not stated."""
+        return files.scan(self.paths, How(rows, self.na or None, self.encoding, types or {}))
 
 
 def watched(table: Scan, seen: Sequence[Callable[[Batch], object]]) -> Scan:

@@ -87,9 +87,10 @@ def update(
     model = models.estimator(path)
     sample = Sample(1)
     with Progress("forgetting" if forget else "counting", quiet=quiet) as progress:
-        table = _shown(data.scan(), progress, sample)
+        label = _target(model, target, path)
+        table = _shown(data.scan(models.types(model.model_, label)), progress, sample)
         learn = model.forget if forget else model.partial_fit
-        learn(table, target=_target(model, target, path))
+        learn(table, target=label)
         return _changed(model, output, sample.seen, progress)
 
 

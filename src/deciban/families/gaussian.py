@@ -31,6 +31,7 @@ from deciban.errors import InputError, MissingValueError
 from deciban.exact import ExactSum, deviation
 from deciban.families.discrete import FloatArray, more_than
 from deciban.kernels import exact, gaussian
+from deciban.kernels.gamma import log_gamma
 from deciban.labels import Labels
 from deciban.rounding import ROUNDING
 from deciban.settings import Settings
@@ -237,13 +238,11 @@ def _turned(fitted: Params, known: NDArray[np.bool_]) -> Params:
 
 def _student_constant(df: FloatArray) -> FloatArray:
     """The log-density at the centre of Student's t of scale 1."""
-    from scipy.special import gammaln
-
     a = df / 2
     near = np.minimum(a, 50.0)
     # Stirling's series: for much data the two logarithms would cancel.
     far = 0.5 * np.log(a) - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5)
-    ratio = np.where(a > 50.0, far, gammaln(near + 0.5) - gammaln(near))
+    ratio = np.where(a > 50.0, far, log_gamma(near + 0.5) - log_gamma(near))
     return np.asarray(ratio - 0.5 * np.log(np.pi * df))
 
 

@@ -26,6 +26,7 @@ from deciban.source import arrow, duck, files, frames
 from deciban.source.columns import Batch, Booleans, Column, Integers, Numbers, Strings, Times
 from deciban.source.naming import checked
 from deciban.source.scanning import Scan, once
+from deciban.source.written import How, Type
 
 __all__ = [
     "Batch",
@@ -76,6 +77,7 @@ def scan(
     rows: int = ROWS,
     missing: Sequence[str] | None = None,
     encoding: str = "utf-8",
+    types: Mapping[str, Type] | None = None,
 ) -> Scan:
     """A source as a table that can be read: its column names now, its batches when iterated.
 
@@ -93,6 +95,9 @@ def scan(
         usual markers are in columns that otherwise hold no text.
     encoding
         Of CSV: utf-8, utf-16 or latin-1.
+    types
+        Columns of CSV and JSON lines that are ``"text"`` or ``"number"``, as they were
+        when a model was trained, whatever the fields of this file look like.
 
     Examples
     --------
@@ -106,7 +111,7 @@ def scan(
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise ParameterError(f"rows must be a whole number >= 1, got {rows!r}.", hint="try 65536")
     if isinstance(source, str | os.PathLike) and sql is None:
-        return files.scan(os.fspath(source), rows, missing, encoding)
+        return files.scan([os.fspath(source)], How(rows, missing, encoding, types or {}))
     if sql is not None or duck.is_connection(source):
         return _query(source, sql, rows)
     return _in_memory(source, rows)

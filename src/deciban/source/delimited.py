@@ -23,10 +23,10 @@ from typing import IO, cast
 
 from deciban.errors import FileError, ParameterError
 from deciban.source import duck
-from deciban.source.columns import Batch, Strings
+from deciban.source.columns import Batch
 from deciban.source.naming import checked
 from deciban.source.scanning import Scan
-from deciban.source.written import Markers, settled, typed
+from deciban.source.written import How, settled, typed
 
 __all__ = ["scan"]
 
@@ -35,11 +35,9 @@ _DELIMITERS = ",\t;|"
 _ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16", "iso8859-1": "latin-1"}
 
 
-def scan(
-    files: Sequence[Path], form: str, rows: int, missing: Sequence[str] | None, encoding: str
-) -> Scan:
+def scan(files: Sequence[Path], form: str, how: How) -> Scan:
     """One table from files with the same header."""
-    heads = [_head(path, form, _encoding(path, encoding)) for path in files]
+    heads = [_head(path, form, _encoding(path, how.encoding)) for path in files]
     names, delimiter = heads[0]
     for path, head in zip(files, heads, strict=True):
         if head != heads[0]:
@@ -47,21 +45,10 @@ def scan(
                 f"{path} has another header than {files[0]}.",
                 hint="files that are read together need the same columns in the same order",
             )
-    table = _call(files, delimiter, len(names), _encoding(files[0], encoding))
-    markers = Markers.of(missing)
+    table = _call(files, delimiter, len(names), _encoding(files[0], how.encoding))
     read = partial(_text, table, str(files[0]), names)
-    kinds = cache(lambda: settled(names, read, markers))
-
-    def batches() -> Iterator[Batch]:
-        found = kinds()
-        for batch in read(names, None, rows):
-            columns = {
-                name: typed(cast("Strings", column), found[name], markers)
-                for name, column in batch.columns.items()
-            }
-            yield Batch(batch.n_rows, columns)
-
-    return Scan(names, batches)
+    kinds = cache(lambda: settled(names, read, how))
+    return Scan(names, lambda: typed(read(names, None, how.rows), kinds(), how))
 
 
 def _text(

@@ -26,8 +26,9 @@ from deciban.source import delimited, duck, lines
 from deciban.source.columns import Batch
 from deciban.source.naming import checked, nearest
 from deciban.source.scanning import Scan
+from deciban.source.written import How
 
-__all__ = ["scan", "together"]
+__all__ = ["scan"]
 
 _FORMS = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet",
@@ -35,22 +36,20 @@ _FORMS = {
 }  # fmt: skip
 
 
-def scan(path: str, rows: int, missing: Sequence[str] | None, encoding: str) -> Scan:
-    """The table in the file or files that a path or glob stands for."""
-    if path == "-":
-        spool = Spool(sys.stdin.buffer)
-        scanned = _scan([spool.path], rows, missing, encoding)
-        return replace(scanned, read=partial(_kept, scanned, spool))
-    return together([path], rows, missing, encoding)
-
-
-def together(paths: Sequence[str], rows: int, missing: Sequence[str] | None, encoding: str) -> Scan:
+def scan(paths: Sequence[str], how: How) -> Scan:
     """One table from all files that some paths and globs stand for; a column has one type."""
-    found = [file for path in paths for file in _found(path)]
-    return _scan(found, rows, missing, encoding)
+    if "-" not in paths:
+        return _scan([file for path in paths for file in _found(path)], how)
+    if len(paths) > 1:
+        raise FileError(
+            "the standard input cannot be read together with files.", hint="pass '-' alone"
+        )
+    spool = Spool(sys.stdin.buffer)
+    scanned = _scan([spool.path], how)
+    return replace(scanned, read=partial(_kept, scanned, spool))
 
 
-def _scan(files: Sequence[Path], rows: int, missing: Sequence[str] | None, encoding: str) -> Scan:
+def _scan(files: Sequence[Path], how: How) -> Scan:
     forms = {_form(path) for path in files}
     if len(forms) > 1:
         raise FileError(
@@ -59,10 +58,10 @@ def _scan(files: Sequence[Path], rows: int, missing: Sequence[str] | None, encod
         )
     form = forms.pop()
     if form == "parquet":
-        return _parquet(files, rows)
+        return _parquet(files, how.rows)
     if form == "jsonl":
-        return lines.scan(files, rows, missing)
-    return delimited.scan(files, form, rows, missing, encoding)
+        return lines.scan(files, how)
+    return delimited.scan(files, form, how)
 
 
 def _parquet(files: Sequence[Path], rows: int) -> Scan:

@@ -11,41 +11,33 @@ The file is read three times: for all its keys, for the types, for the rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import cast
 
 from deciban.errors import FileError
 from deciban.source import duck
-from deciban.source.columns import Batch, Strings
+from deciban.source.columns import Batch
 from deciban.source.naming import checked
 from deciban.source.scanning import Scan
-from deciban.source.written import Markers, settled, typed
+from deciban.source.written import How, settled, typed
 
 __all__ = ["scan"]
 
 _SAMPLE = 2048
 
 
-def scan(files: Sequence[Path], rows: int, missing: Sequence[str] | None) -> Scan:
+def scan(files: Sequence[Path], how: How) -> Scan:
     """One table from files of JSON lines."""
     source = ", ".join(duck.quoted(duck.literal(path)) for path in files)
     source = f"[{source}], format = 'newline_delimited'"
     path = str(files[0])
     names = _keys(source, path)
-    markers = Markers.of(missing or ())
-    kinds = cache(lambda: settled(names, partial(_read, source, path, "JSON"), markers, json=True))
-
-    def batches() -> Iterator[Batch]:
-        found = kinds()
-        for batch in _read(source, path, "VARCHAR", names, None, rows):
-            columns = {
-                name: typed(cast("Strings", column), found[name], markers)
-                for name, column in batch.columns.items()
-            }
-            yield Batch(batch.n_rows, columns)
-
-    return Scan(names, batches)
+    how = replace(how, missing=how.missing or ())
+    kinds = cache(lambda: settled(names, partial(_read, source, path, "JSON"), how, json=True))
+    return Scan(
+        names, lambda: typed(_read(source, path, "VARCHAR", names, None, how.rows), kinds(), how)
+    )
 
 
 def _read(

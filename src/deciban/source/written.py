@@ -15,20 +15,23 @@ every column.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Literal, cast
 
 import numpy as np
 
 from deciban.errors import InputError
 from deciban.kernels import fields
-from deciban.source.columns import Batch, Booleans, Column, Integers, Numbers, Strings, Times
+from deciban.source.columns import Batch, Booleans, Column, Integers, Numbers, Strings, Times, part
 
-__all__ = ["Markers", "settled", "typed"]
+__all__ = ["How", "Markers", "Type", "settled", "typed"]
+
+Type = Literal["text", "number"]
 
 ANY = fields.BOOLEAN | fields.INTEGER | fields.NUMBER | fields.DATE | fields.MOMENT | fields.CLOCK
 TEXT = 0
+_STATED = {"text": TEXT, "number": fields.NUMBER}
 _SAMPLE = 2048
 _USUAL = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
 
@@ -58,17 +61,34 @@ class Markers:
         return Markers(stated, [*stated, b""])
 
 
+@dataclass(frozen=True)
+class How:
+    """How files are read: rows a batch, markers of missing values, encoding, stated types."""
+
+    rows: int
+    missing: Sequence[str] | None
+    encoding: str
+    types: Mapping[str, Type]
+
+    @property
+    def markers(self) -> Markers:
+        """The fields that mean a missing value."""
+        return Markers.of(self.missing)
+
+
 def settled(
-    names: Sequence[str], read: TextReader, markers: Markers, *, json: bool = False
+    names: Sequence[str], read: TextReader, how: How, *, json: bool = False
 ) -> dict[str, int]:
-    """The kind of every column, from all its fields."""
-    kinds = dict.fromkeys(names, ANY)
+    """The kind of every column: as stated, or from all its fields."""
+    markers = how.markers
+    stated = {name: _STATED[how.types[name]] for name in names if name in how.types}
+    kinds = dict.fromkeys((name for name in names if name not in stated), ANY)
     for limit in (None,) if json else (_SAMPLE, None):
-        candidates = [name for name in names if kinds[name] != TEXT]
+        candidates = [name for name in kinds if kinds[name] != TEXT]
         for batch in read(candidates, limit) if candidates else ():
             for name, column in batch.columns.items():
                 kinds[name] = _narrowed(name, cast("Strings", column), kinds[name], markers, json)
-    return {name: _choice(kind) for name, kind in kinds.items()}
+    return stated | {name: _choice(kind) for name, kind in kinds.items()}
 
 
 def _narrowed(name: str, column: Strings, possible: int, markers: Markers, json: bool) -> int:
@@ -100,8 +120,36 @@ def _choice(possible: int) -> int:
     return next((kind for kind in order if kind & possible), TEXT)
 
 
-def typed(column: Strings, kind: int, markers: Markers) -> Column:
-    """A column of text as what it was found to be."""
+def typed(batches: Iterator[Batch], kinds: Mapping[str, int], how: How) -> Iterator[Batch]:
+    """Batches of text as what the columns were found, or stated, to be."""
+    markers = how.markers
+    for batch in batches:
+        columns = {name: cast("Strings", column) for name, column in batch.columns.items()}
+        for name in how.types.keys() & columns.keys():
+            _check(name, columns[name], kinds[name], markers)
+        yield Batch(batch.n_rows, {n: _typed(c, kinds[n], markers) for n, c in columns.items()})
+
+
+def _check(name: str, column: Strings, kind: int, markers: Markers) -> None:
+    """A column that is stated to be numbers holds nothing else."""
+    if kind == TEXT:
+        return
+    missing = fields.marked(column.offsets, column.data, column.missing, markers.elsewhere)
+    if fields.kinds(column.offsets, column.data, missing, kind, False) & kind:
+        return
+    row = next(
+        i
+        for i in range(len(column))
+        if not fields.kinds(column.offsets[i : i + 2], column.data, missing[i : i + 1], kind, False)
+    )
+    raise InputError(
+        f"column {name!r} needs numbers and has {part(column, row, row + 1).tolist()[0]!r:.60}.",
+        hint="write the number, or leave the field empty",
+    )
+
+
+def _typed(column: Strings, kind: int, markers: Markers) -> Column:
+    """A column of text as what it is."""
     marks = markers.in_text if kind == TEXT else markers.elsewhere
     missing = column.missing
     if marks:
