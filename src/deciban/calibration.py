@@ -43,7 +43,10 @@ class Calibration:
     ) -> Calibration:
         """The table of some rows: their log prior and log-likelihood, (rows, classes)."""
         rows = np.arange(len(y))
-        said = np.ascontiguousarray((evidence - evidence.max(axis=1, keepdims=True)).T)
+        # A row that no class can have says nothing, under any discount.
+        top = evidence.max(axis=1, keepdims=True)
+        said = np.where(np.isneginf(top), 0.0, evidence)
+        said = np.ascontiguousarray((said - said.max(axis=1, keepdims=True)).T)
         before = np.ascontiguousarray(prior.T)
         total = np.empty(len(GRID))
         with np.errstate(invalid="ignore"):

@@ -147,7 +147,7 @@ def _smoothing(wishes: Wishes, name: str, amount: FloatArray) -> float:
 
 
 def empirical_smoothing(amount: FloatArray) -> float:
-    """The ``lam`` under which the counts (classes, values) are likeliest.
+    """The ``lam`` under which the counts (classes, values) are likeliest; 1 if any is.
 
     >>> round(empirical_smoothing(np.array([[50.0, 50], [51, 49]])), 1)   # alike: pull hard
     20.0
@@ -157,6 +157,8 @@ def empirical_smoothing(amount: FloatArray) -> float:
     from scipy.special import gammaln
 
     size = amount.shape[1]
+    if size < 2 or not amount.any():
+        return 1.0
     values, times = np.unique(amount, return_counts=True)
     lam = SMOOTHINGS[:, None]
     cells = (gammaln(values + lam) - gammaln(lam)) @ times

@@ -29,7 +29,7 @@ def learn(rows: Rows, sample: Sample | None = None) -> Counts:
     """The counts of all rows: batches counted by all cores, added up in order."""
 
     def seen() -> Iterator[Part]:
-        for part in rows.labelled():
+        for part in map(Part.counted, rows.labelled()):
             if sample is not None:
                 sample.add(part)
             yield part
@@ -75,7 +75,6 @@ def count(schema: Schema, part: Part) -> Counts:
     Three blocks: ``categories``, and for the numeric columns both ``moments``,
     which are exact, and the ``histogram``.
     """
-    part = part.counted()
     if not part.batch.n_rows:
         return nothing(schema, part.classes[:0])
     batch, y, weight, K = part.batch, part.codes, part.weight, len(part.classes)

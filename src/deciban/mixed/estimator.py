@@ -193,7 +193,7 @@ class NaiveBayes(Scoring):
         """
         model, sample = self._model(), Sample()
         for part in self._rows(X, y, self._target(y, target), sql, sample_weight).labelled():
-            sample.add(part)
+            sample.add(part.counted())
         self.model_ = model.calibrated(_measured(model, sample))
         return self
 
@@ -269,10 +269,6 @@ class NaiveBayes(Scoring):
         )
         result._adopt(counts, calibration)
         return result
-
-    def _target(self, y: Any, target: str | None) -> str | None:
-        """The column of labels: the one it was in training, if nothing is said."""
-        return self.target_ if y is None and target is None else target
 
     # ------------------------------------------------------------------ the model
 

@@ -80,7 +80,7 @@ def is_matrix(X: Any) -> bool:
 
 def _is_frame(X: Any) -> bool:
     return isinstance(X, Mapping | source.Scan) or any(
-        hasattr(X, name) for name in ("columns", "__arrow_c_stream__", "collect_batches")
+        hasattr(X, name) for name in ("collect_batches", "__arrow_c_stream__", "columns")
     )
 
 

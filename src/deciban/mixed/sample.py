@@ -19,9 +19,8 @@ MOST = 20_000
 
 @dataclass
 class Sample:
-    """Rows 0, ``stride``, 2 ``stride``, ... of those that were added; no more than ``most``."""
+    """Rows 0, ``stride``, 2 ``stride``, ... of those that were added; no more than ``MOST``."""
 
-    most: int = MOST
     stride: int = 1
     seen: int = 0
     parts: list[Part] = field(default_factory=list)
@@ -34,7 +33,7 @@ class Sample:
     def add(self, part: Part) -> None:
         """See some more rows."""
         n_rows = part.batch.n_rows
-        while -(-(self.seen + n_rows) // self.stride) > self.most:
+        while -(-(self.seen + n_rows) // self.stride) > MOST:
             self._thin()
         some = np.arange(-self.seen % self.stride, n_rows, self.stride)
         self.seen += n_rows

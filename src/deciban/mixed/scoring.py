@@ -140,7 +140,7 @@ class Scoring(ClassifierMixin, BaseEstimator):
             scores.normalise(joint, model.log_prior, logarithm=True)
             return joint
 
-        rows = self._rows(X, y, target, sql, sample_weight)
+        rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
         parts = list(threads.run(work, rows.labelled()))
         return np.concatenate([np.empty((0, len(self.classes_))), *parts])
 
@@ -180,6 +180,10 @@ class Scoring(ClassifierMixin, BaseEstimator):
     ) -> Rows:
         """Rows in the columns of the model."""
         return gather(self, X, y, target, sql, weight, schema=self._model().schema)
+
+    def _target(self, y: Any, target: str | None) -> str | None:
+        """The column of labels: the one it was in training, if nothing is said."""
+        return self.target_ if y is None and target is None else target
 
     def _scored(self, X: Any, finish: Callable[[FloatArray], None]) -> FloatArray:
         model = self._model()
