@@ -13,8 +13,8 @@ from deciban.errors import InputError, NegativeCountError
 from deciban.exact import ExactSum
 
 BAGS = ("bernoulli", "multinomial", "complement")
-KINDS = ("categorical", "gaussian", *BAGS)
-MIXED = dict(zip("abcde", KINDS, strict=True))
+KINDS = ("categorical", "gaussian", *BAGS, "histogram")
+MIXED = dict(zip("abcdef", KINDS, strict=True))
 FAMILIES = [*KINDS, MIXED]
 
 labels = st.sampled_from(["ham", "spam", 1, 2, ("a", 1)])
@@ -32,6 +32,7 @@ VALUES = {
     "bernoulli": st.integers(0, 1),
     "multinomial": st.integers(0, 9),
     "complement": st.integers(0, 9),
+    "histogram": numbers,
 }
 law = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -40,7 +41,7 @@ law = settings(max_examples=30, deadline=None, suppress_health_check=list(Health
 def columns(draw, family, n_rows):
     """Columns by name; a family has some of its own."""
     names = (
-        [*"abcde"] if isinstance(family, dict) else draw(st.sampled_from(["a", "ab", "b", "bc"]))
+        [*"abcdef"] if isinstance(family, dict) else draw(st.sampled_from(["a", "ab", "b", "bc"]))
     )
     kinds = family if isinstance(family, dict) else dict.fromkeys(names, family)
     several = {n: st.lists(VALUES[kinds[n]], min_size=n_rows, max_size=n_rows) for n in names}
@@ -204,6 +205,8 @@ def test_an_error_names_the_class():
         ("multinomial", [1, 2], [0, 0]),
         ("bernoulli", [1, 1], [0]),
         ("complement", [1, 2], [4]),
+        ("histogram", [1.0, 2.0], [3.0]),
+        ("histogram", [1.0, 2.0], [np.nan, np.nan]),
     ],
 )
 def test_the_right_number_of_wrong_rows_is_noticed(family, has, takes):

@@ -3,11 +3,19 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from deciban import NaiveBayes
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 
 
 @parametrize_with_checks(
-    [GaussianNB(), MultinomialNB(), ComplementNB(), BernoulliNB(), CategoricalNB()]
+    [
+        GaussianNB(),
+        MultinomialNB(),
+        ComplementNB(),
+        BernoulliNB(),
+        CategoricalNB(),
+        NaiveBayes(),
+    ]
 )
 @pytest.mark.filterwarnings("default")
 def test_estimator_check(estimator, check):

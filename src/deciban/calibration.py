@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
+#: A row whose class is impossible costs this many nats.
+LARGE = 700.0
 #: The discounts that are tried.
 GRID = np.exp(np.linspace(np.log(0.01), 0.0, 93))
 
@@ -41,14 +43,19 @@ class Calibration:
     ) -> Calibration:
         """The table of some rows: their log prior and log-likelihood, (rows, classes)."""
         rows = np.arange(len(y))
+        # A row that no class can have says nothing, under any discount.
+        top = evidence.max(axis=1, keepdims=True)
+        said = np.where(np.isneginf(top), 0.0, evidence)
+        said = np.ascontiguousarray((said - said.max(axis=1, keepdims=True)).T)
+        before = np.ascontiguousarray(prior.T)
         total = np.empty(len(GRID))
-        evidence = evidence - evidence.max(axis=1, keepdims=True)
         with np.errstate(invalid="ignore"):
             for i, beta in enumerate(GRID):
-                joint = prior + beta * evidence
-                top = joint.max(axis=1)
-                loss = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) - joint[rows, y]
-                total[i] = weight @ np.minimum(loss, 700.0)
+                joint = before + beta * said
+                joint -= joint.max(axis=0)
+                true = joint[y, rows]
+                loss = np.log(np.exp(joint, out=joint).sum(axis=0)) - true
+                total[i] = weight @ np.nan_to_num(np.minimum(loss, LARGE), nan=LARGE)
         return cls(total, float(weight.sum()))
 
     @property

@@ -26,7 +26,9 @@ from numpy.typing import NDArray
 from deciban.cells import Cells
 from deciban.counts import Counts, Table
 from deciban.cuts import EACH, MDL, cut_points
+from deciban.errors import InputError
 from deciban.families import categorical, gaussian, histogram
+from deciban.families.histogram import binned
 from deciban.settings import Settings
 
 FloatArray = NDArray[np.float64]
@@ -38,6 +40,8 @@ SMOOTHINGS = np.exp(np.linspace(np.log(0.02), np.log(20.0), 29))
 BINS = (5, 10, 20)
 #: Columns with no more values are tried with every value by itself.
 FEW_VALUES = 30
+#: A row that a class cannot have costs this many nats.
+LARGE = 700.0
 #: The prior of a bell curve is worth this many rows.
 BELL = 1.0
 
@@ -105,12 +109,14 @@ def _number(counts: Counts, wishes: Wishes, name: str, table: Table, part: slice
     missing = _missing_matters(counts, wishes, table.rows - amount.sum(axis=1))
     tried = []
     if wishes.numeric in ("auto", "gaussian"):
-        loss = _loss_of_bell(counts, wishes, name, table, amount)
-        tried.append(Choice(name, "gaussian", 0, wishes.smoothing_of(name) or BELL, missing, loss))
+        lam = wishes.smoothing_of(name)
+        lam = BELL if lam is None else lam
+        loss = _loss_of_bell(counts, name, table, amount, lam)
+        tried.append(Choice(name, "gaussian", 0, lam, missing, loss))
     for bins in _rules(wishes.numeric, amount.shape[1]):
-        binned = _binned(amount, cut_points(amount, bins))
-        lam = _smoothing(wishes, name, binned)
-        loss = _loss_of_categories(binned, lam, counts.weight)
+        some = binned(amount, cut_points(amount, bins))
+        lam = _smoothing(wishes, name, some)
+        loss = _loss_of_categories(some, lam, counts.weight)
         tried.append(Choice(name, "histogram", bins, lam, missing, loss))
     return min(tried, key=lambda choice: choice.loss)
 
@@ -121,12 +127,6 @@ def _rules(numeric: str, n_values: int) -> list[int]:
     if numeric == "mdl":
         return [MDL]
     return [*BINS, EACH] if n_values <= FEW_VALUES else [*BINS]
-
-
-def _binned(amount: FloatArray, cuts: NDArray[np.intp]) -> FloatArray:
-    if not amount.shape[1]:
-        return np.zeros((len(amount), 1))
-    return np.asarray(np.add.reduceat(amount, np.concatenate([[0], cuts]), axis=1))
 
 
 def _missing_matters(counts: Counts, wishes: Wishes, missing: FloatArray) -> bool:
@@ -147,7 +147,7 @@ def _smoothing(wishes: Wishes, name: str, amount: FloatArray) -> float:
 
 
 def empirical_smoothing(amount: FloatArray) -> float:
-    """The ``lam`` under which the counts (classes, values) are likeliest.
+    """The ``lam`` under which the counts (classes, values) are likeliest; 1 if any is.
 
     >>> round(empirical_smoothing(np.array([[50.0, 50], [51, 49]])), 1)   # alike: pull hard
     20.0
@@ -157,6 +157,8 @@ def empirical_smoothing(amount: FloatArray) -> float:
     from scipy.special import gammaln
 
     size = amount.shape[1]
+    if size < 2 or not amount.any():
+        return 1.0
     values, times = np.unique(amount, return_counts=True)
     lam = SMOOTHINGS[:, None]
     cells = (gammaln(values + lam) - gammaln(lam)) @ times
@@ -167,37 +169,45 @@ def empirical_smoothing(amount: FloatArray) -> float:
 def _loss_of_categories(amount: FloatArray, lam: float, weight: FloatArray) -> float:
     """The leave-one-out loss, a row, of a categorical column used alone."""
     own, value = map(np.ascontiguousarray, np.nonzero(amount))
-    cells = Cells(np.zeros(1), (np.arange(amount.shape[1]),))
-    ones = np.ones(len(own))
-    said = categorical.left_out(
-        {"count": amount}, weight, cells, Settings("bayes", lam), value[:, None], own, ones
-    )
-    return _loss(said, own, amount[own, value], weight)
+    times = amount[own, value]
+    cells, how = Cells(np.zeros(1), (np.arange(amount.shape[1]),)), Settings("bayes", lam)
+    sums = {"count": amount}
+    params = categorical.estimate(sums, weight, cells, how)
+    said = categorical.left_out(params, sums, cells, how, value[:, None], own, _one(times))
+    return _loss(said, own, times, weight)
 
 
-def _loss_of_bell(
-    counts: Counts, wishes: Wishes, name: str, table: Table, amount: FloatArray
-) -> float:
+def _loss_of_bell(counts: Counts, name: str, table: Table, amount: FloatArray, lam: float) -> float:
     """The same of a bell curve; values are those of the histogram's keys."""
     own, key = map(np.ascontiguousarray, np.nonzero(amount))
-    grid = histogram.grid_of(table.cells)
+    times = amount[own, key]
     column = table.cells.columns.tolist().index(name)
-    x = grid.middles(column)[key]
+    x = histogram.grid_of(table.cells).middles(column)[key, None]
     moments = counts.tables["moments"]
-    some = moments.cells.columns == name
-    sums = moments.selected(np.ones(len(counts.classes), dtype=bool), some).sums
-    how = Settings("bayes", wishes.smoothing_of(name) or BELL)
-    said = gaussian.left_out(
-        dict(sums), moments.rows, Cells(np.zeros(1)), how, x[:, None], own, np.ones(len(own))
-    )
-    return _loss(said, own, amount[own, key], counts.weight)
+    at = moments.cells.columns.tolist().index(name)
+    sums = gaussian.of_column(dict(moments.sums), at)
+    cells, how = Cells(np.zeros(1)), Settings("bayes", lam)
+    try:
+        params = gaussian.estimate(sums, moments.rows, cells, how)
+        said = gaussian.left_out(params, sums, cells, how, x, own, _one(times))
+    except InputError:  # squares that fit no float
+        return float(np.inf)
+    return _loss(said, own, times, counts.weight)
+
+
+def _one(times: FloatArray) -> FloatArray:
+    """The weight of one row of many that are alike: 1, or all there is."""
+    return np.minimum(times, 1.0)
 
 
 def _loss(said: FloatArray, own: NDArray[np.intp], times: FloatArray, weight: FloatArray) -> float:
     """Mean negative log posterior of the true class, each row taken out of the prior as well."""
+    if not len(own):
+        return float(np.inf)
     rows = np.arange(len(own))
     joint = said + np.log(weight + 1.0)
-    joint[rows, own] += np.log(np.maximum(weight - 1.0, 0.0) + 1.0)[own] - np.log(weight + 1.0)[own]
+    joint[rows, own] = said[rows, own] + np.log(np.maximum(weight[own] - _one(times), 0.0) + 1.0)
     top = joint.max(axis=1)
-    loss = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) - joint[rows, own]
-    return float(loss @ times / times.sum()) if len(own) else float(np.inf)
+    with np.errstate(invalid="ignore"):
+        loss = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) - joint[rows, own]
+    return float(np.minimum(np.nan_to_num(loss, nan=np.inf), LARGE) @ times / times.sum())

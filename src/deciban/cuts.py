@@ -74,7 +74,8 @@ def _split(below: FloatArray, start: int, stop: int) -> int | None:
     sides = whole, left[best], right[best]
     k, k1, k2 = (int(np.count_nonzero(side)) for side in sides)
     e, e1, e2 = (float(_entropy(side)) for side in sides)
-    cost = np.log2(total - 1) + np.log2(3.0**k - 2) - (k * e - k1 * e1 - k2 * e2)
+    labellings = k * np.log2(3.0) + np.log2(1 - 2 * 3.0**-k)  # log2(3**k - 2)
+    cost = np.log2(total - 1) + labellings - (k * e - k1 * e1 - k2 * e2)
     return start + 1 + best if e - mixed[best] > cost / total else None
 
 

@@ -130,6 +130,18 @@ def weights(weight: Any, n_rows: int) -> FloatArray | None:
     >>> weights(2, 3)
     array([2., 2., 2.])
     """
+    values = some_weights(weight, n_rows)
+    if values is not None and not values.any():
+        raise InputError("the total weight is zero: every weight is 0.", hint="some row must count")
+    return values
+
+
+def some_weights(weight: Any, n_rows: int) -> FloatArray | None:
+    """The same for a part of the rows, of which none need count.
+
+    >>> some_weights([0, 0], 2)
+    array([0., 0.])
+    """
     if weight is None:
         return None
     values = _numbers(weight)
@@ -150,8 +162,6 @@ def weights(weight: Any, n_rows: int) -> FloatArray | None:
             f"Negative values in sample_weight: {values.min():g}.",
             hint="use forget to take rows back",
         )
-    if not values.any():
-        raise InputError("the total weight is zero: every weight is 0.", hint="some row must count")
     return values
 
 

@@ -56,11 +56,8 @@ class Grid(Cells):
 
     def middles(self, column: int) -> NDArray[np.float64]:
         """A value of each key of a column: itself, or the middle of what it stands for."""
-        low = self.floats(column)
-        if not self.drop[column]:
-            return low
-        high = kernel.floats(self._keys()[column] + 1, self.drop[column])
-        return low + (high - low) / 2
+        keys, drop = self._keys()[column], self.drop[column]
+        return kernel.floats(2 * keys + 1, drop - 1) if drop else kernel.floats(keys, 0)
 
     def _keys(self) -> tuple[Labels, ...]:
         return self.values or ()

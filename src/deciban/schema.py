@@ -4,7 +4,9 @@
 kind                  rule, on the first rows of a table
 ====================  ================================================================
 ``numeric``           numbers; whole or not, few values or many: whether a bell curve,
-                      bins or every value by itself serves best is chosen after counting
+                      bins or every value by itself serves best is chosen after counting.
+                      Also texts that do not repeat and are all numbers, and columns
+                      without any value
 ``categorical``       texts that repeat
 ``boolean``           true or false: a category with two values
 ``time``              dates and times: a number, and the hour of the day and the day of
@@ -138,17 +140,16 @@ def _column(name: str, parts: list[Column], stated: str | None) -> ColumnSchema:
     if isinstance(first, Strings):
         return ColumnSchema(name, *_of_texts([p for p in parts if isinstance(p, Strings)]))
     numbers = [p for p in parts if isinstance(p, Numbers | Integers)]
+    if all(bool(p.missing.all()) for p in numbers):
+        return ColumnSchema(name, "numeric", "no value at all: it says nothing")
     if _consecutive(numbers):
         return ColumnSchema(name, "identifier", "whole numbers one after the other: a row number")
     return ColumnSchema(name, "numeric", "numbers")
 
 
 def _check_possible(name: str, column: Column, stated: str) -> None:
-    """Texts are no numbers, and only dates and times are times."""
-    wrong = (stated == "numeric" and isinstance(column, Strings)) or (
-        stated == "time" and not isinstance(column, Times)
-    )
-    if wrong:
+    """Only dates and times are times; whether texts are numbers shows when they are read."""
+    if stated == "time" and not isinstance(column, Times):
         raise ParameterError(
             f"column {name!r} cannot be {stated}: it holds {type(column).__name__.lower()}.",
             hint="convert it first, or leave its kind out",
@@ -163,12 +164,29 @@ def _of_texts(parts: list[Strings]) -> tuple[Kind, str]:
     distinct = len(table)
     if known < FEW or distinct <= DISTINCT * known:
         return "categorical", f"texts: {distinct:,} different values in {known:,}"
+    if all(number(label) is not None for label in table.labels()):
+        return "numeric", "numbers written as text"
     some = [value for value in parts[0].tolist() if value][:1000]
     words = float(np.mean([len(value.split()) for value in some])) if some else 0.0
     said = f"{distinct:,} different texts in {known:,} rows"
     if words >= WORDS:
         return "text", f"{said}, of {words:.0f} words each"
     return "identifier", f"{said}: ignored, it would not be seen again"
+
+
+def number(text: str) -> float | None:
+    """The finite number that a text is, or None; an empty text is a missing one.
+
+    >>> number(" 1.5e3 "), number(""), number("1_000")
+    (1500.0, nan, None)
+    """
+    if not text.strip():
+        return float("nan")
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if abs(value) < float("inf") and "_" not in text else None
 
 
 def _consecutive(parts: list[Numbers | Integers]) -> bool:

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels
-from deciban.errors import MissingValueError
+from deciban import encoding, labels
+from deciban.encoding import Labelled
+from deciban.errors import InputError, MissingValueError
 from deciban.kernels.dictionary import Dictionary
 from deciban.labels import Labels
-from deciban.schema import ColumnSchema, Schema
+from deciban.schema import ColumnSchema, Schema, number
 from deciban.source.columns import Batch, Booleans, Column, Integers, Numbers, Strings, Times
 
 FloatArray = NDArray[np.float64]
@@ -29,16 +29,17 @@ _SECOND, _HOUR, _DAY = 10**6, 3600 * 10**6, 24 * 3600 * 10**6
 
 def numbers(schema: Schema, batch: Batch) -> FloatArray:
     """The numeric columns, (rows, columns); infinity is refused."""
-    columns = [_floats(batch.columns[column.name]) for column in schema.columns if column.numbers]
-    out = np.column_stack([np.empty((batch.n_rows, 0)), *columns])
-    bad = np.argwhere(np.isinf(out))
-    if len(bad):
-        name = schema.numbers[int(bad[0, 1])]
+    found = [column for column in schema.columns if column.numbers]
+    out = np.empty((batch.n_rows, len(found)))
+    for j, column in enumerate(found):
+        out[:, j] = _floats(column, batch.columns[column.name])
+    if np.isinf(out).any():
+        row, j = np.argwhere(np.isinf(out))[0]
         raise MissingValueError(
-            f"Input X contains infinity in column {name!r}.",
+            f"Input X contains infinity in column {schema.numbers[j]!r}: {out[row, j]}.",
             hint="replace it by a large finite number, or leave it out as missing",
         )
-    return np.ascontiguousarray(out)
+    return out
 
 
 def category_columns(schema: Schema, batch: Batch) -> list[Column]:
@@ -50,17 +51,40 @@ def category_columns(schema: Schema, batch: Batch) -> list[Column]:
     ]
 
 
-def _floats(column: Column) -> FloatArray:
-    if isinstance(column, Numbers):
-        return column.values
-    if isinstance(column, Integers):
-        return column.numbers().values
-    if isinstance(column, Times):
-        return np.where(column.missing, np.nan, column.values / _SECOND)
-    if isinstance(column, Booleans):
-        return np.where(column.missing, np.nan, column.values.astype(np.float64))
-    raise MissingValueError(
-        "a numeric column holds texts.", hint="give it the kind it had in training"
+def _floats(column: ColumnSchema, values: Column) -> FloatArray:
+    if isinstance(values, Numbers):
+        return values.values
+    if isinstance(values, Integers):
+        return values.numbers().values
+    if isinstance(values, Strings):
+        return _parsed(column.name, values)
+    if isinstance(values, Times) != bool(column.unit):
+        raise _unlike(column, values)
+    known = values.values / _SECOND if isinstance(values, Times) else values.values
+    return np.where(values.missing, np.nan, known)
+
+
+def _parsed(name: str, texts: Strings) -> FloatArray:
+    """Numbers that are written as text; each different text is read once."""
+    table = Dictionary()
+    codes = table.encode(texts.offsets, texts.data, texts.missing)
+    found = np.full(len(table) + 1, np.nan)
+    for i, text in enumerate(table.labels()):
+        value = number(text)
+        if value is None:
+            raise InputError(
+                f"column {name!r} is numeric and has the text {text[:40]!r}.",
+                hint=f"state kinds={{{name!r}: 'categorical'}}, or clean it",
+            )
+        found[i] = value
+    return found[codes]
+
+
+def _unlike(column: ColumnSchema, values: Column) -> InputError:
+    return InputError(
+        f"column {column.name!r} was {column.unit or column.kind} in training and holds "
+        f"{type(values).__name__.lower()} now.",
+        hint="give it the type that it had in training",
     )
 
 
@@ -68,12 +92,17 @@ def _derived(column: ColumnSchema, values: Column) -> list[Column]:
     """A category as it is; a time's hour and day of the week, Monday being 0."""
     if column.kind in ("categorical", "boolean"):
         return [values]
+    if column.kind != "time":
+        return []
+    if not isinstance(values, Times):
+        if not values.missing.all():
+            raise _unlike(column, values)
+        values = Times(np.zeros(len(values), np.int64), values.missing, "timestamp")
     out: list[Column] = []
-    if column.kind == "time" and isinstance(values, Times):
-        if column.unit in ("timestamp", "time"):
-            out.append(Integers(values.values // _HOUR % 24, values.missing))
-        if column.unit in ("timestamp", "date"):
-            out.append(Integers((values.values // _DAY + 3) % 7, values.missing))
+    if column.unit in ("timestamp", "time"):
+        out.append(Integers(values.values // _HOUR % 24, values.missing))
+    if column.unit in ("timestamp", "date"):
+        out.append(Integers((values.values // _DAY + 3) % 7, values.missing))
     return out
 
 
@@ -97,27 +126,41 @@ class Lookup:
     known: Labels
 
     @cached_property
-    def _texts(self) -> Dictionary:
-        return Dictionary(
-            [label if isinstance(label, str) else "" for label in self.known.tolist()]
-        )
+    def _texts(self) -> Dictionary | None:
+        """The values as texts, if all of them are."""
+        values = self.known.tolist()
+        return Dictionary(values) if all(isinstance(v, str) for v in values) else None
 
-    def codes(self, column: Column) -> Codes:
-        """The code of each row of a column."""
-        if isinstance(column, Strings) and all(isinstance(v, str) for v in self.known.tolist()):
-            found = self._texts.lookup(column.offsets, column.data, column.missing)
-            return np.where(found == -2, len(self.known), found)
+    def fill(self, column: Column, out: Codes) -> None:
+        """Write the code of each row of a column."""
+        if isinstance(column, Strings) and self._texts is not None:
+            out[:] = self._texts.lookup(column.offsets, column.data, column.missing)
+            out[out == -2] = len(self.known)
+            return
         values, codes = factorise(column)
         at = labels.positions(values, self.known)
-        return np.append(np.where(at < 0, len(self.known), at), -1)[codes]
-
-
-def target(column: Column) -> NDArray[Any]:
-    """A column of labels as an array of objects, None where missing."""
-    return labels.objects(column.tolist())
+        out[:] = np.append(np.where(at < 0, len(self.known), at), -1)[codes]
 
 
 def codes(lookups: Sequence[Lookup], columns: Sequence[Column], n_rows: int) -> Codes:
     """The codes of categorical columns, (rows, columns)."""
-    parts = [lookup.codes(column) for lookup, column in zip(lookups, columns, strict=True)]
-    return np.ascontiguousarray(np.column_stack([np.empty((n_rows, 0), np.int64), *parts]))
+    out = np.empty((n_rows, len(columns)), dtype=np.int64)
+    for j, (lookup, column) in enumerate(zip(lookups, columns, strict=True)):
+        lookup.fill(column, out[:, j])
+    return out
+
+
+def classes(column: Column) -> Labelled:
+    """A column of labels: the classes in order, and the code of each row.
+
+    >>> found = classes(Integers(np.array([7, 3, 7]), np.zeros(3, bool)))
+    >>> found.classes, found.codes
+    (array([3, 7]), array([1, 0, 1]))
+    """
+    if isinstance(column, Strings):
+        found, codes = factorise(column)
+        ordered = labels.ordered(found.tolist())
+        return Labelled(ordered, np.append(labels.positions(found, ordered), -1)[codes])
+    if isinstance(column, Numbers | Integers | Booleans) and not column.missing.any():
+        return encoding.class_codes(column.values, "target")
+    return Labelled(*labels.factorise(labels.objects(column.tolist())))

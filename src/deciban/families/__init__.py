@@ -25,7 +25,7 @@ Conventions: K classes, d columns; ``X`` is a C-contiguous float64 matrix
 ``sums`` maps names to arrays; ``rows`` is the weight of each class's rows.
 A class without any data in a column takes every value to be equally likely.
 The families of the columns of mixed tables (categorical, gaussian, histogram)
-also have ``left_out(sums, rows, cells, settings, X, y, weight)``: the
+also have ``left_out(params, sums, cells, settings, X, y, weight)``: the
 log-likelihoods of counted rows as if each had never been counted.
 """
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -112,8 +113,8 @@ def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Set
 
 
 def left_out(
+    params: Params,
     sums: dict[str, Any],
-    rows: FloatArray,
     cells: Cells,
     settings: Settings,
     X: NDArray[np.int64],
@@ -125,25 +126,41 @@ def left_out(
     Only the row's own class changes: its count of the row's values, and its
     total, lose the row's weight. ``S_j`` stays.
     """
-    params = estimate(sums, rows, cells, settings)
-    out = np.zeros((len(X), len(rows)))
+    out = np.zeros((len(X), params.log_prob.shape[1]))
     add(params, X, out)
     seen = np.diff(cells.offsets)
     extra = pseudo_count(settings.method, settings.per_column(len(seen)))
     sizes = np.maximum(settings.least_sizes(len(seen)), seen)
-    amount = np.maximum(sums["count"] + np.repeat(extra, seen), 0.0)
-    total = _by_column(amount, cells) + (sizes - seen) * np.maximum(extra, 0.0)
-    at, own, w = np.maximum(X, 0), y[:, None], weight[:, None]
-    cell = np.minimum(cells.offsets[:-1] + at, cells.size - 1)
-    known = (X >= 0) & (at < seen)
-    before = params.log_prob[params.offsets[:-1] + np.minimum(at, seen), own]
-    left = np.maximum(sums["count"][own, cell] - w + extra, 0.0)
-    # What the class keeps of the column: rounding of fractional weights is not a row.
-    rest = total[own, np.arange(len(seen))] - (amount[own, cell] - left)
-    after = log_shares(left, np.where(rest > 1e-9 * w, rest, 0.0), sizes)
-    with np.errstate(invalid="ignore"):
-        out[np.arange(len(y)), y] += np.where(known, after - before, 0.0).sum(axis=1)
+    own_class = np.zeros(len(y))
+    for j, (start, stop) in enumerate(pairwise(cells.offsets)):
+        code = X[:, j]
+        new = np.flatnonzero(code >= seen[j])
+        own_class[new] += params.log_prob[params.offsets[j + 1] - 1, y[new]]
+        known = np.flatnonzero((code >= 0) & (code < seen[j]))
+        count = np.ascontiguousarray(sums["count"][:, start:stop])
+        own_class[known] += _less(
+            count, float(extra[j]), float(sizes[j]), code[known], y[known], weight[known]
+        )
+    out[np.arange(len(y)), y] = own_class
     return out
+
+
+def _less(
+    count: FloatArray,
+    extra: float,
+    size: float,
+    code: NDArray[np.int64],
+    own: NDArray[np.intp],
+    weight: FloatArray,
+) -> FloatArray:
+    """``log P(value | own class)`` in one column, each row taken away from its own class."""
+    amount = np.maximum(count + extra, 0.0)
+    total = amount.sum(axis=1) + (size - count.shape[1]) * max(extra, 0.0)
+    had = count[own, code]
+    left = np.maximum(had - weight + extra, 0.0)
+    rest = total[own] - (np.maximum(had + extra, 0.0) - left)
+    # What the class keeps of the column: rounding of fractional weights is not a row.
+    return log_shares(left, np.where(rest > 1e-9 * weight, rest, 0.0), size)
 
 
 def add(params: Params, X: NDArray[np.int64], out: FloatArray) -> None:

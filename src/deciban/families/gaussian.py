@@ -42,6 +42,8 @@ MOST_CLASSES = 1 << 12
 MOST_ROWS = 1 << 22
 #: Sums that should be equal differ by less than this share after many decays.
 DUST = 2.0**-400
+#: A row that leaves less than this share of the spread is taken away exactly.
+CANCELLED = 1e-3
 _NAMES = ("n", "total", "squares")
 
 
@@ -246,9 +248,18 @@ def _student_constant(df: FloatArray) -> FloatArray:
     return np.asarray(ratio - 0.5 * np.log(np.pi * df))
 
 
+def of_column(sums: dict[str, Any], column: int) -> dict[str, Any]:
+    """The sums of one column."""
+    at = slice(column, column + 1)
+    return {
+        name: ExactSum(np.ascontiguousarray(part.digits[:, at]), part.base)
+        for name, part in sums.items()
+    }
+
+
 def left_out(
+    params: Params,
     sums: dict[str, Any],
-    rows: FloatArray,
     cells: Cells,
     settings: Settings,
     X: FloatArray,
@@ -260,33 +271,56 @@ def left_out(
     The row's own class loses it, and so does the whole column, whose mean and
     variance are every class's prior.
     """
-    stats = moments(sums)
-    whole = moments({name: part.total() for name, part in sums.items()})
-    out = np.zeros((len(X), len(rows)))
-    for j, lam in enumerate(settings.per_column(cells.size)):
-        known = ~np.isnan(X[:, j])
-        x, own, w = X[known, j], y[known], weight[known]
-        of_class = Moments(*(part[:, j] for part in stats))
-        left = Moments(*(np.repeat(part[None], len(x), axis=0) for part in of_class))
-        less = _without(Moments(*(part[own] for part in of_class)), x, w)
-        for part, value in zip(left, less, strict=True):
-            part[np.arange(len(x)), own] = value
-        rest = _without(Moments(*(part[j] for part in whole)), x, w)
-        prior = Prior(
-            rest.mean[:, None], (rest.spread / np.where(rest.n > 0, rest.n, 1.0))[:, None]
-        )
-        out[known] += _log_density(_fitted(left, prior, float(lam), settings), x[:, None])
+    out = np.zeros((len(X), params.mean.shape[1]))
+    for j, lam in enumerate(settings.per_column(cells.size).tolist()):
+        known = np.flatnonzero(~np.isnan(X[:, j]))
+        column = of_column(sums, j)
+        out[known] += _column_left_out(column, lam, settings, X[known, j], y[known], weight[known])
     return out
 
 
-def _without(of: Moments, x: FloatArray, weight: FloatArray) -> Moments:
-    """The moments when a row of this weight is taken away again."""
-    n, mean, spread = of
+def _column_left_out(
+    sums: dict[str, Any],
+    lam: float,
+    settings: Settings,
+    x: FloatArray,
+    own: NDArray[np.intp],
+    weight: FloatArray,
+) -> FloatArray:
+    """The same of one column, whose values are all known."""
+    totals = {name: part.total() for name, part in sums.items()}
+    whole = {name: ExactSum(part.digits[None], part.base) for name, part in totals.items()}
+    rest = _without(whole, x, np.zeros_like(own), weight)
+    prior = Prior(rest.mean, rest.spread / np.where(rest.n > 0, rest.n, 1.0))
+    others = Moments(*(part.T for part in moments(sums)))
+    turned = Prior(prior.mean[:, None], prior.var[:, None])
+    out = _log_density(_fitted(others, turned, lam, settings), x[:, None])
+    less = _fitted(_without(sums, x, own, weight), prior, lam, settings)
+    out[np.arange(len(x)), own] = _log_density(less, x)
+    out[rest.n <= 0] = 0.0  # the only value of the column: without it nothing is known
+    return out
+
+
+def _without(
+    sums: dict[str, Any], x: FloatArray, own: NDArray[np.intp], weight: FloatArray
+) -> Moments:
+    """The moments of a column in each row's class when the row is taken away again.
+
+    A row that holds nearly all of the spread would leave rounding in its
+    place: such rows, no more than a few a class, are taken from the exact sums.
+    """
+    n, mean, spread = (part[own, 0] for part in moments(sums))
     left = np.where(n - weight > 1e-9 * weight, n - weight, 0.0)
     some = np.where(left > 0, left, 1.0)
-    rest = np.maximum(spread - weight * (x - mean) ** 2 * (n / some), 0.0)
-    centre = np.where(left > 0, mean + (mean - x) * (weight / some), 0.0)
-    return Moments(left, centre, rest * (left > 0))
+    rest = np.maximum(spread - weight * (x - mean) ** 2 * (n / some), 0.0) * (left > 0)
+    less = Moments(left, np.where(left > 0, mean + (mean - x) * (weight / some), 0.0), rest)
+    bad = np.flatnonzero((rest < CANCELLED * spread) & (left > 0))
+    if len(bad):
+        gone = count(x[bad, None], np.arange(len(bad)), len(bad), weight[bad], Cells.of_columns(1))
+        had = {name: ExactSum(part.digits[own[bad]], part.base) for name, part in sums.items()}
+        for part, exactly in zip(less, moments(subtract(had, gone)), strict=True):
+            part[bad] = exactly[:, 0]
+    return less
 
 
 def add(params: Params, X: FloatArray, out: FloatArray) -> None:

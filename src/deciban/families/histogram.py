@@ -46,9 +46,11 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Params:
-    """The edges between the bins of each column, and the bins' log-probabilities."""
+    """The edges between the bins of each column; the bins as categories, counted and estimated."""
 
     edges: tuple[FloatArray, ...]
+    cells: Cells
+    sums: dict[str, Any]
     bins: categorical.Params
 
     @property
@@ -82,28 +84,20 @@ def count(
 
 def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Params:
     """Cut every column into bins, then estimate their shares as those of categories."""
-    edges, table, codes = discretised(sums, cells, settings)
-    return Params(edges, categorical.estimate(table, rows, codes, settings))
-
-
-def discretised(
-    sums: dict[str, Any], cells: Cells, settings: Settings
-) -> tuple[tuple[FloatArray, ...], dict[str, Any], Cells]:
-    """The edges between the bins, and the counts and cells of the bins as categories."""
     grid = grid_of(cells)
-    rules = settings.bins_of(len(cells.columns))
-    cuts = [
-        cut_points(part, int(rule))
-        for part, rule in zip(by_column(sums, cells), rules, strict=True)
-    ]
+    rules = settings.bins_of(len(cells.columns)).astype(int).tolist()
+    columns = by_column(sums, cells)
+    cuts = [cut_points(part, rule) for part, rule in zip(columns, rules, strict=True)]
     edges = tuple(edges_of(grid, j, cut) for j, cut in enumerate(cuts))
-    codes = Cells(cells.columns, tuple(np.arange(len(cut) + 1) for cut in cuts))
-    return edges, binned(sums, cells, cuts), codes
+    bins = Cells(cells.columns, tuple(np.arange(len(cut) + 1) for cut in cuts))
+    parts = [binned(part, cut) for part, cut in zip(columns, cuts, strict=True)]
+    table = {"count": np.concatenate([np.zeros((len(rows), 0)), *parts], axis=1)}
+    return Params(edges, bins, table, categorical.estimate(table, rows, bins, settings))
 
 
 def left_out(
+    params: Params,
     sums: dict[str, Any],
-    rows: FloatArray,
     cells: Cells,
     settings: Settings,
     X: FloatArray,
@@ -111,8 +105,8 @@ def left_out(
     weight: FloatArray,
 ) -> FloatArray:
     """The same with each row taken away from its class; the bins stay."""
-    edges, table, codes = discretised(sums, cells, settings)
-    return categorical.left_out(table, rows, codes, settings, codes_of(edges, X), y, weight)
+    codes = codes_of(params.edges, X)
+    return categorical.left_out(params.bins, params.sums, params.cells, settings, codes, y, weight)
 
 
 def grid_of(cells: Cells) -> Grid:
@@ -127,23 +121,35 @@ def by_column(sums: dict[str, Any], cells: Cells) -> list[FloatArray]:
     return [sums["count"][:, a:b] for a, b in pairwise(cells.offsets)]
 
 
-def binned(sums: dict[str, Any], cells: Cells, cuts: list[NDArray[np.intp]]) -> dict[str, Any]:
-    """The counts of the bins of all columns, side by side."""
-    parts = [
-        np.add.reduceat(part, np.concatenate([[0], cut]), axis=1)
-        if part.shape[1]
-        else np.zeros((len(part), 1))
-        for part, cut in zip(by_column(sums, cells), cuts, strict=True)
-    ]
-    return {"count": np.concatenate(parts, axis=1)}
+def binned(counts: FloatArray, cuts: NDArray[np.intp]) -> FloatArray:
+    """The counts of the bins of one column, (classes, bins).
+
+    >>> binned(np.array([[1.0, 2.0, 4.0]]), np.array([2]))
+    array([[3., 4.]])
+    """
+    if not counts.shape[1]:
+        return np.zeros((len(counts), 1))
+    return np.asarray(np.add.reduceat(counts, np.concatenate([[0], cuts]), axis=1))
 
 
 def edges_of(grid: Grid, column: int, cut: NDArray[np.intp]) -> FloatArray:
-    """The values that part the bins: half way between neighbours, where they are known exactly."""
+    """The least value of each bin but the first.
+
+    Half way between neighbours where they are known exactly, but never the
+    lower of them, which neighbouring floats would round to.
+    """
     floats = grid.floats(column)
+    low, high = floats[cut - 1], floats[cut]
     if grid.drop[column]:
-        return floats[cut]
-    return floats[cut - 1] + (floats[cut] - floats[cut - 1]) / 2
+        return high
+    middle = _between(low, high)
+    return np.where(middle > low, middle, high)
+
+
+def _between(low: FloatArray, high: FloatArray) -> FloatArray:
+    with np.errstate(over="ignore"):
+        middle = low + (high - low) / 2
+    return np.where(np.isfinite(middle), middle, low / 2 + high / 2)
 
 
 def codes_of(edges: tuple[FloatArray, ...], X: FloatArray) -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
-"""A batch of columns to counts: the one pass over the rows."""
+"""Rows to counts: the one pass over a table."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,26 +10,74 @@ from numpy.typing import NDArray
 from deciban import labels, tabular
 from deciban.cells import Cells
 from deciban.counts import Counts, Table
+from deciban.engines import threads
+from deciban.errors import InputError, ShapeError
+from deciban.exact import ExactSum
 from deciban.families import categorical, gaussian, histogram
+from deciban.grid import Grid
+from deciban.labels import Labels
+from deciban.mixed.parts import Part
+from deciban.mixed.rows import Rows
+from deciban.mixed.sample import Sample
 from deciban.schema import Schema
 from deciban.source.columns import Batch
 
 FloatArray = NDArray[np.float64]
 
 
-def count(
-    schema: Schema,
-    batch: Batch,
-    y: NDArray[np.intp],
-    classes: labels.Labels,
-    weight: FloatArray | None,
-) -> Counts:
+def learn(rows: Rows, sample: Sample | None = None) -> Counts:
+    """The counts of all rows: batches counted by all cores, added up in order."""
+
+    def seen() -> Iterator[Part]:
+        for part in map(Part.counted, rows.labelled()):
+            if sample is not None:
+                sample.add(part)
+            yield part
+
+    total: Counts | None = None
+    for counts in threads.run(lambda part: count(rows.schema, part), seen()):
+        total = counts if total is None else total + counts
+    if total is None or not rows.n_rows:
+        raise ShapeError(
+            "Found array with 0 sample(s): there are no rows.", hint="a table needs rows"
+        )
+    if not total.weight.any():
+        raise InputError("the total weight is zero: every weight is 0.", hint="some row must count")
+    return total
+
+
+def nothing(schema: Schema, classes: Labels) -> Counts:
+    """The counts of no rows: all columns and these classes.
+
+    What is taken away from counts takes columns without values along; adding
+    this brings them back.
+    """
+    rows = np.zeros(len(classes))
+    tables: dict[str, Table] = {}
+    if schema.categories:
+        none: Labels = np.empty(0, dtype=object)
+        cells = Cells(labels.narrowed(schema.categories), (none,) * len(schema.categories))
+        zero = {"count": np.zeros((len(classes), 0))}
+        tables["categories"] = Table("categorical", cells, rows, zero)
+    if schema.numbers:
+        names = labels.narrowed(schema.numbers)
+        exactly = ExactSum(np.zeros((len(classes), len(names), 1), dtype=np.int64), 0)
+        zeros = {"n": exactly, "total": exactly, "squares": exactly}
+        tables["moments"] = Table("gaussian", Cells(names), rows, zeros)
+        grid = Grid(names, (np.empty(0, dtype=np.int64),) * len(names), (0,) * len(names))
+        tables["histogram"] = Table("histogram", grid, rows, {"count": np.zeros((len(classes), 0))})
+    return Counts(classes, rows, tables)
+
+
+def count(schema: Schema, part: Part) -> Counts:
     """The counts of some rows.
 
     Three blocks: ``categories``, and for the numeric columns both ``moments``,
     which are exact, and the ``histogram``.
     """
-    K = len(classes)
+    if not part.batch.n_rows:
+        return nothing(schema, part.classes[:0])
+    batch, y, weight, K = part.batch, part.codes, part.weight, len(part.classes)
     rows = np.bincount(y, weight, K).astype(np.float64)
     tables: dict[str, Table] = {}
     if schema.categories:
@@ -38,19 +86,19 @@ def count(
         tables["categories"] = Table("categorical", cells, rows, sums)
     if schema.numbers:
         X = tabular.numbers(schema, batch)
-        names = labels.narrowed(schema.numbers)
-        columns = Cells(names)
-        tables["moments"] = Table(
-            "gaussian", columns, rows, gaussian.count(X, y, K, weight, columns)
-        )
-        grid, table = histogram.tabulate(X, y, K, weight, names)
+        columns = Cells(labels.narrowed(schema.numbers))
+        exactly = gaussian.count(X, y, K, weight, columns)
+        tables["moments"] = Table("gaussian", columns, rows, exactly)
+        grid, table = histogram.tabulate(X, y, K, weight, columns.columns)
         tables["histogram"] = Table("histogram", grid, rows, table)
-    return Counts(classes, rows, tables)
+    return Counts(part.classes, rows, tables)
 
 
 def _categories(schema: Schema, batch: Batch) -> tuple[Cells, NDArray[np.int64]]:
     columns = tabular.category_columns(schema, batch)
-    found = [tabular.factorise(column) for column in columns]
-    cells = Cells(labels.narrowed(schema.categories), tuple(values for values, _ in found))
-    codes: list[Any] = [codes for _, codes in found]
-    return cells, np.ascontiguousarray(np.column_stack(codes))
+    codes = np.empty((batch.n_rows, len(columns)), dtype=np.int64)
+    values = []
+    for j, column in enumerate(columns):
+        found, codes[:, j] = tabular.factorise(column)
+        values.append(found)
+    return Cells(labels.narrowed(schema.categories), tuple(values)), codes

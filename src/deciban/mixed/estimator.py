@@ -3,42 +3,49 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from deciban import decision, explanation, labels, scores, storage
+from deciban import encoding, labels, storage
 from deciban.calibration import Calibration
-from deciban.choices import Choice, Wishes
+from deciban.choices import Wishes
 from deciban.counts import Counts
 from deciban.engines import threads
 from deciban.errors import InputError, ModelFileError, ParameterError
 from deciban.mixed import files
+from deciban.mixed.counting import learn, nothing
+from deciban.mixed.gathering import gather
 from deciban.mixed.model import Model
-from deciban.mixed.rows import Rows, gather, learn
+from deciban.mixed.parts import Part
+from deciban.mixed.sample import Sample
+from deciban.mixed.scoring import Scoring
 from deciban.params import fixed_prior
 from deciban.schema import Schema
 from deciban.settings import check_smoothing
-from deciban.source.columns import Batch
+from deciban.source import naming
 from deciban.storage.document import field
 
 FloatArray = NDArray[np.float64]
 
-#: A temperature is fitted on no more rows than this, evenly spaced.
-CALIBRATION_ROWS = 50_000
 
-
-class NaiveBayes(ClassifierMixin, BaseEstimator):
+class NaiveBayes(Scoring):
     """Naive Bayes on tables as they are: numbers, categories, booleans, times, with holes.
 
     It takes frames (pandas, Polars, pyarrow), arrays, lists of dicts, and files
     or queries with ``target`` naming the column of labels. One pass over the
     rows fills a table of counts; how each column is modelled, how much it is
     smoothed and whether a hole says something is then chosen by the table.
+
+    Columns of text and identifiers are not counted: ``schema_`` says so, and a
+    warning names the text. A table without any other column is an error; with
+    one class, every answer is that class.
 
     Parameters
     ----------
@@ -56,7 +63,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         class priors: None (as counted), ``"uniform"``, or probabilities in the order of the classes
     calibrate
         whether the evidence is discounted so that probabilities can be trusted; False
-        is the pure model
+        is the pure model. The discount is fitted on leave-one-out scores of evenly
+        spaced rows, kept while counting; rows that are added later add theirs, rows
+        that are taken away leave it as it is, and ``recalibrate`` fits it anew.
 
     >>> rows = [{"size": "S", "age": 1}, {"size": "M", "age": None}, {"size": "L", "age": 9}]
     >>> m = NaiveBayes(calibrate=False).fit(rows, ["a", "a", "b"])
@@ -64,11 +73,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     array(['b'], dtype='<U1')
 
     """
-
-    model_: Model
-    classes_: NDArray[Any]
-    target_: str | None
-    n_features_in_: int
 
     def __init__(
         self,
@@ -89,8 +93,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.prior = prior
         self.calibrate = calibrate
 
-    # ------------------------------------------------------------------ learning
-
     def fit(
         self,
         X: Any,
@@ -100,15 +102,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         sql: str | None = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Count the rows of a table, with labels ``y`` or in the column ``target``."""
-        wishes = self._wishes()
-        rows = gather(self, X, y, target, sql, sample_weight, kinds=self.kinds)
-        counts = learn(rows, rows.schema)
-        self._adopt(Model(rows.schema, counts, wishes, self._prior_for(counts)))
-        rows.remember(self)
-        if self.calibrate:
-            self.model_ = self.model_.calibrated(self._measured(rows))
-        return self
+        """Count the rows of a table, with labels ``y`` or in the column ``target``.
+
+        ``sample_weight`` is an array or the name of a column.
+
+        >>> m = NaiveBayes().fit({"x": ["S", "S", "L"], "y": [1, 1, 2]}, target="y")
+        >>> m.counts_.weight, print(m.schema_)
+        x  categorical  texts: 2 different values in 3
+        (array([2., 1.]), None)
+        """
+        return self._fit(X, y, None, target, sql, sample_weight)
 
     def partial_fit(
         self,
@@ -120,16 +123,22 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         sql: str | None = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Count some more rows; a class that appears later is allowed."""
+        """Count some more rows; a class that appears later is allowed.
+
+        The first call infers the kinds of the columns. ``classes`` names classes
+        that have no rows yet.
+
+        >>> m = NaiveBayes().partial_fit({"x": ["S", "L"]}, [1, 2])
+        >>> m.partial_fit({"x": ["S"]}, [3]).classes_
+        array([1, 2, 3])
+        """
         if not hasattr(self, "model_"):
-            return self.fit(X, y, target=target, sql=sql, sample_weight=sample_weight)
-        rows = gather(self, X, y, target, sql, sample_weight, schema=self.schema_)
-        before = self.model_
-        self._with(before.counts + learn(rows, self.schema_), before.calibration)
-        if self.calibrate:
-            more = self._measured(rows)
-            kept = before.calibration or Calibration.nothing()
-            self.model_ = self.model_.calibrated(kept + more)
+            return self._fit(X, y, classes, target, sql, sample_weight)
+        with self._all_or_nothing():
+            before, sample = self.model_, self._sample()
+            more = learn(self._rows(X, y, self._target(y, target), sql, sample_weight), sample)
+            self._adopt(self._declared(before.counts + more, classes), before.calibration)
+            self._calibrate(sample, before.calibration)
         return self
 
     def forget(
@@ -141,19 +150,33 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         sql: str | None = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Take rows back that were counted before, exactly; the discount stays as it is."""
-        check_is_fitted(self)
-        rows = gather(self, X, y, target, sql, sample_weight, schema=self.schema_)
-        before = self.model_
-        self._with(before.counts - learn(rows, self.schema_), before.calibration)
+        """Take rows back that were counted before, exactly; the discount stays as it is.
+
+        A class or category without rows goes with its last row. A column that
+        had more than 4096 different numbers keeps the coarser grid it needed.
+
+        >>> m = NaiveBayes().fit({"x": ["S", "L", "M"]}, [1, 2, 2])
+        >>> m.forget({"x": ["M"]}, [2]).counts_.weight
+        array([1., 1.])
+        """
+        before = self._model()
+        with self._all_or_nothing():
+            gone = learn(self._rows(X, y, self._target(y, target), sql, sample_weight))
+            counts = self._less(before.counts, gone)
+            self._adopt(counts, _shared(before.calibration, before.counts, counts))
         return self
 
     def decay(self, factor: float) -> Self:
-        """Multiply the weight of everything learned so far."""
-        check_is_fitted(self)
-        before = self.model_
-        kept = before.calibration
-        self._with(before.counts * factor, None if kept is None else kept * factor)
+        """Multiply the weight of everything learned so far.
+
+        >>> m = NaiveBayes().fit({"x": ["S", "L"]}, [1, 2])
+        >>> m.decay(0.5).counts_.weight
+        array([0.5, 0.5])
+        """
+        before = self._model()
+        with self._all_or_nothing():
+            counts = before.counts * factor
+            self._adopt(counts, _shared(before.calibration, before.counts, counts))
         return self
 
     def recalibrate(
@@ -165,206 +188,144 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         sql: str | None = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Fit the discount anew on rows that are counted."""
-        check_is_fitted(self)
-        rows = gather(self, X, y, target, sql, sample_weight, schema=self.schema_)
-        self.model_ = self.model_.calibrated(self._measured(rows))
+        """Fit the discount anew on rows that are counted.
+
+        >>> X = {"x": ["S", "S", "L", "L"]}
+        >>> m = NaiveBayes(calibrate=False).fit(X, [1, 1, 2, 2])
+        >>> m.recalibrate(X, [1, 1, 2, 2]).temperature_
+        1.0
+        """
+        model, sample = self._model(), Sample()
+        for part in self._rows(X, y, self._target(y, target), sql, sample_weight).labelled():
+            sample.add(part.counted())
+        self.model_ = model.calibrated(_measured(model, sample))
         return self
 
     def __add__(self, other: object) -> Self:
-        """The model of both data sets."""
-        return self._combined(other, lambda a, b: a + b)
+        """The model of both data sets, with the parameters of the first."""
+        if not isinstance(other, NaiveBayes):
+            return NotImplemented
+        mine, theirs = self._model().calibration, other._model().calibration
+        both = mine + theirs if mine is not None and theirs is not None else mine or theirs
+        counts = self._combined(other, lambda a, b: a + b)
+        return self._with(counts, both if self.calibrate else mine)
 
     def __sub__(self, other: object) -> Self:
         """The model without the rows of the other."""
-        return self._combined(other, lambda a, b: a - b)
-
-    def _combined(self, other: object, combine: Callable[[Counts, Counts], Counts]) -> Self:
         if not isinstance(other, NaiveBayes):
+            return NotImplemented
+        counts = self._combined(other, self._less)
+        model = self._model()
+        return self._with(counts, _shared(model.calibration, model.counts, counts))
+
+    # ------------------------------------------------------------------ counts
+
+    def _fit(
+        self, X: Any, y: Any, classes: Any, target: str | None, sql: str | None, weight: Any
+    ) -> Self:
+        with self._all_or_nothing():
+            rows = gather(self, X, y, target, sql, weight, kinds=self.kinds)
+            _check_columns(rows.schema)
+            sample = self._sample()
+            wishes = self._wishes(rows.schema)
+            counts = learn(rows, sample)
+            rows.remember(self)
+            self.model_ = Model(rows.schema, counts, wishes)
+            self._adopt(self._declared(counts, classes), None)
+            self._calibrate(sample, None)
+        return self
+
+    def _declared(self, counts: Counts, classes: Any) -> Counts:
+        """With classes that have no rows yet."""
+        if classes is None:
+            return counts
+        return counts + nothing(self.schema_, encoding.class_codes(classes, "classes").classes)
+
+    def _less(self, counts: Counts, gone: Counts) -> Counts:
+        """What is left; columns stay when their last value goes."""
+        left = counts - gone
+        if not len(left.classes):
             raise InputError(
-                f"NaiveBayes and {type(other).__name__} do not add up.",
-                hint="combine two models of this class",
+                f"nothing is left of {counts.weight.sum():g} rows.",
+                hint="a model without rows knows nothing: fit another one",
             )
-        check_is_fitted(self)
-        check_is_fitted(other)
-        if [(c.name, c.kind) for c in self.schema_.columns] != [
-            (c.name, c.kind) for c in other.schema_.columns
-        ]:
-            raise InputError(
-                "the models have different columns or kinds of columns.",
-                hint="state the kinds of columns where inference differs",
-            )
+        return nothing(self.schema_, left.classes) + left
+
+    def _combined(self, other: NaiveBayes, combine: Callable[[Counts, Counts], Counts]) -> Counts:
+        mine, theirs = (
+            {c.name: (c.kind, c.unit) for c in side._model().schema.columns}
+            for side in (self, other)
+        )
+        for name in {**mine, **theirs}:
+            if mine.get(name) != theirs.get(name):
+                sides = [side[name][0] if name in side else "absent" for side in (mine, theirs)]
+                raise InputError(
+                    f"column {name!r} is {sides[0]} in one model and {sides[1]} in the other.",
+                    hint="state the kinds of columns where inference differs",
+                )
+        return combine(self.counts_, other.counts_)
+
+    def _with(self, counts: Counts, calibration: Calibration | None) -> Self:
+        """Another model of the same columns and parameters."""
         result: Self = clone(self)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(result, name, getattr(self, name))
-        mine, theirs = self.model_.calibration, other.model_.calibration
-        counts = combine(self.model_.counts, other.model_.counts)
-        both = mine + theirs if mine is not None and theirs is not None else mine
-        grown = counts.weight.sum() > self.model_.counts.weight.sum()
-        result._adopt(
-            Model(
-                self.schema_,
-                counts,
-                self._wishes(),
-                result._prior_for(counts),
-                both if grown else mine,
-            )
+        result.__dict__.update(
+            {n: v for n, v in self.__dict__.items() if n.endswith("_") and not n.startswith("_")}
         )
+        result._adopt(counts, calibration)
         return result
-
-    # ------------------------------------------------------------------ scoring
-
-    def predict_joint_log_proba(self, X: Any) -> FloatArray:
-        """``log P(c, x)`` of every row and class; the evidence is discounted if calibrated."""
-        return self._scored(X, lambda joint: None)
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """``log P(c | x)`` of every row and class."""
-        return self._scored(
-            X, lambda joint: scores.normalise(joint, self.model_.log_prior, logarithm=True)
-        )
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """``P(c | x)`` of every row and class; rows sum to one."""
-        return self._scored(X, lambda joint: scores.normalise(joint, self.model_.log_prior))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The likeliest class of every row."""
-        posterior = self.predict_proba(X)
-        return np.asarray(self.classes_[posterior.argmax(axis=1)])
-
-    def decide(self, X: Any, loss: Any = None, abstain: float | None = None) -> NDArray[Any]:
-        """The answer of least expected loss; None is an abstention."""
-        return decision.decide(self.predict_proba(X), self.classes_, loss, abstain)
-
-    def evidence(self, X: Any, against: Any = None) -> FloatArray:
-        """Decibans of every column for every class, (rows, columns, classes), prior apart."""
-        check_is_fitted(self)
-        at = explanation.position(against, self.classes_)
-        parts = [self.model_.explain(batch) for batch in self._batches(X)]
-        shape = (0, len(self.schema_.names), len(self.classes_))
-        return explanation.decibans(np.concatenate([np.empty(shape), *parts]), at)
-
-    def prior_evidence(self, against: Any = None) -> FloatArray:
-        """Decibans of the prior for every class."""
-        check_is_fitted(self)
-        return explanation.decibans(
-            self.model_.log_prior, explanation.position(against, self.classes_)
-        )
-
-    def leave_one_out(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        target: str | None = None,
-        sql: str | None = None,
-        sample_weight: Any = None,
-    ) -> FloatArray:
-        """``log P(c | x)`` of counted rows, each as if it had never been seen.
-
-        The choices (bins, smoothing, shapes, discount) stay; exact for one scoring pass.
-        """
-        check_is_fitted(self)
-        rows = gather(self, X, y, target, sql, sample_weight, schema=self.schema_)
-
-        def work(part: tuple[Batch, NDArray[np.intp], FloatArray]) -> FloatArray:
-            prior, said = self.model_.left_out(*part)
-            joint = prior + self.model_.discount * said
-            scores.normalise(joint, self.model_.log_prior, logarithm=True)
-            return joint
-
-        return np.concatenate(list(threads.run(work, rows.coded(self.classes_))))
-
-    def _scored(self, X: Any, finish: Callable[[FloatArray], None]) -> FloatArray:
-        check_is_fitted(self)
-
-        def work(batch: Batch) -> FloatArray:
-            joint = np.empty((batch.n_rows, len(self.classes_)))
-            self.model_.fill_joint(batch, joint)
-            finish(joint)
-            return joint
-
-        _ = self.model_.params  # once, before the threads ask for it
-        parts = list(threads.run(work, self._batches(X)))
-        return np.concatenate([np.empty((0, len(self.classes_))), *parts])
-
-    def _batches(self, X: Any) -> Iterator[Batch]:
-        return gather(self, X, None, None, None, None, schema=self.schema_).batches()
 
     # ------------------------------------------------------------------ files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a ``.deciban`` file: whole, or not at all."""
+        """Write the model to a ``.deciban`` file: whole, or not at all.
+
+        >>> import tempfile
+        >>> from deciban import load
+        >>> m = NaiveBayes().fit({"x": ["S", "S", "L"]}, [1, 1, 2])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     m.save(f"{folder}/m.deciban")
+        ...     load(f"{folder}/m.deciban").counts_ == m.counts_
+        True
+        """
         check_is_fitted(self)
         named = hasattr(self, "feature_names_in_")
         storage.save(path, files.to_stored(self.model_, self.get_params(), self.target_, named))
 
     @classmethod
     def from_stored(cls, stored: storage.Stored) -> Self:
-        """The estimator of a file that was read."""
-        model = files.from_stored(stored)
-        about = stored.description
+        """The estimator in a model file that was read."""
+        model, about = files.from_stored(stored), stored.description
         try:
             found = cls(**field(about, "parameters", dict))
         except TypeError:
             raise ModelFileError("the parameters are not those of NaiveBayes.") from None
-        found._wishes()
-        found._adopt(model)
-        found.target_ = about["target"]
-        found.n_features_in_ = len(model.schema.names)
+        found._wishes(model.schema)
+        found.model_, found.classes_ = model, model.counts.classes
+        found.target_, found.n_features_in_ = about["target"], len(model.schema.names)
         if field(about, "named", bool):
             found.feature_names_in_ = labels.objects(model.schema.names)
+        _ = model.params  # what cannot be estimated is noticed now
         return found
 
     # ------------------------------------------------------------------ the model
 
-    @property
-    def schema_(self) -> Schema:
-        """What each column is, and why."""
-        return self.model_.schema
-
-    @property
-    def choices_(self) -> dict[str, Choice]:
-        """How each counted column is modelled."""
-        return self.model_.choices
-
-    @property
-    def counts_(self) -> Counts:
-        """The table of counts."""
-        return self.model_.counts
-
-    @property
-    def temperature_(self) -> float:
-        """One over the discount of the evidence: 1 is the pure model."""
-        return 1.0 / self.model_.discount
-
-    def _adopt(self, model: Model) -> None:
+    def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
+        """Make these counts the model."""
+        prior = None if self.prior is None else np.exp(fixed_prior(self.prior, len(counts.classes)))
+        model = Model(self.schema_, counts, self._wishes(self.schema_), prior, calibration)
         _ = model.params  # fails before anything changes
         self.model_ = model
-        self.classes_ = model.counts.classes
+        self.classes_ = counts.classes
 
-    def _with(self, counts: Counts, calibration: Calibration | None) -> None:
-        self._adopt(
-            Model(self.schema_, counts, self._wishes(), self._prior_for(counts), calibration)
-        )
+    def _sample(self) -> Sample | None:
+        return Sample() if self.calibrate else None
 
-    def _measured(self, rows: Rows) -> Calibration:
-        """The calibration of counted rows: evenly spaced ones, if there are many."""
-        stride = max(1, round(rows.n_rows / CALIBRATION_ROWS))
-        total = Calibration.nothing()
-        for batch, y, weight in rows.coded(self.classes_, stride):
-            prior, said = self.model_.left_out(batch, y, weight)
-            total = total + Calibration.of(prior, said, y, weight)
-        return total * stride
+    def _calibrate(self, sample: Sample | None, before: Calibration | None) -> None:
+        if sample is not None:
+            more = _measured(self.model_, sample)
+            self.model_ = self.model_.calibrated(more if before is None else before + more)
 
-    def _prior_for(self, counts: Counts) -> Any:
-        if self.prior is None:
-            return None
-        return np.exp(fixed_prior(self.prior, len(counts.classes)))
-
-    def _wishes(self) -> Wishes:
+    def _wishes(self, schema: Schema) -> Wishes:
         for name, allowed in (
             ("numeric", ("auto", "gaussian", "histogram", "mdl")),
             ("missing", ("auto", "skip", "value")),
@@ -376,16 +337,74 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                     f"got {getattr(self, name)!r}.",
                     hint=f"{allowed[0]!r} is the default",
                 )
-        if isinstance(self.smoothing, Mapping):
-            for value in self.smoothing.values():
-                check_smoothing(value)
-        elif self.smoothing != "auto":
-            check_smoothing(self.smoothing)
-        return Wishes(self.numeric, self.missing, self.smoothing, self.method)
+        return Wishes(self.numeric, self.missing, _smoothing(self.smoothing, schema), self.method)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """A failed update changes nothing."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+
+def _check_columns(schema: Schema) -> None:
+    """Text is named in a warning; some column must be left to learn from."""
+    texts = schema.ignored("text")
+    if not (schema.numbers or schema.categories):
+        reasons = "; ".join(f"{c.name!r} is {c.kind} ({c.reason})" for c in schema.columns[:3])
+        raise InputError(
+            f"no column is left to learn from: {reasons}.",
+            hint="state what a column is, such as kinds={'name': 'categorical'}",
+        )
+    if texts:
+        warnings.warn(
+            f"text is not counted yet, so {', '.join(map(repr, texts))} is ignored.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _smoothing(stated: Any, schema: Schema) -> Any:
+    """Checked: ``"auto"``, a number, or a number for each column that is counted."""
+    if isinstance(stated, str) and stated == "auto":
+        return stated
+    if not isinstance(stated, Mapping):
+        if isinstance(stated, str) or check_smoothing(stated).ndim:
+            raise ParameterError(
+                f'smoothing must be a number >= 0, "auto" or a dict, got {stated!r}.',
+                hint="0 is maximum likelihood, 1 is Laplace",
+            )
+        return float(stated)
+    out = {}
+    columns = {column.name: column for column in schema.columns}
+    for name, value in stated.items():
+        if name not in columns:
+            raise naming.unknown(name, schema.names)
+        counted = (*columns[name].numbers, *columns[name].categories)
+        out.update(dict.fromkeys(counted, _smoothing(value, Schema(()))))
+    return out
+
+
+def _shared(calibration: Calibration | None, before: Counts, after: Counts) -> Calibration | None:
+    """The calibration with the weight that is left: it says the same, less loudly."""
+    if calibration is None:
+        return None
+    return calibration * float(after.weight.sum() / max(before.weight.sum(), np.finfo(float).tiny))
+
+
+def _measured(model: Model, sample: Sample) -> Calibration:
+    """The calibration of counted rows: a row of weight k is k rows, of which one is left out."""
+
+    def work(part: Part) -> Calibration:
+        y, weight = part.codes_among(model.counts.classes), part.weights
+        prior, said = model.left_out(part.batch, y, np.minimum(weight, 1.0))
+        return Calibration.of(prior, said, y, weight)
+
+    total = Calibration.nothing()
+    for part in threads.run(work, sample.parts):
+        total = total + part
+    return total * sample.stride

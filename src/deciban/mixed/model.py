@@ -8,22 +8,24 @@ every column whose holes say something.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import params, scores, tabular
+from deciban import params, rounding, scores, tabular
 from deciban.calibration import Calibration
 from deciban.cells import Cells
 from deciban.choices import Choice, Wishes, choose
 from deciban.counts import Counts, Table
 from deciban.errors import InputError
 from deciban.families import family
+from deciban.families.discrete import log_shares, pseudo_count
 from deciban.schema import Schema
-from deciban.settings import Settings
+from deciban.settings import Method, Settings
 from deciban.source.columns import Batch
 
 FloatArray = NDArray[np.float64]
@@ -56,9 +58,17 @@ class Model:
     @cached_property
     def log_prior(self) -> FloatArray:
         """``log P(c)``."""
+        return params.class_prior(self.counts, self._lam, method=self._method, fixed=self.prior)
+
+    @property
+    def _method(self) -> Method:
+        return cast("Method", self.wishes.method)
+
+    @property
+    def _lam(self) -> float:
+        """The smoothing of what belongs to no column, or to the holes of one."""
         stated = self.wishes.smoothing
-        lam = float(stated) if isinstance(stated, int | float) else PRIOR
-        return params.class_prior(self.counts, lam, fixed=self.prior)
+        return PRIOR if isinstance(stated, str | Mapping) else float(stated)
 
     # ------------------------------------------------------------------ blocks
 
@@ -102,9 +112,9 @@ class Model:
         out = {}
         for block, table in self.blocks.tables.items():
             names = table.cells.columns.tolist()
-            lam = [PRIOR if block == "missing" else self.choices[n].smoothing for n in names]
+            lam = [self._lam if block == "missing" else self.choices[n].smoothing for n in names]
             bins = [self.choices[n].bins for n in names] if block == "histogram" else 10
-            out[block] = Settings(self.wishes.method, np.array(lam), bins=np.asarray(bins))  # type: ignore[arg-type]
+            out[block] = Settings(self._method, np.array(lam), bins=np.asarray(bins))
         return out
 
     @cached_property
@@ -124,7 +134,6 @@ class Model:
         numbers = tabular.numbers(self.schema, batch)
         columns = tabular.category_columns(self.schema, batch)
         codes = tabular.codes(self._lookups, columns, batch.n_rows)
-        at = {name: j for j, name in enumerate(self.schema.numbers)}
         out: Matrices = {}
         for block in self.blocks.tables:
             if block == "categories":
@@ -132,16 +141,20 @@ class Model:
             elif block == "missing":
                 out[block] = self._missing_codes(numbers, codes)
             else:
-                some = [at[name] for name in self._chosen(block)]
-                out[block] = np.ascontiguousarray(numbers[:, some])
+                out[block] = np.ascontiguousarray(numbers[:, self._places[block]])
         return out
 
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Where the columns of each block of numbers stand among the numbers."""
+        at = {name: j for j, name in enumerate(self.schema.numbers)}
+        return {block: [at[n] for n in self._chosen(block)] for block in ("gaussian", "histogram")}
+
     def _missing_codes(self, numbers: FloatArray, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        gaps = np.column_stack([np.isnan(numbers), codes < 0])
         names = [*self.schema.numbers, *self.schema.categories]
-        return np.ascontiguousarray(
-            gaps[:, [names.index(name) for name in self.missing_columns]].astype(np.int64)
-        )
+        gaps = np.column_stack([np.isnan(numbers), codes < 0])
+        some = [names.index(name) for name in self.missing_columns]
+        return np.ascontiguousarray(gaps[:, some].astype(np.int64))
 
     def fill_joint(self, batch: Batch, out: FloatArray) -> None:
         """Write ``log P(c) + beta * log P(x | c)`` of every row and class."""
@@ -149,13 +162,15 @@ class Model:
         self._discounted(out)
 
     def _discounted(self, joint: FloatArray) -> None:
-        beta = self.discount
-        if beta != 1.0:
+        if self.discount != 1.0:
             with np.errstate(invalid="ignore"):
-                joint -= self.log_prior
-                joint *= beta
-                joint += self.log_prior
-            joint[np.isnan(joint)] = -np.inf
+                joint[:] = self.believed(self.log_prior, joint - self.log_prior)
+
+    def believed(self, prior: FloatArray, said: FloatArray) -> FloatArray:
+        """``prior + beta * said``; what is impossible stays so."""
+        joint = prior + self.discount * said
+        joint[np.isnan(joint)] = -np.inf
+        return joint
 
     def explain(self, batch: Batch) -> FloatArray:
         """``beta * log P(x_j | c)`` of every column of the schema, (rows, columns, classes)."""
@@ -178,38 +193,27 @@ class Model:
         """Log prior and log-likelihood, (rows, classes), of counted rows as if each never was."""
         evidence = np.zeros((batch.n_rows, len(self.counts.classes)))
         for block, X in self.matrices(batch).items():
-            table = self.blocks.tables[block]
-            how = family(table.family).left_out
-            evidence += how(
-                dict(table.sums), table.rows, table.cells, self.settings[block], X, y, weight
+            table, how = self.blocks.tables[block], self.settings[block]
+            kind, parts = self.params.blocks[block]
+            evidence += family(kind).left_out(
+                parts, dict(table.sums), table.cells, how, X, y, weight
             )
         return self._prior_left_out(y, weight), evidence
 
     def _prior_left_out(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
+        shape = (len(y), len(self.log_prior))
         if self.prior is not None:
-            return np.broadcast_to(self.log_prior, (len(y), len(self.log_prior)))
+            return np.broadcast_to(self.log_prior, shape)
+        amount = np.array(np.broadcast_to(self.counts.weight, shape))
         rows = np.arange(len(y))
-        stated = self.wishes.smoothing
-        lam = float(stated) if isinstance(stated, int | float) else PRIOR
-        amount = np.repeat((self.counts.weight + lam)[None], len(y), axis=0)
-        amount[rows, y] = np.maximum(amount[rows, y] - weight, 0.0)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(amount) - np.log(amount.sum(axis=1, keepdims=True)))
+        amount[rows, y] = rounding.difference(amount[rows, y], weight)
+        amount = np.maximum(amount + pseudo_count(self._method, self._lam), 0.0)
+        return log_shares(amount, amount.sum(axis=1, keepdims=True), shape[1])
 
     def calibrated(self, calibration: Calibration | None) -> Model:
-        """The same model with another calibration."""
+        """The same model with another calibration; what was derived does not depend on it."""
         new = replace(self, calibration=calibration)
-        for name in (
-            "choices",
-            "blocks",
-            "settings",
-            "params",
-            "_lookups",
-            "missing_columns",
-            "log_prior",
-        ):
-            if name in self.__dict__:
-                new.__dict__[name] = self.__dict__[name]
+        new.__dict__.update({**self.__dict__, "calibration": calibration})
         return new
 
 

@@ -1,0 +1,163 @@
+"""Whatever a user passes, as rows: frames, arrays, files, queries, streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from deciban import encoding, schema, source
+from deciban.encoding import Labelled
+from deciban.errors import InputError, ParameterError, ShapeError
+from deciban.mixed.parts import some_rows
+from deciban.mixed.rows import Rows
+from deciban.schema import SAMPLE, Schema
+from deciban.source import naming
+from deciban.source.columns import Batch
+
+
+def gather(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    target: str | None = None,
+    sql: str | None = None,
+    weight: Any = None,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    schema: Schema | None = None,
+) -> Rows:
+    """The rows of whatever was passed; without a schema, it is inferred."""
+    named = sql is not None or not is_matrix(X)
+    if target is not None and (y is not None or not named):
+        raise ParameterError(
+            f"labels are in the column {target!r} or in y; got "
+            f"{'both' if y is not None else 'an array, whose columns have no names'}.",
+            hint="pass y alone for arrays",
+        )
+    table = source.scan(X, sql=sql) if named else _matrix(estimator, X, schema)
+    for column in (target, weight):
+        if isinstance(column, str):
+            table.require(column)
+    rows = Rows(table, schema or Schema(()), _labels(y), target, _weight(weight), named)
+    if schema is None:
+        _infer(rows, kinds)
+    else:
+        _check_names(estimator, rows)
+    return rows
+
+
+def _labels(y: Any) -> Labelled | None:
+    if y is None:
+        return None
+    try:
+        values = encoding.vector(column_or_1d(y, warn=True))
+    except ValueError as error:
+        raise ShapeError(str(error), hint="give one label a row") from None
+    return encoding.class_codes(values.astype(object) if values.dtype.kind == "U" else values)
+
+
+def _weight(weight: Any) -> Any:
+    """The name of a column, or an array."""
+    return weight if weight is None or isinstance(weight, str) else np.asarray(weight)
+
+
+def is_matrix(X: Any) -> bool:
+    """Whether it is an array, or what becomes one: not a frame, file, dict or list of dicts.
+
+    >>> is_matrix([[1, 2]]), is_matrix([{"x": 1}]), is_matrix("rows.csv")
+    (True, False, False)
+    """
+    if isinstance(X, list | tuple):
+        return not (X and (isinstance(X[0], Mapping) or _is_frame(X[0])))
+    return not (
+        _is_frame(X) or isinstance(X, str) or hasattr(X, "__fspath__") or hasattr(X, "__next__")
+    )
+
+
+def _is_frame(X: Any) -> bool:
+    return isinstance(X, Mapping | source.Scan) or any(
+        hasattr(X, name) for name in ("collect_batches", "__arrow_c_stream__", "columns")
+    )
+
+
+def _matrix(estimator: Any, X: Any, schema: Schema | None) -> source.Scan:
+    """A matrix, checked; its columns are those of the schema, or x0, x1, ..."""
+    if isinstance(X, list | tuple) and any(
+        isinstance(value, str) for row in X[:100] if isinstance(row, list | tuple) for value in row
+    ):
+        X = _objects(X)
+    try:
+        checked = validate_data(
+            estimator, X, dtype=None, ensure_all_finite=False, reset=schema is None
+        )
+    except TypeError:
+        raise
+    except ValueError as error:
+        kind = ShapeError if "sample" in str(error) or "feature" in str(error) else InputError
+        raise kind(str(error), hint="give a row a line and a column a feature") from None
+    names = schema.names if schema else [f"x{j}" for j in range(checked.shape[1])]
+    return source.scan({name: checked[:, j] for j, name in enumerate(names)})
+
+
+def _objects(X: Any) -> NDArray[Any]:
+    try:
+        return np.array(X, dtype=object)
+    except ValueError:
+        raise ShapeError(
+            "the rows of X have different numbers of values.", hint="give one value a column"
+        ) from None
+
+
+# ---------------------------------------------------------------------- columns
+
+
+def _infer(rows: Rows, kinds: Mapping[str, str] | None) -> None:
+    """Read enough rows to say what the columns are."""
+    rest = iter(rows.table)
+    first: list[Batch] = []
+    while sum(batch.n_rows for batch in first) < SAMPLE:
+        batch = next(rest, None)
+        if batch is None:
+            break
+        first.append(batch)
+    if not first:
+        raise ShapeError(
+            "Found array with 0 sample(s): there are no rows.", hint="a table needs rows"
+        )
+    apart = {name for name in (rows.target, rows.weight) if isinstance(name, str)}
+    keep = [name for name in rows.table.names if name not in apart]
+    sample = [Batch(b.n_rows, {n: b.columns[n] for n in keep}) for b in _head(first)]
+    rows.schema = schema.infer(sample, kinds)
+    rows.put_back(first, rest)
+
+
+def _head(batches: list[Batch]) -> Iterator[Batch]:
+    """The first rows, as many as kinds are inferred from: batches do not matter."""
+    left = SAMPLE
+    for batch in batches:
+        rows: NDArray[np.intp] = np.arange(min(left, batch.n_rows))
+        yield batch if len(rows) == batch.n_rows else some_rows(batch, rows)
+        left -= len(rows)
+
+
+def _check_names(estimator: Any, rows: Rows) -> None:
+    """Columns are found by name; one too few or too many is an error."""
+    wanted, found = rows.schema.names, rows.table.names
+    for name in wanted:
+        if name not in found:
+            raise naming.unknown(name, found)
+    known = {*wanted, rows.target, getattr(estimator, "target_", None)}
+    if isinstance(rows.weight, str):
+        known.add(rows.weight)
+    extra = [name for name in found if name not in known]
+    if extra:
+        close = naming.nearest(extra[0], wanted)
+        raise ShapeError(
+            f"column {extra[0]!r} was not there in training; X has {len(found)} features, but "
+            f"{type(estimator).__name__} is expecting {len(wanted)} features as input.",
+            hint="leave it out" if close is None else f"leave it out; the nearest is {close!r}",
+        )

@@ -1,0 +1,48 @@
+"""Evenly spaced rows of a stream, kept while it is read.
+
+Which rows are kept depends on their number alone, not on the batches they come
+in: every row at first, then every second, every fourth, ... as they become too
+many. One pass is enough, and so is one read of a stream that can be read once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from deciban.mixed.parts import Part, joined
+
+#: No more rows are kept than this.
+MOST = 20_000
+
+
+@dataclass
+class Sample:
+    """Rows 0, ``stride``, 2 ``stride``, ... of those that were added; no more than ``MOST``."""
+
+    stride: int = 1
+    seen: int = 0
+    parts: list[Part] = field(default_factory=list)
+
+    @property
+    def kept(self) -> int:
+        """How many rows are kept."""
+        return sum(part.batch.n_rows for part in self.parts)
+
+    def add(self, part: Part) -> None:
+        """See some more rows."""
+        n_rows = part.batch.n_rows
+        while -(-(self.seen + n_rows) // self.stride) > MOST:
+            self._thin()
+        some = np.arange(-self.seen % self.stride, n_rows, self.stride)
+        self.seen += n_rows
+        if len(some):
+            self.parts.append(part.taken(some))
+
+    def _thin(self) -> None:
+        """Keep every second row."""
+        self.stride *= 2
+        if self.parts:
+            whole = joined(self.parts)
+            self.parts = [whole.taken(np.arange(0, whole.batch.n_rows, 2))]
