@@ -31,6 +31,7 @@ law = settings(max_examples=150, deadline=None)
         ([5], 3, []),
         ([], 3, []),
         ([0.1] * 10, 5, [2, 4, 6, 8]),
+        ([0.1] * 3, 3, [1, 2]),
     ],
 )
 def test_equal_frequency_by_hand(counts, bins, cuts):

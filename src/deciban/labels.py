@@ -106,18 +106,15 @@ def _factorise_range(values: NDArray[Any], low: int, high: int) -> tuple[Labels,
 
 
 def _factorise_objects(values: NDArray[Any]) -> tuple[Labels, Positions]:
-    first: dict[Hashable, int] = {}
+    items = values.tolist()
     try:
-        codes = np.fromiter(
-            (first.setdefault(value, len(first)) for value in values.tolist()),
-            dtype=np.intp,
-            count=len(values),
-        )
+        first = {label: place for place, label in enumerate(dict.fromkeys(items))}
     except TypeError as error:
         raise UnhashableError(
             f"a label argument must be a string or a number, or at least hashable: {error}.",
             hint="use strings, numbers or tuples",
         ) from None
+    codes = np.fromiter(map(first.__getitem__, items), dtype=np.intp, count=len(items))
     known = ordered(label for label in first if not is_missing(label))
     place = np.full(len(first), -1, dtype=np.intp)
     for position, label in enumerate(known.tolist()):

@@ -14,6 +14,7 @@ bin, being the same under every class, does not matter.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -60,11 +61,21 @@ class Params:
 
 
 def tabulate(
-    X: FloatArray, y: NDArray[np.intp], n_classes: int, weight: FloatArray | None, names: Any
+    X: FloatArray,
+    y: NDArray[np.intp],
+    n_classes: int,
+    weight: FloatArray | None,
+    names: Any,
+    drop: Sequence[int] | None = None,
 ) -> tuple[Grid, dict[str, Any]]:
-    """The keys that the rows have, and the weight of each class on them."""
+    """The keys that the rows have, and the weight of each class on them.
+
+    Where it is known that other rows of the table need ``drop`` bits dropped,
+    these rows need not find that out by themselves.
+    """
+    start = [0] * X.shape[1] if drop is None else drop
     found = [
-        kernel.count(np.ascontiguousarray(X[:, j]), y, weight, n_classes, 0, MOST)
+        kernel.count(np.ascontiguousarray(X[:, j]), y, weight, n_classes, start[j], MOST)
         for j in range(X.shape[1])
     ]
     grid = Grid(names, tuple(keys for _, keys, _ in found), tuple(drop for drop, _, _ in found))
@@ -154,11 +165,8 @@ def _between(low: FloatArray, high: FloatArray) -> FloatArray:
 
 def codes_of(edges: tuple[FloatArray, ...], X: FloatArray) -> NDArray[np.int64]:
     """The bin of every value; -1 where it is missing."""
-    out = np.empty(X.shape, dtype=np.int64)
-    for j, some in enumerate(edges):
-        out[:, j] = np.searchsorted(some, X[:, j], side="right")
-    out[np.isnan(X)] = -1
-    return out
+    offsets = np.cumsum([0, *map(len, edges)], dtype=np.intp)
+    return kernel.bins(X, np.concatenate([np.empty(0), *edges]), offsets)
 
 
 def add(params: Params, X: FloatArray, out: FloatArray) -> None:

@@ -139,3 +139,29 @@ def floats(const int64_t[::1] keys, int drop):
         bits ^= (bits >> 63) & TURN
         memcpy(&out[i], &bits, 8)
     return np.asarray(out)
+
+
+def bins(const double[:, ::1] X, const double[::1] edges, const Py_ssize_t[::1] offsets):
+    """How many edges of its column do not lie above each value; -1 for NaN.
+
+    The edges of column j are ``edges[offsets[j]:offsets[j + 1]]``, in order.
+    """
+    cdef:
+        Py_ssize_t n = X.shape[0], d = X.shape[1], i, j, at, left, half
+        int64_t[:, ::1] out = np.empty((n, d), dtype=np.int64)
+        double x
+    with nogil:
+        for i in range(n):
+            for j in range(d):
+                x = X[i, j]
+                if x != x:
+                    out[i, j] = -1
+                    continue
+                at = offsets[j]
+                left = offsets[j + 1] - at
+                while left > 1:                  # halving without branches
+                    half = left >> 1
+                    at += half if edges[at + half - 1] <= x else 0
+                    left -= half
+                out[i, j] = at - offsets[j] + (1 if left == 1 and edges[at] <= x else 0)
+    return np.asarray(out)

@@ -35,7 +35,11 @@ def learn(rows: Rows, sample: Sample | None = None) -> Counts:
             yield part
 
     total: Counts | None = None
-    for counts in threads.run(lambda part: count(rows.schema, part), seen()):
+
+    def work(part: Part) -> Counts:
+        return count(rows.schema, part, None if total is None else _dropped(total))
+
+    for counts in threads.run(work, seen()):
         total = counts if total is None else total + counts
     if total is None or not rows.n_rows:
         raise ShapeError(
@@ -69,8 +73,14 @@ def nothing(schema: Schema, classes: Labels) -> Counts:
     return Counts(classes, rows, tables)
 
 
-def count(schema: Schema, part: Part) -> Counts:
-    """The counts of some rows.
+def _dropped(counts: Counts) -> tuple[int, ...] | None:
+    """How coarse the grids are by now: they will not become finer."""
+    table = counts.tables.get("histogram")
+    return None if table is None else histogram.grid_of(table.cells).drop
+
+
+def count(schema: Schema, part: Part, drop: tuple[int, ...] | None = None) -> Counts:
+    """The counts of some rows; ``drop`` is how coarse the grids have to be anyway.
 
     Three blocks: ``categories``, and for the numeric columns both ``moments``,
     which are exact, and the ``histogram``.
@@ -89,7 +99,7 @@ def count(schema: Schema, part: Part) -> Counts:
         columns = Cells(labels.narrowed(schema.numbers))
         exactly = gaussian.count(X, y, K, weight, columns)
         tables["moments"] = Table("gaussian", columns, rows, exactly)
-        grid, table = histogram.tabulate(X, y, K, weight, columns.columns)
+        grid, table = histogram.tabulate(X, y, K, weight, columns.columns, drop)
         tables["histogram"] = Table("histogram", grid, rows, table)
     return Counts(part.classes, rows, tables)
 

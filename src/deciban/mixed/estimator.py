@@ -68,7 +68,7 @@ class NaiveBayes(Scoring):
         that are taken away leave it as it is, and ``recalibrate`` fits it anew.
 
     >>> rows = [{"size": "S", "age": 1}, {"size": "M", "age": None}, {"size": "L", "age": 9}]
-    >>> m = NaiveBayes(calibrate=False).fit(rows, ["a", "a", "b"])
+    >>> m = NaiveBayes(smoothing=1, calibrate=False).fit(rows, ["a", "a", "b"])
     >>> m.predict([{"size": "L", "age": 8}])
     array(['b'], dtype='<U1')
 
