@@ -3,6 +3,7 @@
 ``python tests/sessions.py docs/cli.md`` writes into a page what the program prints now.
 """
 
+import contextlib
 import os
 import re
 import shlex
@@ -12,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from commands import COMMAND, FRUIT
+from commands import COMMAND, FRUIT, run
 
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 #: What differs from run to run.
@@ -56,6 +57,15 @@ class Shell:
         return "".join(f"{line}\n{self.run(line[2:])}" for line in commands)
 
     def run(self, command):
+        """What a command prints; a plain one runs inside this process, which is faster."""
+        if not command.startswith("deciban ") or set("|<>();$") & set(command):
+            return self._shell(command)
+        with contextlib.chdir(self.folder):
+            ended = run(*shlex.split(command)[1:])
+        self.code = ended.code
+        return ended.out + ended.err
+
+    def _shell(self, command):
         ended = subprocess.run(
             ["bash", "-c", f"(exit {self.code}); {command}"],
             cwd=self.folder,
