@@ -18,6 +18,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 
 demo: $(STAMPS)/installed
 	@$(BIN)/python examples/demo.py
+	@sh examples/demo.sh $(STAMPS)
 
 test: $(STAMPS)/installed $(STAMPS)/group-test
 	$(BIN)/ruff check .
@@ -27,7 +28,7 @@ test: $(STAMPS)/installed $(STAMPS)/group-test
 	$(BIN)/python -m pytest -n auto
 
 bench: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-bench
-	@for name in speed quality; do $(BIN)/python bench/$$name.py || exit 1; done
+	@for name in speed files quality; do $(BIN)/python bench/$$name.py || exit 1; done
 
 clean:
 	rm -rf $(VENV)
@@ -42,5 +43,5 @@ $(STAMPS)/group-%: pyproject.toml constraints.txt | $(STAMPS)
 	touch $@
 
 $(STAMPS)/installed: $(SOURCES) constraints.txt $(STAMPS)/group-build
-	$(PIP) install --constraint constraints.txt --no-build-isolation -Cbuild-dir=$(VENV)/build '.[demo]'
+	$(PIP) install --constraint constraints.txt --no-build-isolation -Cbuild-dir=$(VENV)/build .
 	touch $@

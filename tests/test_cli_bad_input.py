@@ -50,7 +50,7 @@ BAD_FILES = {
     "only a header": (b"size,label\n", "there are no rows"),
     "blank": (b"\n\n", "no header"),
     "twice the same column": (b"label,label\n1,2\n", "same name 'label'"),
-    "labels are missing": (b"size,label\nS,ham\nM,\n", "labels are missing"),
+    "labels are missing": (b"size,label\nS,ham\nM,\n", "has no value in row 1"),
     "no target": (b"size,lable\nS,ham\n", "perhaps 'lable' was meant"),
 }
 

@@ -71,7 +71,7 @@ def connect() -> Any:
     except ImportError:
         raise MissingPackageError(
             "reading files needs DuckDB, which is not installed.",
-            hint="pip install 'deciban[files]'",
+            hint="pip install duckdb",
         ) from None
     connection = duckdb.connect(":memory:", config={"python_enable_replacements": False})
     connection.execute("SET enable_progress_bar = false")  # it would write to standard output
