@@ -60,7 +60,7 @@ class Model(ClassifierMixin, BaseEstimator):
     def _copies(self, X: Any) -> bool:
         """Whether encoding makes a copy of the rows."""
         plain = X.dtype == np.float64 and (is_sparse(X) or X.flags.c_contiguous)
-        return self._dense or not plain
+        return not plain or (self._dense and is_sparse(X))
 
     def _settings(self) -> Settings:
         raise NotImplementedError

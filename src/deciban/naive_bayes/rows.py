@@ -105,12 +105,14 @@ def count_chunks(n_rows: int, width: int, table_size: int, *, copied: bool) -> l
     True
     """
     cores = threads.n_threads()
+    share = -(-n_rows // cores)
     numbers = max(threads.COUNT_CHUNK, 4 * table_size)
     if copied:
         numbers = min(numbers, max(COPIED // cores, threads.SCORE_CHUNK))
-    share = -(-n_rows // cores)
-    rows = min(numbers // max(1, width), max(share, 1))
-    return threads.chunks(n_rows, rows) or [slice(0, 0)]
+    rows = numbers // max(1, width)
+    if not copied:
+        rows = max(rows, -(-share // 2))  # two a core: should one be busy, the other helps
+    return threads.chunks(n_rows, min(rows, max(share, 1))) or [slice(0, 0)]
 
 
 def score_chunks(n_rows: int, width: int, *, gathered: bool = False) -> list[slice]:
