@@ -97,19 +97,16 @@ def count(
 def _counted(
     X: FloatArray, y: NDArray[np.intp], n_classes: int, weight: FloatArray | None, cells: Cells
 ) -> dict[str, Any]:
-    parts: list[Any]
     if weight is None and n_classes > MOST_CLASSES:
         weight = np.ones(len(y))
+    parts: list[Any]
     if weight is None:
-        infinite, missing, *parts = exact.moments(X, y, n_classes)
+        infinite, *parts = exact.moments(X, y, n_classes)
     else:
         infinite, *parts = exact.weighted_moments(X, y, weight, n_classes)
     if infinite >= 0:
         row, column = divmod(infinite, X.shape[1])
         _refuse_infinity(X[row, column], cells.columns[column])
-    if weight is None:
-        rows = np.bincount(y, minlength=n_classes)[:, None]
-        parts = [np.ascontiguousarray((rows - missing)[:, :, None], dtype=np.int64), 0, *parts]
     digits, bases = parts[::2], parts[1::2]
     sums = [ExactSum(some, base).carried() for some, base in zip(digits, bases, strict=True)]
     return dict(zip(_NAMES, sums, strict=True))

@@ -135,9 +135,12 @@ cdef inline void add_words(
 
 cdef void fill(
     const double* x, Py_ssize_t n, Py_ssize_t d, Py_ssize_t first, Py_ssize_t last,
-    const Py_ssize_t* y, int low, Py_ssize_t span, Cell* cells, int64_t* missing,
+    const Py_ssize_t* y, int low, Py_ssize_t span, Cell* cells, int64_t* number, int64_t* rows,
 ) noexcept nogil:
-    """Add columns ``first .. last`` to the cells: one per class, column and exponent."""
+    """Add columns ``first .. last`` to the cells: one per class, column and exponent.
+
+    ``rows`` counts the rows of each class, ``number`` what is missing from them.
+    """
     cdef:
         Py_ssize_t i, j
         uint64_t a, m
@@ -146,6 +149,7 @@ cdef void fill(
         Cell* at
     for i in range(n):
         row = cells + y[i] * (last - first) * span - low
+        rows[y[i]] += 1
         for j in range(first, last):
             memcpy(&a, x + i * d + j, 8)
             sign = <int64_t>a >> 63              # 0 or -1: no branch to mispredict
@@ -154,7 +158,7 @@ cdef void fill(
             row += span
             if a - 1 >= INFINITE - 1:
                 if a != 0:
-                    missing[y[i] * d + j] += 1
+                    number[y[i] * d + j] -= 1
                 continue
             m = mantissa(a)
             at.total += (<int64_t>m ^ sign) - sign
@@ -162,11 +166,11 @@ cdef void fill(
 
 
 def moments(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t n_classes):
-    """Missing count, sum and sum of squares per class and column, exactly.
+    """Number, sum and sum of squares of the values per class and column, exactly.
 
-    Returns ``infinite, missing``, then digits and base of the sums and of the
-    squares: ``infinite`` is the flat position of an infinity or -1; NaN is
-    missing. Digits have the shape (classes, columns, digits). At most 2**22 rows.
+    Returns ``infinite``, then digits and base of the three: ``infinite`` is the
+    flat position of an infinity or -1; NaN is not a value. Digits have the shape
+    (classes, columns, digits). At most 2**22 rows.
     """
     cdef:
         Py_ssize_t n = X.shape[0], d = X.shape[1], K = n_classes, c, j, e, span, width, first, last
@@ -178,12 +182,13 @@ def moments(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t n_classe
     with nogil:
         r = scan(x, n * d)
     if r.infinite >= 0:
-        return r.infinite, None, None, 0, None, 0
+        return r.infinite, None, 0, None, 0, None, 0
     span = max(r.high - r.low, 0) + 1
     width = max(<Py_ssize_t>1, min(d, CELLS // (K * span + 1)))
     b1 = floor32(r.low - UNIT)
     b2 = floor32(2 * (r.low - UNIT))
-    cdef int64_t[:, ::1] missing = np.zeros((K, d), dtype=np.int64)
+    cdef int64_t[:, :, ::1] s0 = np.zeros((K, d, 1), dtype=np.int64)
+    cdef int64_t[::1] rows = np.zeros(K, dtype=np.int64)
     cdef int64_t[:, :, ::1] s1 = np.zeros((K, d, span // 32 + 8), dtype=np.int64)
     cdef int64_t[:, :, ::1] s2 = np.zeros((K, d, span // 16 + 8), dtype=np.int64)
     cells = <Cell*>calloc(K * width * span, sizeof(Cell))
@@ -195,10 +200,12 @@ def moments(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t n_classe
             last = min(first + width, d)
             if first > 0:
                 memset(cells, 0, K * width * span * sizeof(Cell))
-            fill(x, n, d, first, last, &y[0], r.low, span, cells, &missing[0, 0])
+            rows[:] = 0
+            fill(x, n, d, first, last, &y[0], r.low, span, cells, &s0[0, 0, 0], &rows[0])
             for c in range(K):
                 for j in range(first, last):
                     at = cells + (c * (last - first) + j - first) * span
+                    s0[c, j, 0] += rows[c]
                     for e in range(span):
                         add_words(&s1[c, j, 0], b1, <uint128>(-at.total if at.total < 0 else at.total),
                                   0, <int>(r.low + e - UNIT), at.total < 0)
@@ -206,7 +213,7 @@ def moments(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t n_classe
                         at += 1
             first = last
     free(cells)
-    return -1, np.asarray(missing), np.asarray(s1), b1, np.asarray(s2), b2
+    return -1, np.asarray(s0), 0, np.asarray(s1), b1, np.asarray(s2), b2
 
 
 cdef inline void add_product(

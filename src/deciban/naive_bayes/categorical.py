@@ -17,7 +17,7 @@ from deciban.engines import threads
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
 from deciban.naive_bayes import checks
 from deciban.naive_bayes.model import BLOCK
-from deciban.naive_bayes.rows import FloatArray, Rows, rows_of
+from deciban.naive_bayes.rows import FloatArray, is_sparse, Rows, rows_of
 from deciban.naive_bayes.smoothed import SmoothedClassifier
 from deciban.settings import Settings
 
@@ -99,6 +99,9 @@ class CategoricalNB(SmoothedClassifier):
                 hint="codes count from 0; pass the values as strings to use them as names",
             )
         return Cells(np.arange(X.shape[1]), tuple(np.arange(top + 1) for top in high))
+
+    def _copies(self, X: Any) -> bool:
+        return is_sparse(X) or X.dtype != np.int64 or not X.flags.c_contiguous
 
     def _encode(self, X: Any, cells: Cells) -> NDArray[np.int64]:
         """Numbers are codes already where the cells are; otherwise values are looked up."""
