@@ -17,7 +17,7 @@ from deciban.engines import threads
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
 from deciban.naive_bayes import checks
 from deciban.naive_bayes.model import BLOCK
-from deciban.naive_bayes.rows import FloatArray, is_sparse, Rows, rows_of
+from deciban.naive_bayes.rows import FloatArray, Rows, is_sparse, rows_of
 from deciban.naive_bayes.smoothed import SmoothedClassifier
 from deciban.settings import Settings
 
