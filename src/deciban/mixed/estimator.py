@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +30,7 @@ from deciban.schema import Schema
 from deciban.settings import check_smoothing
 from deciban.source import naming
 from deciban.storage.document import field
+from deciban.transaction import all_or_nothing
 
 FloatArray = NDArray[np.float64]
 
@@ -134,7 +134,7 @@ class NaiveBayes(Scoring):
         """
         if not hasattr(self, "model_"):
             return self._fit(X, y, classes, target, sql, sample_weight)
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             before, sample = self.model_, self._sample()
             more = learn(self._rows(X, y, self._target(y, target), sql, sample_weight), sample)
             self._adopt(self._declared(before.counts + more, classes), before.calibration)
@@ -160,7 +160,7 @@ class NaiveBayes(Scoring):
         array([1., 1.])
         """
         before = self._model()
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             gone = learn(self._rows(X, y, self._target(y, target), sql, sample_weight))
             counts = self._less(before.counts, gone)
             self._adopt(counts, _shared(before.calibration, before.counts, counts))
@@ -174,7 +174,7 @@ class NaiveBayes(Scoring):
         array([0.5, 0.5])
         """
         before = self._model()
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             counts = before.counts * factor
             self._adopt(counts, _shared(before.calibration, before.counts, counts))
         return self
@@ -223,7 +223,7 @@ class NaiveBayes(Scoring):
     def _fit(
         self, X: Any, y: Any, classes: Any, target: str | None, sql: str | None, weight: Any
     ) -> Self:
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             rows = gather(self, X, y, target, sql, weight, kinds=self.kinds)
             _check_columns(rows.schema)
             sample = self._sample()
@@ -338,17 +338,6 @@ class NaiveBayes(Scoring):
                     hint=f"{allowed[0]!r} is the default",
                 )
         return Wishes(self.numeric, self.missing, _smoothing(self.smoothing, schema), self.method)
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """A failed update changes nothing."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
 
 def _check_columns(schema: Schema) -> None:

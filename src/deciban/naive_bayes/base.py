@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +20,7 @@ from deciban.naive_bayes.explaining import Explaining
 from deciban.naive_bayes.model import BLOCK
 from deciban.naive_bayes.rows import count_chunks, rows_of
 from deciban.table import Table
+from deciban.transaction import all_or_nothing
 
 __all__ = ["BLOCK", "NaiveBayesClassifier"]
 
@@ -37,7 +36,7 @@ class NaiveBayesClassifier(Explaining):
         array([[0., 3.],
                [2., 1.]])
         """
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             X, y = self._check_rows(X, y, reset=True)
             labelled = encoding.class_codes(y)
             self._adopt(self._count(X, labelled.codes, labelled.classes, sample_weight))
@@ -51,7 +50,7 @@ class NaiveBayesClassifier(Explaining):
         >>> m.partial_fit([[0, 3]], ["ham"]).class_count_
         array([1., 1.])
         """
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             first = not hasattr(self, "counts_")
             known = checks.declared(classes, None if first else self.classes_)
             X, y = self._check_rows(X, y, reset=first)
@@ -72,7 +71,7 @@ class NaiveBayesClassifier(Explaining):
                [2., 1.]])
         """
         check_is_fitted(self)
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             X, y = self._check_rows(X, y, reset=False)
             gone = self._count(X, encoding.codes_of(y, self.classes_), self.classes_, sample_weight)
             self._adopt(self._nothing(self.classes_) + (self.counts_ - gone))
@@ -197,14 +196,3 @@ class NaiveBayesClassifier(Explaining):
         X = self._checked(X, reset=reset)
         encoding.check_length(X, len(y), "X")
         return X, y
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """A failed update changes nothing."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
