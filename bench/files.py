@@ -13,7 +13,6 @@ import argparse
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.preprocessing import OrdinalEncoder
 
 from deciban import NaiveBayes
+from side_by_side import seconds
 
 CATEGORIES = [f"c{j}" for j in range(20)]
 NUMBERS = [f"n{j}" for j in range(5)]
@@ -73,12 +73,7 @@ def usual(path: Path) -> None:
 
 def best(work: Callable[[], object], runs: int) -> float:
     """The best time of some runs."""
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return min(seconds(work) for _ in range(runs))
 
 
 def compare(folder: Path, rows: int) -> None:
@@ -121,9 +116,9 @@ def memory(folder: Path, gigabytes: float) -> None:
     size = path.stat().st_size
     command = [sys.executable, "-c", MEMORY, str(path)]
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    seconds, base, peak = (float(value) for value in out[1:])
+    taken, base, peak = (float(value) for value in out[1:])
     print(f"CSV of {size / 1e9:.2f} GB, {int(out[0]):,} rows, to a calibrated model")
-    print(f"  {seconds:.1f} s, {size / 1e6 / seconds:.0f} MB/s")
+    print(f"  {taken:.1f} s, {size / 1e6 / taken:.0f} MB/s")
     print(f"  peak memory {peak / 1e3:.0f} MB, of which {base / 1e3:.0f} MB before it began")
 
 

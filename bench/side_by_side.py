@@ -7,11 +7,9 @@ the same bytes once takes.
 
 from __future__ import annotations
 
-import threading
 import time
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
@@ -50,27 +48,3 @@ def peak(work: Callable[[], object]) -> int:
     top = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return top
-
-
-def resident_peak(work: Callable[[], object]) -> int:
-    """The most resident memory above what there was before, sampled every millisecond."""
-    statm = Path("/proc/self/statm")
-
-    def resident() -> int:
-        return int(statm.read_text().split()[1]) * 4096
-
-    work()
-    before, most, done = resident(), 0, threading.Event()
-
-    def watch() -> None:
-        nonlocal most
-        while not done.is_set():
-            most = max(most, resident())
-            time.sleep(0.001)
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    work()
-    done.set()
-    watcher.join()
-    return max(0, most - before)

@@ -117,17 +117,6 @@ def count(
     return final, found[order], np.ascontiguousarray(table[order].T)
 
 
-def keys(const double[::1] values, int drop):
-    """The key of each value; NaN has the key of zero and must be masked."""
-    cdef:
-        Py_ssize_t i, n = values.shape[0]
-        int64_t[::1] out = np.empty(n, dtype=np.int64)
-    with nogil:
-        for i in range(n):
-            out[i] = key_of(values[i]) >> drop if values[i] == values[i] else 0
-    return np.asarray(out)
-
-
 def floats(const int64_t[::1] keys, int drop):
     """The least float of each key."""
     cdef:
