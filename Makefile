@@ -27,7 +27,7 @@ test: $(STAMPS)/installed $(STAMPS)/group-test
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest -n auto
 
-bench: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-bench
+bench: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-bench $(STAMPS)/group-khiops
 	@for name in speed files quality; do $(BIN)/python bench/$$name.py || exit 1; done
 
 clean:
@@ -39,8 +39,10 @@ $(STAMPS):
 	mkdir -p $@
 
 $(STAMPS)/group-%: pyproject.toml constraints.txt | $(STAMPS)
-	$(PIP) install --constraint constraints.txt --group $*
+	$(PIP) install $(FLAGS) --constraint constraints.txt --group $*
 	touch $@
+
+$(STAMPS)/group-khiops: FLAGS := --no-deps
 
 $(STAMPS)/installed: $(SOURCES) constraints.txt $(STAMPS)/group-build
 	$(PIP) install --constraint constraints.txt --no-build-isolation -Cbuild-dir=$(VENV)/build .

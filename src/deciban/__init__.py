@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from deciban import conjugate, decision, errors, naive_bayes
     from deciban.counts import Counts
     from deciban.errors import DecibanError
-    from deciban.mixed import NaiveBayes, load
+    from deciban.loading import load
+    from deciban.mixed import NaiveBayes
 
 __version__ = "0.1.0"
 
@@ -35,7 +36,7 @@ _HOME = {
     "Counts": "deciban.counts",
     "DecibanError": "deciban.errors",
     "NaiveBayes": "deciban.mixed",
-    "load": "deciban.mixed",
+    "load": "deciban.loading",
 }
 
 

@@ -28,9 +28,10 @@ class Opened:
 
 def estimator(path: str) -> NaiveBayes:
     """The estimator in a file, ready to learn more."""
-    from deciban.mixed import load
+    from deciban.loading import load
 
-    return load(path)
+    found: NaiveBayes = load(path)
+    return found
 
 
 def opened(path: str) -> Opened:

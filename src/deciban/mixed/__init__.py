@@ -6,13 +6,12 @@ is loaded when it is first used.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from deciban.mixed.estimator import NaiveBayes
 
-__all__ = ["NaiveBayes", "load"]
+__all__ = ["NaiveBayes"]
 
 
 def __getattr__(name: str) -> Any:
@@ -21,11 +20,3 @@ def __getattr__(name: str) -> Any:
 
         return NaiveBayes
     raise AttributeError(f"module 'deciban.mixed' has no attribute {name!r}")
-
-
-def load(path: str | os.PathLike[str]) -> NaiveBayes:
-    """The model of a ``.deciban`` file; nothing in the file can run."""
-    from deciban import storage
-    from deciban.mixed.estimator import NaiveBayes
-
-    return NaiveBayes.from_stored(storage.load(path))
