@@ -92,9 +92,11 @@ def is_texts(X: Any) -> bool:
         return X.ndim == 1 and (X.dtype.kind in "UT" or (X.dtype == object and is_texts(list(X))))
     if isinstance(X, Mapping | str) or hasattr(X, "columns"):
         return False
-    return (hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")) and (
-        getattr(X, "ndim", 1) == 1 and hasattr(X, "__getitem__") and is_texts(list(X[:100]))
-    )
+    series = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
+    if not series or getattr(X, "ndim", 1) != 1 or not hasattr(X, "__getitem__"):
+        return False
+    head = X[:100]
+    return is_texts(head.to_pylist() if hasattr(head, "to_pylist") else list(head))
 
 
 def _one_column(
@@ -107,7 +109,7 @@ def _one_column(
             hint=f"pass a table with the columns {', '.join(schema.names[:5])}",
         )
     stated = getattr(X, "name", None)
-    name = schema.names[0] if schema else stated if isinstance(stated, str) else "text"
+    name = schema.names[0] if schema else stated if stated and isinstance(stated, str) else "text"
     return {name: X}, {name: "text", **(kinds or {})}
 
 
