@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from deciban import labels, tabular
 from deciban.cells import Cells
 from deciban.counts import Counts, Table
-from deciban.engines import threads
+from deciban.engines import duck, threads
 from deciban.errors import InputError, ShapeError
 from deciban.exact import ExactSum
 from deciban.families import categorical, gaussian, histogram
@@ -21,11 +22,36 @@ from deciban.mixed.rows import Rows
 from deciban.mixed.sample import Sample
 from deciban.schema import Schema
 from deciban.source.columns import Batch
+from deciban.source.duck import Stored
 
 FloatArray = NDArray[np.float64]
 
 
 def learn(rows: Rows, sample: Sample | None = None) -> Counts:
+    """The counts of all rows; where they are stored, categories are counted there."""
+    table, target = rows.table.stored, rows.target
+    if table is not None and target is not None and rows.weight is None:
+        there = duck.countable(table, rows.schema, target)
+        if there:
+            return _divided(rows, table, target, there, sample)
+    return _streamed(rows, sample)
+
+
+def _divided(
+    rows: Rows, table: Stored, target: str, there: tuple[str, ...], sample: Sample | None
+) -> Counts:
+    """Some columns counted by the engine, the others here."""
+    rest = rows.some(name for name in rows.schema.names if name not in there)
+    here = _streamed(rest)
+    whole = nothing(rows.schema, here.classes) + here + duck.count(table, there, target)
+    categories = replace(whole.tables["categories"], rows=whole.weight)
+    if sample is not None:
+        sample.begin(rest.n_rows)
+        sample.parts.extend(rows.every(sample.stride).labelled())
+    return Counts(whole.classes, whole.weight, {**whole.tables, "categories": categories})
+
+
+def _streamed(rows: Rows, sample: Sample | None = None) -> Counts:
     """The counts of all rows: batches counted by all cores, added up in order."""
 
     def seen() -> Iterator[Part]:
