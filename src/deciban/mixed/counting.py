@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -42,8 +43,10 @@ def _divided(
 ) -> Counts:
     """Some columns counted by the engine, the others here."""
     rest = rows.some(name for name in rows.schema.names if name not in there)
-    here = _streamed(rest)
-    whole = nothing(rows.schema, here.classes) + here + duck.count(table, there, target)
+    with ThreadPoolExecutor(1) as pool:
+        grouped = pool.submit(duck.count, table, there, target)
+        here = _streamed(rest)
+        whole = nothing(rows.schema, here.classes) + here + grouped.result()
     categories = replace(whole.tables["categories"], rows=whole.weight)
     if sample is not None:
         sample.begin(rest.n_rows)

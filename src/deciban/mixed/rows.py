@@ -21,6 +21,9 @@ from deciban.source.duck import Stored
 
 FloatArray = NDArray[np.float64]
 
+#: Rows a batch where few columns are read: adding up the counts of batches costs time too.
+LARGE = 1 << 18
+
 
 @dataclass
 class Rows:
@@ -72,7 +75,7 @@ class Rows:
         stored, names = self._stored(), set(columns)
         schema = Schema(tuple(c for c in self.schema.columns if c.name in names))
         wanted = [name for name in self.table.names if name in {*schema.names, self.target}]
-        table = source.Scan(tuple(wanted), lambda: stored.columns(wanted, source.ROWS))
+        table = source.Scan(tuple(wanted), lambda: stored.columns(wanted, LARGE))
         return replace(self, table=table, schema=schema)
 
     def every(self, stride: int) -> Rows:

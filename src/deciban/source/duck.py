@@ -1,16 +1,18 @@
 """DuckDB: relations and queries as batches, and its errors in our words.
 
 A result that is being read blocks its DuckDB connection: finish or drop the
-batches before the same connection is used again. The files of a scan are read
-on a database of their own, by as many threads as there are cores; each reading
-has a cursor of its own.
+batches before the same connection is used again. Files are read in a database
+of our own, each on a connection of its own, by as many threads as there are
+cores.
 """
 
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +71,13 @@ def is_connection(value: Any) -> bool:
 
 
 def connect() -> Any:
-    """A DuckDB database in memory, for reading files."""
+    """A connection to the one DuckDB database, in memory, in which this process reads files."""
+    return _database(os.getpid()).cursor()
+
+
+@cache
+def _database(process: int) -> Any:
+    """Threads of DuckDB do not survive a fork: each process has its own."""
     try:
         import duckdb
     except ImportError:
