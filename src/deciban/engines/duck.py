@@ -45,7 +45,7 @@ def count(table: Stored, columns: Sequence[str], target: str) -> Counts:
     n, number = (cast("Integers", groups[name]).values for name in ("n", "number"))
     values, counts = [], [np.zeros((len(found.classes), 0))]
     for j in range(len(columns)):
-        own: NDArray[np.intp] = np.flatnonzero(number == j)
+        own: NDArray[np.intp] = np.flatnonzero((number == j) & ~groups["value"].missing)
         known, codes = _ordered(taken(groups["value"], own))
         part = np.zeros((len(found.classes), len(known)))
         part[found.codes[own], codes] = n[own]
@@ -69,7 +69,7 @@ def _grouped(table: Stored, number: int, column: str, target: str) -> str:
     value, label = quoted(column, '"'), quoted(target, '"')
     return (
         f"SELECT {number} AS number, {label} AS label, {value} AS value, count(*) AS n "
-        f"FROM {table.sql} WHERE {value} IS NOT NULL AND {label} IS NOT NULL GROUP BY {label}, {value}"
+        f"FROM {table.sql} GROUP BY {label}, {value}"
     )
 
 

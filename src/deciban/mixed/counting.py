@@ -13,7 +13,7 @@ from deciban import labels, tabular
 from deciban.cells import Cells
 from deciban.counts import Counts, Table
 from deciban.engines import duck, threads
-from deciban.errors import InputError, ShapeError
+from deciban.errors import FileError, InputError, ShapeError
 from deciban.exact import ExactSum
 from deciban.families import categorical, gaussian, histogram
 from deciban.grid import Grid
@@ -48,6 +48,9 @@ def _divided(
         here = _streamed(rest)
         whole = nothing(rows.schema, here.classes) + here + grouped.result()
     categories = replace(whole.tables["categories"], rows=whole.weight)
+    sums = dict(categories.sums)
+    if categorical.impossible(sums, sums, whole.weight, categories.cells).any():
+        raise FileError(f"{table.path} changed while it was read.", hint="train again")
     if sample is not None:
         sample.begin(rest.n_rows)
         sample.parts.extend(rows.every(sample.stride).labelled())
