@@ -120,7 +120,8 @@ def _joined(sides: list[tuple[Labels, int]]) -> tuple[Labels, int]:
 def _unique(sides: list[Labels]) -> Labels:
     """The keys of some sides in order: each is in order itself, so that sorting is merging."""
     keys = np.sort(np.concatenate(sides), kind="stable")
-    return keys[np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)]]
+    new = np.concatenate([[True], keys[1:] != keys[:-1]])
+    return np.asarray(keys[new[: len(keys)]])
 
 
 def _places(keys: Labels, drop: int, within: Grid, column: int) -> Positions:
