@@ -152,7 +152,8 @@ def _objects(X: Any) -> NDArray[Any]:
 
 def _infer(rows: Rows, kinds: Mapping[str, str] | None) -> None:
     """Read enough rows to say what the columns are."""
-    rest = iter(rows.table)
+    stored = rows.table.stored
+    rest = iter(rows.table) if stored is None else stored.head(SAMPLE)
     first: list[Batch] = []
     while sum(batch.n_rows for batch in first) < SAMPLE:
         batch = next(rest, None)
@@ -167,7 +168,8 @@ def _infer(rows: Rows, kinds: Mapping[str, str] | None) -> None:
     keep = [name for name in rows.table.names if name not in apart]
     sample = [Batch(b.n_rows, {n: b.columns[n] for n in keep}) for b in _head(first)]
     rows.schema = schema.infer(sample, kinds)
-    rows.put_back(first, rest)
+    if stored is None:
+        rows.put_back(first, rest)
 
 
 def _head(batches: list[Batch]) -> Iterator[Batch]:
