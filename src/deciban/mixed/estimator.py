@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from deciban import encoding, labels, storage
+from deciban import encoding, labels, scores, storage
 from deciban.calibration import Calibration
 from deciban.choices import Wishes
 from deciban.counts import Counts
 from deciban.engines import threads
 from deciban.errors import InputError, ModelFileError, ParameterError
+from deciban.evaluation.rows import LeftOut
 from deciban.mixed import files
 from deciban.mixed.counting import learn, nothing
 from deciban.mixed.gathering import gather
@@ -198,7 +199,8 @@ class NaiveBayes(Scoring):
         model, sample = self._model(), Sample()
         for part in self._rows(X, y, self._target(y, target), sql, sample_weight).labelled():
             sample.add(part.counted())
-        self.model_ = model.calibrated(_measured(model, sample))
+        self.model_ = model.calibrated(_measured(_left_out(model, sample), sample))
+        self.__dict__.pop("_left_out_", None)
         return self
 
     def __add__(self, other: object) -> Self:
@@ -316,14 +318,18 @@ class NaiveBayes(Scoring):
         _ = model.params  # fails before anything changes
         self.model_ = model
         self.classes_ = counts.classes
+        self.__dict__.pop("_left_out_", None)  # other rows, other scores
 
     def _sample(self) -> Sample | None:
         return Sample() if self.calibrate else None
 
     def _calibrate(self, sample: Sample | None, before: Calibration | None) -> None:
         if sample is not None:
-            more = _measured(self.model_, sample)
+            rows = _left_out(self.model_, sample)
+            more = _measured(rows, sample)
             self.model_ = self.model_.calibrated(more if before is None else before + more)
+            if before is None:
+                self._left_out_ = _kept(self.model_, rows)
 
     def _wishes(self, schema: Schema) -> Wishes:
         for name, allowed in (
@@ -385,15 +391,36 @@ def _shared(calibration: Calibration | None, before: Counts, after: Counts) -> C
     return calibration * float(after.weight.sum() / max(before.weight.sum(), np.finfo(float).tiny))
 
 
-def _measured(model: Model, sample: Sample) -> Calibration:
-    """The calibration of counted rows: a row of weight k is k rows, of which one is left out."""
+#: Log prior and log-likelihood of counted rows left out, their classes and weights.
+_Left = tuple[FloatArray, FloatArray, NDArray[np.intp], FloatArray]
 
-    def work(part: Part) -> Calibration:
+
+def _left_out(model: Model, sample: Sample) -> list[_Left]:
+    """The rows of a sample: a row of weight k is k rows, of which one is left out."""
+
+    def work(part: Part) -> _Left:
         y, weight = part.codes_among(model.counts.classes), part.weights
-        prior, said = model.left_out(part.batch, y, np.minimum(weight, 1.0))
-        return Calibration.of(prior, said, y, weight)
+        return *model.left_out(part.batch, y, np.minimum(weight, 1.0)), y, weight
 
+    return list(threads.run(work, sample.parts))
+
+
+def _measured(rows: list[_Left], sample: Sample) -> Calibration:
+    """The calibration of counted rows."""
     total = Calibration.nothing()
-    for part in threads.run(work, sample.parts):
+    for part in threads.run(lambda left: Calibration.of(*left), rows):
         total = total + part
     return total * sample.stride
+
+
+def _kept(model: Model, rows: list[_Left]) -> LeftOut | None:
+    """What the calibrated model says of those rows, for an evaluation without rows."""
+    if not rows:
+        return None
+    parts = []
+    for prior, said, _, _ in rows:
+        joint = model.believed(prior, said)
+        scores.normalise(joint, model.log_prior, logarithm=True)
+        parts.append(joint)
+    codes, weight = (np.concatenate([row[i] for row in rows]) for i in (2, 3))
+    return LeftOut(np.concatenate(parts), codes, weight)
