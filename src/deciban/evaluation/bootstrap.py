@@ -25,7 +25,6 @@ from deciban.evaluation.measures import (
     calibration_error,
     from_counts,
     scored_classes,
-    share,
 )
 
 FloatArray = NDArray[np.float64]
@@ -156,10 +155,7 @@ def _bins(terms: Terms, cells: _Cells, weights: FloatArray) -> dict[Key, FloatAr
     amount, stated = cells.summed(weights), cells.summed(weights * cells.stated)
     sides = (amount, stated, amount * cells.true)
     bins = np.stack([_grouped(side, cells.bin, terms.bins) for side in sides], axis=-1)
-    out: dict[Key, FloatArray] = {"calibration_error": calibration_error(bins)}
-    for b in range(terms.bins):
-        out["reliability", b] = share(bins[:, b, 2], bins[:, b, 0], np.nan)
-    return out
+    return {"calibration_error": calibration_error(bins)}
 
 
 def _counts(terms: Terms, cells: _Cells, weights: FloatArray) -> dict[Key, FloatArray]:

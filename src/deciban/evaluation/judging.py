@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from deciban.conjugate import Beta
 from deciban.errors import ParameterError
 from deciban.evaluation import bootstrap as resampling
 from deciban.evaluation import measures
-from deciban.evaluation.measures import MEASURES, Key, PerClass, Terms
+from deciban.evaluation.measures import MEASURES, PerClass, Terms
 from deciban.evaluation.report import Bin, Evaluation
 from deciban.evaluation.rows import Judged, check_model, guessed, judged, kept, said
 
@@ -117,7 +118,7 @@ def _evaluation(
         confidence=confidence,
         confusion=matrix,
         abstained=_abstained(rows, truth - matrix.sum(axis=1)),
-        reliability=_reliability(terms, intervals),
+        reliability=_reliability(terms, confidence),
         class_areas=areas,
         intervals=intervals,
         _judged=rows,
@@ -147,11 +148,15 @@ def _abstained(rows: Judged, left: Any) -> Any:
     return np.zeros_like(left) if rows.abstain is None else np.maximum(left, 0.0)
 
 
-def _reliability(terms: Terms, intervals: dict[Key, Any]) -> list[Bin]:
-    sums = measures.bin_sums(terms, terms.judged.said.weight)
+def _reliability(terms: Terms, confidence: float) -> list[Bin]:
+    """What was stated and what came true; the interval is that of a Beta posterior.
+
+    Resampling would be certain of a bin with one row. The prior is Jeffreys'.
+    """
     out = []
-    for b, (weight, stated, true) in enumerate(sums.tolist()):
-        mean, share = (stated / weight, true / weight) if weight > 0 else (np.nan, np.nan)
-        ends = intervals.pop(("reliability", b), None)
-        out.append(Bin(b / terms.bins, (b + 1) / terms.bins, weight, mean, share, ends))
+    for b, sums in enumerate(measures.bin_sums(terms, terms.judged.said.weight).tolist()):
+        weight, stated, true = sums
+        ends = Beta(0.5 + true, 0.5 + max(0.0, weight - true)).interval(confidence)
+        mean, came = (stated / weight, true / weight) if weight > 0 else (np.nan, np.nan)
+        out.append(Bin(b / terms.bins, (b + 1) / terms.bins, weight, mean, came, ends))
     return out

@@ -197,8 +197,8 @@ def confusion(judged: Judged) -> FloatArray:
 
     said, told = judged.said, judged.answers >= 0
     n_classes = len(said.classes)
-    if not told.any():
-        return np.zeros((n_classes, n_classes))
+    if not told.any() or n_classes == 1:
+        return np.full((n_classes, n_classes), said.weight[told].sum())
     found = confusion_matrix(
         said.codes[told],
         judged.answers[told],

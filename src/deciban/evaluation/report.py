@@ -38,7 +38,7 @@ class Bin:
     weight: float
     stated: float
     observed: float
-    interval: Interval | None
+    interval: Interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +206,7 @@ class Evaluation:
                 rows.append(
                     (name, amount, figure(b.stated), figure(b.observed), between(b.interval))
                 )
-        return rows if self.intervals else [row[:-1] for row in rows]
+        return rows
 
     # ------------------------------------------------------------------ for machines
 
