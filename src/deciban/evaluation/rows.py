@@ -42,6 +42,13 @@ class LeftOut:
     codes: Codes
     weight: FloatArray
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LeftOut) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in vars(self)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
 
 @dataclass(frozen=True, eq=False)
 class Said:
