@@ -14,22 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import encoding, labels, storage
 from deciban.calibration import Calibration
-from deciban.choices import Wishes
 from deciban.counts import Counts
-from deciban.engines import threads
-from deciban.errors import InputError, ModelFileError, ParameterError
-from deciban.mixed import files
+from deciban.errors import InputError, ModelFileError
+from deciban.mixed import files, honesty, wishes
 from deciban.mixed.counting import learn, nothing
 from deciban.mixed.gathering import gather
 from deciban.mixed.model import Model
-from deciban.mixed.parts import Part
 from deciban.mixed.sample import Sample
 from deciban.mixed.scoring import Scoring
 from deciban.params import fixed_prior
-from deciban.readings import READINGS, Reading
-from deciban.schema import Schema
-from deciban.settings import check_smoothing
-from deciban.source import naming
+from deciban.readings import Reading
 from deciban.storage.document import field
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
@@ -182,7 +176,7 @@ class NaiveBayes(Scoring):
             rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
             gone = learn(rows, tokenizer=before.tokenizer)
             counts = self._less(before.counts, gone)
-            self._adopt(counts, _shared(before.calibration, before.counts, counts))
+            self._adopt(counts, honesty.shared(before.calibration, before.counts, counts))
         return self
 
     def decay(self, factor: float) -> Self:
@@ -195,7 +189,7 @@ class NaiveBayes(Scoring):
         before = self._model()
         with all_or_nothing(self):
             counts = before.counts * factor
-            self._adopt(counts, _shared(before.calibration, before.counts, counts))
+            self._adopt(counts, honesty.shared(before.calibration, before.counts, counts))
         return self
 
     def recalibrate(
@@ -217,8 +211,9 @@ class NaiveBayes(Scoring):
         model, sample = self._model(), Sample()
         for part in self._rows(X, y, self._target(y, target), sql, sample_weight).labelled():
             sample.add(part.counted())
-        self.model_ = model.read(replace(model, readings={}).chosen(sample))
-        self.model_ = self.model_.calibrated(_measured(self.model_, sample))
+        model = model.read(replace(model, readings={}).chosen(sample))
+        self.model_ = model.calibrated(honesty.measured(honesty.left_out(model, sample), sample))
+        self.__dict__.pop("_left_out_", None)
         return self
 
     def __add__(self, other: object) -> Self:
@@ -236,7 +231,7 @@ class NaiveBayes(Scoring):
             return NotImplemented
         counts = self._combined(other, self._less)
         model = self._model()
-        return self._with(counts, _shared(model.calibration, model.counts, counts))
+        return self._with(counts, honesty.shared(model.calibration, model.counts, counts))
 
     # ------------------------------------------------------------------ counts
 
@@ -245,13 +240,13 @@ class NaiveBayes(Scoring):
     ) -> Self:
         with all_or_nothing(self):
             rows = gather(self, X, y, target, sql, weight, kinds=self.kinds)
-            _check_columns(rows.schema)
+            wishes.check_columns(rows.schema)
             sample = self._sample()
-            wishes = self._wishes(rows.schema)
-            tokenizer = self._tokenizer()
+            stated = wishes.of(self, rows.schema)
+            tokenizer = wishes.tokenizer(self.tokenizer)
             counts = learn(rows, sample, tokenizer)
             rows.remember(self)
-            self.model_ = Model(rows.schema, counts, wishes, tokenizer=tokenizer)
+            self.model_ = Model(rows.schema, counts, stated, tokenizer=tokenizer)
             self._adopt(self._declared(counts, classes), None)
             self._calibrate(sample, None)
         return self
@@ -335,7 +330,7 @@ class NaiveBayes(Scoring):
             found = cls(**parameters)
         except TypeError:
             raise ModelFileError("the parameters are not those of NaiveBayes.") from None
-        found._wishes(model.schema)
+        wishes.of(found, model.schema)
         found.model_, found.classes_ = model, model.counts.classes
         found.target_, found.n_features_in_ = about["target"], len(model.schema.names)
         if field(about, "named", bool):
@@ -352,7 +347,7 @@ class NaiveBayes(Scoring):
         model = Model(
             before.schema,
             counts,
-            self._wishes(before.schema),
+            wishes.of(self, before.schema),
             prior,
             calibration,
             before.tokenizer,
@@ -361,6 +356,7 @@ class NaiveBayes(Scoring):
         _ = model.params  # fails before anything changes
         self.model_ = model
         self.classes_ = counts.classes
+        self.__dict__.pop("_left_out_", None)  # other rows, other scores
 
     def _sample(self) -> Sample | None:
         return Sample() if self.calibrate else None
@@ -368,81 +364,8 @@ class NaiveBayes(Scoring):
     def _calibrate(self, sample: Sample | None, before: Calibration | None) -> None:
         if sample is not None:
             self.model_ = self.model_.read(self.model_.chosen(sample))
-            more = _measured(self.model_, sample)
+            rows = honesty.left_out(self.model_, sample)
+            more = honesty.measured(rows, sample)
             self.model_ = self.model_.calibrated(more if before is None else before + more)
-
-    def _wishes(self, schema: Schema) -> Wishes:
-        for name, allowed in (
-            ("numeric", ("auto", "gaussian", "histogram", "mdl")),
-            ("missing", ("auto", "skip", "value")),
-            ("method", ("bayes", "map", "ml")),
-            ("text", tuple(READINGS)),
-        ):
-            if getattr(self, name) not in allowed:
-                raise ParameterError(
-                    f"{name} must be one of {', '.join(map(repr, allowed))}, "
-                    f"got {getattr(self, name)!r}.",
-                    hint=f"{allowed[0]!r} is the default",
-                )
-        smoothing = _smoothing(self.smoothing, schema)
-        return Wishes(self.numeric, self.missing, smoothing, self.method, self.text)
-
-    def _tokenizer(self) -> Tokenizer:
-        if self.tokenizer is not None and not isinstance(self.tokenizer, Tokenizer):
-            raise ParameterError(
-                f"tokenizer must be a deciban.text.Tokenizer, got {self.tokenizer!r}.",
-                hint="Tokenizer(segmenter=function) takes a function from a text to its words",
-            )
-        return self.tokenizer or Tokenizer()
-
-
-def _check_columns(schema: Schema) -> None:
-    """Some column must be left to learn from."""
-    if not (schema.numbers or schema.categories or schema.texts):
-        reasons = "; ".join(f"{c.name!r} is {c.kind} ({c.reason})" for c in schema.columns[:3])
-        raise InputError(
-            f"no column is left to learn from: {reasons}.",
-            hint="state what a column is, such as kinds={'name': 'categorical'}",
-        )
-
-
-def _smoothing(stated: Any, schema: Schema) -> Any:
-    """Checked: ``"auto"``, a number, or a number for each column that is counted."""
-    if isinstance(stated, str) and stated == "auto":
-        return stated
-    if not isinstance(stated, Mapping):
-        if isinstance(stated, str) or check_smoothing(stated).ndim:
-            raise ParameterError(
-                f'smoothing must be a number >= 0, "auto" or a dict, got {stated!r}.',
-                hint="0 is maximum likelihood, 1 is Laplace",
-            )
-        return float(stated)
-    out = {}
-    columns = {column.name: column for column in schema.columns}
-    for name, value in stated.items():
-        if name not in columns:
-            raise naming.unknown(name, schema.names)
-        counted = (*columns[name].numbers, *columns[name].categories, *columns[name].texts)
-        out.update(dict.fromkeys(counted, _smoothing(value, Schema(()))))
-    return out
-
-
-def _shared(calibration: Calibration | None, before: Counts, after: Counts) -> Calibration | None:
-    """The calibration with the weight that is left: it says the same, less loudly."""
-    if calibration is None:
-        return None
-    return calibration * float(after.weight.sum() / max(before.weight.sum(), np.finfo(float).tiny))
-
-
-def _measured(model: Model, sample: Sample) -> Calibration:
-    """The calibration of counted rows: a row of weight k is k rows, of which one is left out."""
-
-    def work(part: Part) -> Calibration:
-        y, weight = part.codes_among(model.counts.classes), part.weights
-        prior, said = model.left_out(part.batch, y, np.minimum(weight, 1.0))
-        return Calibration.of(prior, said, y, weight)
-
-    total = Calibration.nothing()
-    for part in threads.run(work, sample.parts):
-        total = total + part
-    return total * sample.stride
+            if before is None:
+                self._left_out_ = honesty.kept(self.model_, rows)
