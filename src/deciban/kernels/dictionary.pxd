@@ -27,7 +27,7 @@ cdef class Dictionary:
         Slot* slots
         uint64_t* hashes
         int64_t* starts
-        uint8_t* texts
+        uint8_t* block
         uint64_t size_mask, seed
         Py_ssize_t n, room, text_room
 
@@ -81,7 +81,7 @@ cdef inline int64_t found(Dictionary d, const uint8_t* text, Py_ssize_t length,
         if slot.tag == tag:
             start = d.starts[slot.place - 1]
             if (d.starts[slot.place] - start == length
-                    and memcmp(d.texts + start, text, length) == 0):
+                    and memcmp(d.block + start, text, length) == 0):
                 return <int64_t>slot.place - 1
         at = (at + 1) & d.size_mask
     return UNKNOWN

@@ -17,7 +17,7 @@ from deciban.errors import ParameterError
 from deciban.kernels.dictionary import Dictionary
 from deciban.text.packing import packed
 
-__all__ = ["Buckets", "Vocabulary", "united"]
+__all__ = ["Buckets", "Vocabulary"]
 
 
 class Vocabulary:
@@ -49,13 +49,19 @@ class Vocabulary:
 
     def codes(self, tokens: Iterable[str], grow: bool = False) -> NDArray[np.int64]:
         """The code of each token, -1 where unknown; with ``grow`` none is."""
-        column = packed(list(tokens))
+        column = packed(tokens)
         look = self.table.encode if grow else self.table.lookup
         return np.maximum(look(column.offsets, column.data, column.missing), -1)
 
-    def copy(self) -> Vocabulary:
-        """One that grows by itself."""
-        return Vocabulary(self.tokens())
+    def add(self, other: Vocabulary) -> NDArray[np.int64]:
+        """Take in all tokens of another one, in its order; their codes here.
+
+        >>> known = Vocabulary(["a", "b"])
+        >>> known.add(Vocabulary(["c", "b"])).tolist(), known.tokens()
+        ([2, 1], ['a', 'b', 'c'])
+        """
+        offsets, data = other.table.texts()
+        return self.table.encode(offsets, data, np.zeros(len(other), dtype=bool))
 
 
 class Buckets:
@@ -80,16 +86,3 @@ class Buckets:
 
     def __repr__(self) -> str:
         return f"Buckets({self.buckets})"
-
-
-def united(tables: Iterable[Vocabulary]) -> tuple[Vocabulary, list[NDArray[np.int64]]]:
-    """One vocabulary of several, and the place of each one's codes in it.
-
-    Codes are those of reading the tables one after the other.
-
-    >>> one, places = united([Vocabulary(["a", "b"]), Vocabulary(["c", "b"])])
-    >>> one.tokens(), [place.tolist() for place in places]
-    (['a', 'b', 'c'], [[0, 1], [2, 1]])
-    """
-    whole = Vocabulary()
-    return whole, [whole.codes(table.tokens(), grow=True) for table in tables]
