@@ -57,8 +57,8 @@ cdef class Dictionary:
 
     cdef add(self, bytes text):
         cdef const uint8_t[::1] view = text if text else b"\0"
-        cdef uint64_t h = hashed(&view[0], len(text), self.seed)
-        if (found(self, &view[0], len(text), h) == UNKNOWN
+        cdef uint64_t h = hashed(&view[0], len(text), self.seed, False)
+        if (found(self, &view[0], len(text), h, False) == UNKNOWN
                 and self.insert(&view[0], len(text), h) == NO_MEMORY):
             raise MemoryError
 
@@ -102,6 +102,8 @@ cdef class Dictionary:
             const uint8_t* texts = &data[0] if data.shape[0] else self.block
             int64_t start, length, code
             uint64_t h
+            Py_ssize_t size = data.shape[0]
+            bint slack
         check(offsets, n, data.shape[0])
         with nogil:
             for i in range(n):
@@ -109,8 +111,9 @@ cdef class Dictionary:
                     out[i] = MISSING
                     continue
                 start, length = offsets[i], offsets[i + 1] - offsets[i]
-                h = hashed(texts + start, length, self.seed)
-                code = found(self, texts + start, length, h)
+                slack = start + length + SLACK <= size
+                h = hashed(texts + start, length, self.seed, slack)
+                code = found(self, texts + start, length, h, slack)
                 if code == UNKNOWN and grow:
                     code = self.insert(texts + start, length, h)
                     if code == NO_MEMORY:
@@ -139,7 +142,7 @@ cdef class Dictionary:
 
     cdef bint reserve(self, Py_ssize_t length) noexcept nogil:
         """Room for one more text; False where there is no memory."""
-        cdef Py_ssize_t need = self.starts[self.n] + length
+        cdef Py_ssize_t need = self.starts[self.n] + length + SLACK
         cdef void* block
         if need > self.text_room:
             block = realloc(self.block, 2 * need)

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.engines import threads
+from deciban.kernels import sinks
 from deciban.source.columns import Strings
 from deciban.text.tokenizer import Counted, Encoded, Tokenizer, checked
 from deciban.text.vocabulary import Buckets, Vocabulary
 
-__all__ = ["count", "cuts", "encode"]
+__all__ = ["arranged", "count", "cuts", "encode"]
 
 #: About this many bytes of text make a part.
 PART = 1 << 23
@@ -30,12 +31,16 @@ def cuts(strings: Strings, size: int = PART) -> list[slice]:
     >>> cuts(packed(["spam"] * 5), 8)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    n = len(strings)
+    # A row costs something even if it is empty.
+    return _sliced(strings.offsets + np.arange(len(strings) + 1) // 8, size)
+
+
+def _sliced(offsets: NDArray[np.int64], size: int) -> list[slice]:
+    """Consecutive rows, cut where another ``size`` is full."""
+    n = len(offsets) - 1
     if n == 0:
         return []
-    begin = strings.offsets[:-1] - strings.offsets[0]
-    # A row costs something even if it is empty.
-    edges = np.flatnonzero(np.diff((begin + np.arange(n) // 8) // size)) + 1
+    edges = np.flatnonzero(np.diff((offsets[:-1] - offsets[0]) // size)) + 1
     return [slice(int(a), int(b)) for a, b in zip([0, *edges], [*edges, n], strict=True)]
 
 
@@ -91,12 +96,36 @@ def encode(
         return words, rule.encode(_rows(strings, rows), words, grow=grow, binary=binary)
 
     done = []
-    for words, (pointers, codes, counts) in threads.run(work, where):
+    for words, found in threads.run(work, where):
         places = slice(None) if shared else _places(words, vocabulary)
-        if not isinstance(places, slice):
-            codes = places.astype(np.int32)[codes]
-        done.append(Encoded(pointers, codes, counts))
+        codes = found.codes if isinstance(places, slice) else places.astype(np.int32)[found.codes]
+        done.append(found._replace(codes=codes))
     return _stacked(done)
+
+
+def arranged(rows: Encoded, ranks: NDArray[np.int32]) -> Encoded:
+    """Rows with every code replaced by its rank, in the order of ranks.
+
+    >>> rows = Encoded(np.array([0, 2]), np.array([0, 1], np.int32), np.array([5, 6], np.int32))
+    >>> [part.tolist() for part in arranged(rows, np.array([1, 0], np.int32))]
+    [[0, 2], [0, 1], [6, 5]]
+    """
+    if len(rows.codes) < len(ranks):
+        ranked = ranks[rows.codes]
+        order = np.lexsort(
+            (ranked, np.repeat(np.arange(len(rows.pointers) - 1), np.diff(rows.pointers)))
+        )
+        return Encoded(rows.pointers, ranked[order], rows.counts[order])
+    codes, counts = np.empty_like(rows.codes), np.empty_like(rows.counts)
+
+    def work(some: slice) -> None:
+        pointers = rows.pointers[some.start : some.stop + 1]
+        sinks.arranged(pointers, rows.codes, rows.counts, ranks, codes, counts)
+
+    # Turning a block costs at least one step a column.
+    for _ in threads.run(work, _sliced(rows.pointers, max(1 << 18, 4 * len(ranks)))):
+        pass
+    return Encoded(rows.pointers, codes, counts)
 
 
 def _rows(strings: Strings, rows: slice) -> Strings:

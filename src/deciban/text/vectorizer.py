@@ -111,7 +111,7 @@ class CountVectorizer(Base):
                 return None
             terms = sorted(self.vocabulary_, key=self.vocabulary_.__getitem__)
             self._table = kept = (self.vocabulary_, Vocabulary(terms))
-        return kept[1]  # type: ignore[no-any-return]
+        return kept[1]
 
     def _documents(self, raw: Any) -> Strings | list[Any]:
         """A column in place where there is one, else a list."""
@@ -137,26 +137,26 @@ class CountVectorizer(Base):
         return _utf8(list(map(self.build_preprocessor(), decoded) if own else decoded))
 
     def _fixed(self, rows: Encoded) -> tuple[dict[str, int], Any]:
-        return self.vocabulary_, self._matrix(rows, rows.codes, len(self.vocabulary_))
+        ranks = np.arange(len(self.vocabulary_), dtype=np.int32)
+        return self.vocabulary_, self._matrix(rows, ranks)
 
     def _ordered(self, rows: Encoded, tokens: list[str]) -> tuple[dict[str, int], Any]:
         """The vocabulary in the order of names, and codes to match."""
         if not tokens:
             raise InputError("empty vocabulary; perhaps the documents only contain stop words")
-        order = sorted(range(len(tokens)), key=tokens.__getitem__)
-        ranks = np.empty(len(tokens), dtype=np.int32)
-        ranks[order] = np.arange(len(tokens), dtype=np.int32)
-        vocabulary = {tokens[code]: place for place, code in enumerate(order)}
-        return vocabulary, self._matrix(rows, ranks[rows.codes], len(tokens))
+        vocabulary = dict(zip(sorted(tokens), range(len(tokens)), strict=True))
+        ranks = np.fromiter(map(vocabulary.__getitem__, tokens), np.int32, len(tokens))
+        return vocabulary, self._matrix(rows, ranks)
 
-    def _matrix(self, rows: Encoded, codes: NDArray[np.int32], width: int) -> Any:
-        pointers = rows.pointers
-        if pointers[-1] <= np.iinfo(np.int32).max:
-            pointers = pointers.astype(np.int32)
+    def _matrix(self, rows: Encoded, ranks: NDArray[np.int32]) -> Any:
+        pointers, codes, counts = parts.arranged(rows, ranks)
+        narrow = pointers[-1] <= np.iinfo(np.int32).max
         kind = sp.csr_array if hasattr(sklearn.utils, "_align_api_if_sparse") else sp.csr_matrix
-        shape = (len(pointers) - 1, width)
-        X = kind((rows.counts.astype(self.dtype), codes, pointers), shape=shape)
-        X.sort_indices()
+        X = kind(
+            (counts.astype(self.dtype), codes, pointers.astype(np.int32) if narrow else pointers),
+            shape=(len(pointers) - 1, len(ranks)),
+        )
+        X.has_canonical_format = True
         return X
 
 
