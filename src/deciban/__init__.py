@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deciban import conjugate, decision, errors, naive_bayes
+    from deciban import conjugate, decision, errors, naive_bayes, text
     from deciban.counts import Counts
     from deciban.errors import DecibanError
     from deciban.evaluation import Comparison, Evaluation, compare, evaluate
@@ -35,6 +35,7 @@ __all__ = [
     "evaluate",
     "load",
     "naive_bayes",
+    "text",
 ]
 
 _HOME = {
