@@ -125,9 +125,7 @@ def _readable(size: int) -> str:
     return f"{amount:.4g} {units[0]}"
 
 
-def spread(
-    pairs: FloatArray, old: tuple[Labels, Cells], new: tuple[Labels, Cells]
-) -> FloatArray:
+def spread(pairs: FloatArray, old: tuple[Labels, Cells], new: tuple[Labels, Cells]) -> FloatArray:
     """The pairs on other classes and cells; what has no place there must be empty."""
     (classes, cells), (wider, among) = old, new
     here, there = Layout.of(cells), Layout.of(among)
