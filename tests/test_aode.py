@@ -114,7 +114,7 @@ def test_a_missing_row_is_the_prior_and_one_class_is_certain():
 
 def test_hundreds_of_columns_do_not_underflow():
     rng = np.random.default_rng(1)
-    d = 130
+    d = 170
     X = rng.integers(0, 40, (20, d)).astype(str)
     y = np.arange(20) % 2
     model = AODE(smoothing=1, calibrate=False, kinds={f"x{j}": "categorical" for j in range(d)})
