@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from deciban import conjugate, decision, errors, naive_bayes, text
+    from deciban.aode import AODE
     from deciban.counts import Counts
     from deciban.errors import DecibanError
     from deciban.evaluation import Comparison, Evaluation, compare, evaluate
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AODE",
     "Comparison",
     "Counts",
     "DecibanError",
@@ -39,6 +41,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "AODE": "deciban.aode",
     "Comparison": "deciban.evaluation",
     "Counts": "deciban.counts",
     "DecibanError": "deciban.errors",
