@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from deciban import conjugate, decision, errors, naive_bayes
     from deciban.counts import Counts
     from deciban.errors import DecibanError
+    from deciban.linear import LogisticRegression
     from deciban.loading import load
     from deciban.mixed import NaiveBayes
 
@@ -24,6 +25,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Counts",
     "DecibanError",
+    "LogisticRegression",
     "NaiveBayes",
     "conjugate",
     "decision",
@@ -35,6 +37,7 @@ __all__ = [
 _HOME = {
     "Counts": "deciban.counts",
     "DecibanError": "deciban.errors",
+    "LogisticRegression": "deciban.linear",
     "NaiveBayes": "deciban.mixed",
     "load": "deciban.loading",
 }

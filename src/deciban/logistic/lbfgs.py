@@ -24,7 +24,13 @@ def solve(problem: Problem, start: FloatArray, tol: float, max_iter: int) -> Sol
         return point.value, (point.gradient * unit).ravel()
 
     least = tol * float(np.min(problem.scale * unit, initial=np.inf))
-    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": least, "ftol": 0.0, "maxls": 50}
+    options = {
+        "maxiter": max_iter,
+        "maxfun": 20 * max_iter,
+        "gtol": least,
+        "ftol": 0.0,
+        "maxls": 50,
+    }
     found = minimize(
         objective, (start / unit).ravel(), jac=True, method="L-BFGS-B", options=options
     )

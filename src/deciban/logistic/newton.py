@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg import LinAlgError
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from deciban.logistic.problem import Point, Problem
 from deciban.logistic.stopping import Solution, advance, negligible

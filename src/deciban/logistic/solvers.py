@@ -50,7 +50,11 @@ def choose(solver: str, n_coefficients: int, n_scores: int) -> str:
 
 
 def solve(
-    problem: Problem, start: FloatArray, solver: str = "auto", tol: float = 1e-8, max_iter: int = 100
+    problem: Problem,
+    start: FloatArray,
+    solver: str = "auto",
+    tol: float = 1e-8,
+    max_iter: int = 100,
 ) -> Solution:
     """The optimum, by the solver of that name.
 

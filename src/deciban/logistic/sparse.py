@@ -6,6 +6,7 @@ over the rows, which stay in the cache however many columns there are.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -148,4 +149,4 @@ def _parts(starts: NDArray[Any]) -> list[tuple[int, int]]:
     n = max(1, min(MOST_PARTS, int(starts[-1]) // PART))
     cuts = np.searchsorted(starts, np.linspace(0, starts[-1], n + 1)[1:-1]).tolist()
     cuts = [0, *cuts, len(starts) - 1]
-    return [(a, b) for a, b in zip(cuts[:-1], cuts[1:], strict=True) if a < b] or [(0, 0)]
+    return [(a, b) for a, b in itertools.pairwise(cuts) if a < b] or [(0, 0)]

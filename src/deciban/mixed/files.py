@@ -12,6 +12,7 @@ import numpy as np
 
 from deciban.calibration import GRID, Calibration
 from deciban.choices import Choice, Shape, Wishes
+from deciban.counts import Counts
 from deciban.errors import ModelFileError, ParameterError
 from deciban.mixed.model import Model
 from deciban.schema import ColumnSchema, Kind, Schema
@@ -54,9 +55,11 @@ def from_stored(stored: Stored) -> Model:
     only(about, "parameters", "target", "named", "columns", "choices", "wishes", "prior")
     if stored.kind != KIND:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
+    if stored.counts is None:
+        raise ModelFileError("the counts are missing.")
     schema = Schema(tuple(_column(entry) for entry in field(about, "columns", list)))
     model = Model(
-        schema, stored.counts, _wishes(about), _prior(about, stored), _calibration(stored)
+        schema, stored.counts, _wishes(about), _prior(about, stored.counts), _calibration(stored)
     )
     choices = {entry.column: entry for entry in map(_choice, field(about, "choices", list))}
     if set(choices) != {*schema.numbers, *schema.categories}:
@@ -108,12 +111,12 @@ def _wishes(about: Any) -> Wishes:
     return Wishes(smoothing=stated, **words)
 
 
-def _prior(about: Any, stored: Stored) -> Any:
+def _prior(about: Any, counts: Counts) -> Any:
     stated = about.get("prior")
     if stated is None:
         return None
     values = field(about, "prior", list)
-    good = len(values) == len(stored.counts.classes) and all(type(v) is float for v in values)
+    good = len(values) == len(counts.classes) and all(type(v) is float for v in values)
     if not good or min(values) < 0 or abs(sum(values) - 1) > 1e-6:
         raise ModelFileError("the priors are not those of the classes.")
     return np.array(values)
