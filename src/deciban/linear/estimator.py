@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import encoding, logistic, storage
 from deciban.engines import threads
-from deciban.errors import InputError
 from deciban.linear import checks, closed, files
 from deciban.linear.answering import Answering
 from deciban.logistic import Prior, Problem, Solution
@@ -23,6 +22,9 @@ from deciban.logistic.sparse import Sparse
 from deciban.transaction import all_or_nothing
 
 FloatArray = NDArray[np.float64]
+
+#: A fit keeps a full posterior if it costs no more operations than this.
+MOST_WORK = 1e8
 
 
 class LogisticRegression(Answering):
@@ -60,6 +62,8 @@ class LogisticRegression(Answering):
     (array([[1.111]]), array([-0.551]))
 
     """
+
+    _posteriors: list[Prior] | None
 
     def __init__(
         self,
@@ -108,8 +112,9 @@ class LogisticRegression(Answering):
             starts = before if same else None
             if starts is None or starts.shape != np.hstack([p.centre for p in priors]).shape:
                 starts = self._starts(X, labelled.codes, weight, problems)
-            self._adopt(self._solved(problems, starts))
-            self._posteriors: list[Prior] | None = None
+            solutions = self._solved(problems, starts)
+            self._adopt(solutions)
+            self._posteriors = _posteriors(problems, solutions, MOST_WORK)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -119,7 +124,8 @@ class LogisticRegression(Answering):
         coefficients (Laplace's approximation), and is the prior of the next
         rows. One batch gives what ``fit`` gives; later ones each solve a small
         problem of their own. Up to 1,500 coefficients the distribution has a
-        full precision matrix, beyond that its diagonal.
+        full precision matrix, beyond that (and after a large ``fit``) its diagonal.
+        A closed form (:meth:`from_gaussian`) has none: it becomes the centre of the penalty.
 
         >>> m = LogisticRegression().partial_fit([[-1.0], [0.5]], [0, 1], classes=[0, 1])
         >>> m.partial_fit([[0.0], [1.0]], [0, 1]).coef_.shape
@@ -128,26 +134,18 @@ class LogisticRegression(Answering):
         with all_or_nothing(self):
             self._check_settings()
             first = not hasattr(self, "coef_")
-            if not first and self._posteriors is None:
-                raise InputError(
-                    "this model was fitted as a whole and keeps no posterior to learn on from.",
-                    hint="begin with partial_fit, or fit again on all rows",
-                )
             y = checks.target(self, y)
             self.classes_ = checks.classes(classes, None if first else self.classes_)
             checks.several(self.classes_)
             X = checks.matrix(self, X, reset=first)
             encoding.check_length(X, len(y), "X")
             codes = encoding.codes_of(y, self.classes_)
-            priors = (None if first else self._posteriors) or self._penalties(X.shape[1])
+            priors = self._penalties(X.shape[1]) if first else self._learned()
             weight = self._weights(codes, sample_weight)
             problems = self._problems(X, codes, weight, priors)
             solutions = self._solved(problems, np.hstack([prior.centre for prior in priors]))
             self._adopt(solutions)
-            self._posteriors = [
-                _posterior(problem, solution)
-                for problem, solution in zip(problems, solutions, strict=True)
-            ]
+            self._posteriors = _posteriors(problems, solutions)
         return self
 
     @classmethod
@@ -227,6 +225,14 @@ class LogisticRegression(Answering):
         prior = Prior.l2(lam, n_columns, 1 if single else K, intercept=bool(self.fit_intercept))
         return [prior] * number
 
+    def _learned(self) -> list[Prior]:
+        """What is known so far, as the prior of what comes."""
+        if self._posteriors:
+            return self._posteriors
+        penalties = self._penalties(self.n_features_in_)
+        centres = np.hsplit(self._coefficients(), len(penalties))
+        return [Prior(W, p.precision) for W, p in zip(centres, penalties, strict=True)]
+
     def _problems(
         self, X: Any, codes: NDArray[np.intp], weight: FloatArray | None, priors: list[Prior]
     ) -> list[Problem]:
@@ -282,11 +288,17 @@ class LogisticRegression(Answering):
         return tags
 
 
-def _posterior(problem: Problem, solution: Solution) -> Prior:
-    """Laplace's approximation: the optimum, and the curvature there."""
-    size = solution.point.W.size
-    curvature = problem.hessian if size <= MOST_NEWTON else problem.diagonal
-    return Prior(solution.point.W, curvature(solution.point))
+def _posteriors(
+    problems: list[Problem], solutions: list[Solution], most_work: float = np.inf
+) -> list[Prior]:
+    """Laplace's approximation: each optimum, and the curvature there."""
+    found = []
+    for problem, solution in zip(problems, solutions, strict=True):
+        size = solution.point.W.size
+        small = size <= MOST_NEWTON and len(problem.y) * size**2 <= most_work
+        curvature = problem.hessian if small or problem.prior.full else problem.diagonal
+        found.append(Prior(solution.point.W, curvature(solution.point)))
+    return found
 
 
 def _scaled(problem: Problem, W: FloatArray) -> FloatArray:

@@ -35,6 +35,6 @@ def solve(problem: Problem, start: FloatArray, tol: float, max_iter: int) -> Sol
         objective, (start / unit).ravel(), jac=True, method="L-BFGS-B", options=options
     )
     point = problem.at(found.x.reshape(start.shape) * unit)
-    # Where the line search finds no lower value, rounding has been reached.
+    # Where no lower value is found, rounding has been reached.
     steep = problem.steepness(point)
-    return Solution(point, int(found.nit), steep <= (max(tol, CLOSE) if found.status == 2 else tol))
+    return Solution(point, int(found.nit), steep <= (max(tol, CLOSE) if found.nit < max_iter else tol))

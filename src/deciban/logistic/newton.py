@@ -14,6 +14,9 @@ from deciban.logistic.stopping import Solution, advance, negligible
 FloatArray = NDArray[np.float64]
 Solve = Callable[[FloatArray], FloatArray]
 
+#: Less curvature than this share is rounding.
+FLAT = 1e-9
+
 
 def solve(problem: Problem, start: FloatArray, tol: float, max_iter: int) -> Solution:
     """Step by ``H**-1 g`` until the gradient vanishes."""
@@ -55,7 +58,8 @@ def _without_flat_directions(hessian: FloatArray, shape: tuple[int, ...]) -> Flo
         blocks = hessian.reshape(width, m, width, m)
         for j in range(width):
             block = blocks[j, :, j, :]
-            block += np.trace(block) / m**2
+            if block.sum() <= FLAT * np.trace(block):
+                block += np.trace(block) / m**2
     return hessian
 
 

@@ -136,7 +136,7 @@ class Sparse:
             out[-1] = R.sum(axis=0)
         return out
 
-    def _held(self, X: Any) -> tuple[Any, ...]:
+    def _held(self, X: Any) -> tuple[Any, Any, Any]:
         return None if self.plain else X.data, X.indices, X.indptr
 
 
