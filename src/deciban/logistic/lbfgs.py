@@ -37,4 +37,6 @@ def solve(problem: Problem, start: FloatArray, tol: float, max_iter: int) -> Sol
     point = problem.at(found.x.reshape(start.shape) * unit)
     # Where no lower value is found, rounding has been reached.
     steep = problem.steepness(point)
-    return Solution(point, int(found.nit), steep <= (max(tol, CLOSE) if found.nit < max_iter else tol))
+    return Solution(
+        point, int(found.nit), steep <= (max(tol, CLOSE) if found.nit < max_iter else tol)
+    )
