@@ -1,4 +1,4 @@
-"""LogisticRegression: M7 and M8, scikit-learn as the oracle, evidence, streams, files, bad input."""
+"""LogisticRegression: M7, M8, scikit-learn as the oracle, evidence, streams, files, bad input."""
 
 import warnings
 

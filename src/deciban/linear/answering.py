@@ -150,10 +150,10 @@ class Answering(ClassifierMixin, BaseEstimator):
     def _decibans(self, by_class: FloatArray, against: Any) -> FloatArray:
         at = explanation.position(against, self.classes_)
         if not self._one_by_one():
-            return explanation.decibans(by_class.T, at).T
+            return np.asarray(explanation.decibans(by_class.T, at).T)
         if at is not None:
             raise ParameterError(
                 f'against={against!r}: with multi_class="ovr" a class is compared with the rest.',
                 hint='multi_class="softmax" compares any two',
             )
-        return explanation.DECIBANS * by_class
+        return np.asarray(explanation.DECIBANS * by_class)

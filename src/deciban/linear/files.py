@@ -73,7 +73,7 @@ def _coefficients(
     columns = coef.shape[1] if coef is not None and coef.ndim == 2 else 0
     coef = _floats("coef", coef, (scores, columns))
     intercept = _floats("intercept", arrays.pop("intercept", None), (scores,))
-    state = {"classes_": classes, "coef_": coef, "intercept_": intercept}
+    state: dict[str, Any] = {"classes_": classes, "coef_": coef, "intercept_": intercept}
     solved = scores if parameters.get("multi_class") == "ovr" else 1
     steps = arrays.pop("iterations", None)
     if steps is None or steps.dtype.kind != "i" or steps.shape not in ((solved,), (1,)):

@@ -121,7 +121,7 @@ class Sparse:
             return out
 
         total = np.asarray(sum(self.run(work, _parts(self.X.indptr))))
-        total[-1] = total[:, -1]
+        total += np.triu(total, 1).T
         return total if self.intercept else np.ascontiguousarray(total[:-1, :-1])
 
     def _gathered(self, R: FloatArray, *, squares: bool) -> FloatArray:
