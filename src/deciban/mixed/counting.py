@@ -16,17 +16,20 @@ from deciban.exact import ExactSum
 from deciban.families import categorical, gaussian, histogram
 from deciban.grid import Grid
 from deciban.labels import Labels
+from deciban.mixed import texts
 from deciban.mixed.parts import Part
 from deciban.mixed.rows import Rows
 from deciban.mixed.sample import Sample
 from deciban.schema import Schema
 from deciban.source.columns import Batch
+from deciban.text import Tokenizer
 
 FloatArray = NDArray[np.float64]
 
 
-def learn(rows: Rows, sample: Sample | None = None) -> Counts:
+def learn(rows: Rows, sample: Sample | None = None, tokenizer: Tokenizer | None = None) -> Counts:
     """The counts of all rows: batches counted by all cores, added up in order."""
+    words = texts.Counting(rows.schema.texts, tokenizer or Tokenizer())
 
     def seen() -> Iterator[Part]:
         for part in map(Part.counted, rows.labelled()):
@@ -37,6 +40,7 @@ def learn(rows: Rows, sample: Sample | None = None) -> Counts:
     total: Counts | None = None
 
     def work(part: Part) -> Counts:
+        words.add(part)
         return count(rows.schema, part, None if total is None else _dropped(total))
 
     for counts in threads.run(work, seen()):
@@ -47,7 +51,10 @@ def learn(rows: Rows, sample: Sample | None = None) -> Counts:
         )
     if not total.weight.any():
         raise InputError("the total weight is zero: every weight is 0.", hint="some row must count")
-    return total
+    if not words.names:
+        return total
+    found = words.table(total.classes, total.weight)
+    return Counts(total.classes, total.weight, {**total.tables, texts.BLOCK: found})
 
 
 def nothing(schema: Schema, classes: Labels) -> Counts:
@@ -63,6 +70,8 @@ def nothing(schema: Schema, classes: Labels) -> Counts:
         cells = Cells(labels.narrowed(schema.categories), (none,) * len(schema.categories))
         zero = {"count": np.zeros((len(classes), 0))}
         tables["categories"] = Table("categorical", cells, rows, zero)
+    if schema.texts:
+        tables[texts.BLOCK] = texts.nothing(schema.texts, len(classes))
     if schema.numbers:
         names = labels.narrowed(schema.numbers)
         exactly = ExactSum(np.zeros((len(classes), len(names), 1), dtype=np.int64), 0)

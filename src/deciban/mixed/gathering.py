@@ -31,6 +31,8 @@ def gather(
     schema: Schema | None = None,
 ) -> Rows:
     """The rows of whatever was passed; without a schema, it is inferred."""
+    if sql is None and is_texts(X):
+        X, kinds = _one_column(X, schema, kinds)
     named = sql is not None or not is_matrix(X)
     if target is not None and (y is not None or not named):
         raise ParameterError(
@@ -76,6 +78,39 @@ def is_matrix(X: Any) -> bool:
     return not (
         _is_frame(X) or isinstance(X, str) or hasattr(X, "__fspath__") or hasattr(X, "__next__")
     )
+
+
+def is_texts(X: Any) -> bool:
+    """Whether it is a list, array or series of texts: a table of one column.
+
+    >>> is_texts(["good film", None]), is_texts([["good film"]]), is_texts("rows.csv")
+    (True, False, False)
+    """
+    if isinstance(X, list | tuple):
+        return isinstance(next((value for value in X[:100] if value is not None), None), str)
+    if isinstance(X, np.ndarray):
+        return X.ndim == 1 and (X.dtype.kind in "UT" or (X.dtype == object and is_texts(list(X))))
+    if isinstance(X, Mapping | str) or hasattr(X, "columns"):
+        return False
+    series = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
+    if not series or getattr(X, "ndim", 1) != 1 or not hasattr(X, "__getitem__"):
+        return False
+    head = X[:100]
+    return is_texts(head.to_pylist() if hasattr(head, "to_pylist") else list(head))
+
+
+def _one_column(
+    X: Any, schema: Schema | None, kinds: Mapping[str, str] | None
+) -> tuple[Any, Mapping[str, str]]:
+    """A table of one column: that of training, the series' own name, or "text"."""
+    if schema is not None and len(schema.names) != 1:
+        raise ShapeError(
+            f"a list of texts is one column, and {len(schema.names)} are needed.",
+            hint=f"pass a table with the columns {', '.join(schema.names[:5])}",
+        )
+    stated = getattr(X, "name", None)
+    name = schema.names[0] if schema else stated if stated and isinstance(stated, str) else "text"
+    return {name: X}, {name: "text", **(kinds or {})}
 
 
 def _is_frame(X: Any) -> bool:

@@ -1,0 +1,128 @@
+"""Tokens and their codes: an exact table that grows, or a fixed number of buckets.
+
+A table gives codes in the order in which tokens are first seen. Buckets need
+no memory for tokens: a token's code is its hash, the same in every process,
+so that what was counted in different places still adds up; different tokens
+may share a bucket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.errors import ParameterError
+from deciban.kernels.dictionary import Dictionary
+from deciban.text.packing import packed
+
+__all__ = ["Buckets", "Vocabulary"]
+
+
+class Vocabulary:
+    """Tokens and their codes 0, 1, 2, ..., in the order in which they are first seen.
+
+    >>> known = Vocabulary(["spam", "ham"])
+    >>> len(known), known.tokens(), known.codes(["ham", "eggs"]).tolist()
+    (2, ['spam', 'ham'], [1, -1])
+    """
+
+    #: Not hashed.
+    buckets = 0
+
+    def __init__(self, tokens: Iterable[str] = ()) -> None:
+        self.table = Dictionary(tokens)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __repr__(self) -> str:
+        return f"Vocabulary of {len(self)} tokens"
+
+    def __reduce__(self) -> tuple[type[Vocabulary], tuple[list[str]]]:
+        return Vocabulary, (self.tokens(),)
+
+    def tokens(self) -> list[str]:
+        """All tokens, in the order of their codes."""
+        return self.table.labels()
+
+    def codes(self, tokens: Iterable[str], grow: bool = False) -> NDArray[np.int64]:
+        """The code of each token, -1 where unknown; with ``grow`` none is."""
+        column = packed(list(tokens))
+        look = self.table.encode if grow else self.table.lookup
+        return np.maximum(look(column.offsets, column.data, column.missing), -1)
+
+    def order(self) -> NDArray[np.intp]:
+        """The codes in the order of their tokens' characters.
+
+        >>> Vocabulary(["spam", "ham", "spa"]).order()
+        array([1, 2, 0])
+        """
+        offsets, data = self.table.texts_in_order()
+        keys = _prefixes(offsets, data)
+        at = np.lexsort(keys[::-1])
+        ranked = keys[:, at]
+        tie = np.concatenate([[False], np.all(ranked[:, 1:] == ranked[:, :-1], axis=0)])
+        for start, stop in _runs(tie):  # a long beginning in common: rare
+            words = {
+                code: bytes(data[offsets[code] : offsets[code + 1]]) for code in at[start:stop]
+            }
+            at[start:stop] = sorted(words, key=words.__getitem__)
+        return at
+
+    def absorb(self, other: Vocabulary) -> NDArray[np.int64]:
+        """Take in the tokens of another; the codes that they have here.
+
+        >>> Vocabulary(["a", "b"]).absorb(Vocabulary(["c", "b"]))
+        array([2, 1])
+        """
+        offsets, data = other.table.texts_in_order()
+        return self.table.encode(offsets, data, np.zeros(len(other), dtype=bool))
+
+    def copy(self) -> Vocabulary:
+        """One that grows by itself."""
+        return Vocabulary(self.tokens())
+
+
+def _prefixes(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """The first 24 bytes of every token, as three numbers that sort like them."""
+    n = len(offsets) - 1
+    sizes = np.diff(offsets)
+    keys = np.zeros((3, n), dtype=np.uint64)
+    for i in range(24):
+        some = np.flatnonzero(sizes > i)
+        keys[i // 8, some] |= data[offsets[:-1][some] + i].astype(np.uint64) << np.uint64(
+            8 * (7 - i % 8)
+        )
+    return keys
+
+
+def _runs(tie: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Where things that tie with the one before them stand: [start, stop)."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], tie, [False]]).astype(np.int8)))
+    return [(int(a) - 1, int(b)) for a, b in edges.reshape(-1, 2)]
+
+
+class Buckets:
+    """A fixed number of codes for any number of tokens.
+
+    >>> len(Buckets(2**20))
+    1048576
+    """
+
+    table = None
+
+    def __init__(self, n: int) -> None:
+        if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n < 2**31:
+            raise ParameterError(
+                f"the number of buckets must be a whole number from 1 to 2**31 - 1, got {n!r}.",
+                hint="2**20 is a usual choice; collisions are rare while tokens are fewer",
+            )
+        self.buckets = n
+
+    def __len__(self) -> int:
+        return self.buckets
+
+    def __repr__(self) -> str:
+        return f"Buckets({self.buckets})"
