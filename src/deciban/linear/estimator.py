@@ -59,7 +59,7 @@ class LogisticRegression(Answering):
 
     >>> m = LogisticRegression(C=1.0).fit([[-1.0], [0.0], [1.0], [2.0]], ["a", "a", "b", "b"])
     >>> m.coef_.round(3), m.intercept_.round(3)
-    (array([[1.111]]), array([-0.551]))
+    (array([[0.958]]), array([-0.479]))
 
     """
 
@@ -93,8 +93,9 @@ class LogisticRegression(Answering):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the optimum of these rows; what was learned before is forgotten.
 
-        >>> LogisticRegression(lam=2.0).fit([[-1.0], [1.0]], [0, 1]).coef_.round(3)
-        array([[0.443]])
+        >>> m = LogisticRegression(lam=2.0).fit([[-1.0], [1.0]], [0, 1])
+        >>> m.coef_.round(3)                       # w = 1 / (1 + exp(w))
+        array([[0.401]])
         """
         with all_or_nothing(self):
             self._check_settings()

@@ -45,7 +45,7 @@ class Problem:
 
     >>> design = Dense(np.array([[-1.0], [1.0]]))
     >>> problem = Problem(design, np.array([0, 1]), Prior.l2(1.0, 1, 1))
-    >>> problem.at(np.zeros((2, 1))).value / np.log(2)
+    >>> float(problem.at(np.zeros((2, 1))).value / np.log(2))
     2.0
     """
 
