@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from deciban.counts import Counts
     from deciban.errors import DecibanError
     from deciban.evaluation import Comparison, Evaluation, compare, evaluate
+    from deciban.linear import LogisticRegression
     from deciban.loading import load
     from deciban.mixed import NaiveBayes
 
@@ -29,6 +30,7 @@ __all__ = [
     "Counts",
     "DecibanError",
     "Evaluation",
+    "LogisticRegression",
     "NaiveBayes",
     "compare",
     "conjugate",
@@ -46,6 +48,7 @@ _HOME = {
     "Counts": "deciban.counts",
     "DecibanError": "deciban.errors",
     "Evaluation": "deciban.evaluation",
+    "LogisticRegression": "deciban.linear",
     "NaiveBayes": "deciban.mixed",
     "compare": "deciban.evaluation",
     "evaluate": "deciban.evaluation",

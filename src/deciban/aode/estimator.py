@@ -416,7 +416,7 @@ def _check_columns(schema: Schema) -> None:
             f"no column is left to learn from: {reasons}.",
             hint="state what a column is, such as kinds={'name': 'categorical'}",
         )
-    texts = schema.ignored("text")
+    texts = schema.texts
     if texts:
         warnings.warn(
             f"AODE counts no text, so {', '.join(map(repr, texts))} is ignored.",

@@ -53,6 +53,8 @@ def from_stored(stored: Stored, smoothing: float | None, settings: dict[str, Any
     about, arrays = stored.description, dict(stored.arrays)
     schema = Schema(tuple(column(entry) for entry in field(about, "columns", list)))
     edges = _edges(schema, _taken(arrays, "edges"), _taken(arrays, "cuts"))
+    if stored.counts is None:
+        raise ModelFileError("the counts are missing.")
     tally = Tally(edges, stored.counts, _taken(arrays, "pairs"))
     strengths = STRENGTHS if smoothing is None else (smoothing,)
     trust = _trust(arrays.pop("trust", None), strengths)
@@ -60,7 +62,7 @@ def from_stored(stored: Stored, smoothing: float | None, settings: dict[str, Any
         raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
     _check_values(schema, tally)
     _check_pairs(tally)
-    prior = stated_prior(about, stored)
+    prior = stated_prior(about, stored.counts)
     return Model(schema, tally, smoothing, prior=prior, trust=trust, **settings)
 
 

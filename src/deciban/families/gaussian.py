@@ -190,9 +190,16 @@ def pooled(sums: dict[str, Any]) -> Prior:
     return Prior(mean, spread / np.where(n > 0, n, 1.0))
 
 
+def shared(of: Moments) -> Moments:
+    """The same with one variance per column, within classes, for all of them."""
+    n = of.n.sum(axis=0)
+    var = of.spread.sum(axis=0) / np.where(n > 0, n, 1.0)
+    return Moments(of.n, of.mean, of.n * var)
+
+
 def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Params:
     """Normal or Student's t parameters of every column and class."""
-    of = moments(sums)
+    of = shared(moments(sums)) if settings.shared else moments(sums)
     lam = 0.0 if settings.method == "ml" else settings.per_column(cells.size)
     needed = np.any(lam) or not of.n.all()
     prior = pooled(sums) if needed else Prior(np.zeros(1), np.zeros(1))

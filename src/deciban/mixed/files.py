@@ -12,6 +12,7 @@ import numpy as np
 
 from deciban.calibration import GRID, Calibration
 from deciban.choices import Choice, Shape, Wishes
+from deciban.counts import Counts
 from deciban.errors import ModelFileError, ParameterError
 from deciban.mixed.model import Model
 from deciban.mixed.texts import BLOCK
@@ -74,12 +75,14 @@ def from_stored(stored: Stored) -> Model:
     only(about, *_KEYS)
     if stored.kind != KIND:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
+    if stored.counts is None:
+        raise ModelFileError("the counts are missing.")
     schema = Schema(tuple(column(entry) for entry in field(about, "columns", list)))
     model = Model(
         schema,
         stored.counts,
         _wishes(about),
-        stated_prior(about, stored),
+        stated_prior(about, stored.counts),
         _calibration(stored),
         _tokenizer(about),
         _readings(about, schema),
@@ -169,13 +172,13 @@ def _readings(about: Any, schema: Schema) -> dict[str, Reading]:
     return found
 
 
-def stated_prior(about: Any, stored: Stored) -> Any:
+def stated_prior(about: Any, counts: Counts) -> Any:
     """The priors that the user stated, checked; None where there are none."""
     stated = about.get("prior")
     if stated is None:
         return None
     values = field(about, "prior", list)
-    good = len(values) == len(stored.counts.classes) and all(type(v) is float for v in values)
+    good = len(values) == len(counts.classes) and all(type(v) is float for v in values)
     if not good or min(values) < 0 or abs(sum(values) - 1) > 1e-6:
         raise ModelFileError("the priors are not those of the classes.")
     return np.array(values)
