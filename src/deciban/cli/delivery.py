@@ -20,7 +20,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from deciban.errors import DecibanError, ParameterError
 
@@ -35,7 +35,7 @@ class Options(NamedTuple):
 
     store: str = ""
     lost: float = 100.0
-    unsure: float = 0.5
+    unsure: float = 0.2
 
 
 def run(arguments: Sequence[str]) -> int | None:
@@ -116,11 +116,13 @@ def _marked(raw: bytes, options: Options) -> bytes:
 
 def _parsed(arguments: Sequence[str]) -> tuple[Options, list[str]]:
     """Options, as ``--store FILE`` or ``--store=FILE``, and files."""
-    options, files, left = Options(), [], list(arguments)
+    chosen: dict[str, Any] = {}
+    files: list[str] = []
+    left = list(arguments)
     while left:
         argument = left.pop(0)
         if argument == "--":
-            return options, files + left
+            return Options(**chosen), files + left
         if not argument.startswith("--"):
             files.append(argument)
             continue
@@ -131,8 +133,8 @@ def _parsed(arguments: Sequence[str]) -> tuple[Options, list[str]]:
             if not left:
                 raise ParameterError(f"--{name} needs a value.", hint="see deciban mail --help")
             value = left.pop(0)
-        options = options._replace(**{name: value if name == "store" else _number(name, value)})
-    return options, files
+        chosen[name] = value if name == "store" else _number(name, value)
+    return Options(**chosen), files
 
 
 def _number(name: str, value: str) -> float:

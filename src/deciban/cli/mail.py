@@ -75,7 +75,7 @@ def train(
 
 
 @app.command("filter")
-def filter_(store: Store = "", lost: Lost = 100.0, unsure: Unsure = 0.5) -> None:
+def filter_(store: Store = "", lost: Lost = 100.0, unsure: Unsure = 0.2) -> None:
     """Copy a message from standard input to output, with the header X-Deciban added."""
     from deciban.cli import delivery
 
@@ -86,7 +86,7 @@ def filter_(store: Store = "", lost: Lost = 100.0, unsure: Unsure = 0.5) -> None
 
 @app.command()
 def classify(
-    files: Messages = None, store: Store = "", lost: Lost = 100.0, unsure: Unsure = 0.5
+    files: Messages = None, store: Store = "", lost: Lost = 100.0, unsure: Unsure = 0.2
 ) -> None:
     """Say what messages are; exit with 0 for spam, 1 for ham, 2 for unsure, 3 after an error."""
     from deciban.cli import delivery
@@ -142,7 +142,7 @@ def explain(
     store: Store = "",
     top: Annotated[int, typer.Option(min=1, help="How many tokens to show.")] = 20,
     lost: Lost = 100.0,
-    unsure: Unsure = 0.5,
+    unsure: Unsure = 0.2,
     json: o.Json = False,
 ) -> None:
     """Show what decided about messages, in decibans: positive speaks for spam."""

@@ -37,24 +37,32 @@ _WIDER = {
 }
 #: Python calls these encodings too; a hostile message could make them slow, or fail.
 _NO_CHARSETS = {"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "mbcs"}
+#: The usual labels of mail; ASCII is the same in all of them.
+_LIKE_ASCII = frozenset(
+    ("us-ascii", "utf-8", "iso-8859-1", "iso-8859-15", "windows-1252", "gb2312")
+)
 _FALLBACK = "windows-1252"
 
 
 def decoded(data: bytes, label: str | None = None) -> str:
-    """The text of bytes that are said to be in a character set.
+    r"""The text of bytes that are said to be in a character set.
 
-    >>> decoded("免费".encode("gb18030"), "gb2312"), decoded(b"caf\\xe9", "no-such-set")
+    >>> decoded("免费".encode("gb18030"), "gb2312"), decoded(b"caf\xe9", "no-such-set")
     ('免费', 'café')
     """
-    if data.isascii() and b"\x1b" not in data and b"+" not in data:
-        if label is None or not label.lower().startswith("utf-16"):
-            return data.decode("ascii")
     name = (label or "utf-8").strip().strip("\"'").lower()
+    if name in _LIKE_ASCII and data.isascii():
+        return data.decode("ascii")
     for attempt in dict.fromkeys((_WIDER.get(name, name), "utf-8")):
         text = _strictly(data, attempt)
         if text is not None:
-            return text
+            return _without_surrogates(text)
     return _leniently(data, _WIDER.get(name, name))
+
+
+def _without_surrogates(text: str) -> str:
+    """UTF-7 can spell halves of characters, which nothing else can write."""
+    return text if text.isprintable() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _known(name: str) -> bool:

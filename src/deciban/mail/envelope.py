@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 
-__all__ = ["HEADER", "canonical", "digest", "without_header", "with_header"]
+__all__ = ["HEADER", "canonical", "digest", "with_header", "without_header"]
 
 #: The header that ``deciban mail filter`` adds.
 HEADER = "X-Deciban"
@@ -29,6 +29,9 @@ _CHANGING = re.compile(
 def with_header(raw: bytes, value: str) -> bytes:
     r"""The message with one more header, after all others; one of that name it had is removed.
 
+    A message that starts with the second line of a folded header, which no mail server would
+    deliver, has no place for a header, and stays as it is.
+
     >>> with_header(b"Subject: x\r\nX-Deciban: ham\r\n\r\nHello", "spam")
     b'Subject: x\r\nX-Deciban: spam\r\n\r\nHello'
     """
@@ -36,6 +39,10 @@ def with_header(raw: bytes, value: str) -> bytes:
     start = _start(raw)
     fields = _FIELDS.match(raw, start)
     at = fields.end() if fields else start
+    if raw[at : at + 1] in (b" ", b"\t"):  # it would become a part of our header
+        at = start
+        if fields is None or not fields[0]:
+            return raw
     line_end = "\r\n" if raw[start:].partition(b"\n")[0].endswith(b"\r") else "\n"
     return raw[:at] + f"{HEADER}: {value}{line_end}".encode() + raw[at:]
 
@@ -48,8 +55,10 @@ def without_header(raw: bytes) -> bytes:
 def canonical(raw: bytes) -> bytes:
     r"""What stays the same while a message is filed, copied and read.
 
-    >>> canonical(b"From me\nStatus: RO\nSubject: x\n\nHello\n\n") == canonical(b"Subject: x\r\n\r\nHello")
-    True
+    >>> canonical(b"From me\nStatus: RO\nSubject: x\n\nHello\n\n")
+    b'Subject: x\n\nHello'
+    >>> canonical(b"Subject: x\r\nX-Deciban: ham\r\n\r\nHello")
+    b'Subject: x\n\nHello'
     """
     raw = raw[_start(raw) :].replace(b"\r\n", b"\n")
     return _without(_CHANGING, raw, 0).rstrip(b"\n")

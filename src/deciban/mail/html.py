@@ -33,14 +33,16 @@ _HIDING = re.compile(
     re.I | re.X,
 )
 #: Tags inside which a word goes on.
-_INLINE = frozenset(
-    "a abbr acronym b big bdo cite code del dfn em font i ins kbd o label mark q s samp small span"
-    " strike strong sub sup tt u var wbr".split()
-)
+_INLINE = frozenset((
+    "a", "abbr", "acronym", "b", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i",
+    "ins", "kbd", "label", "mark", "o", "q", "s", "samp", "small", "span", "strike", "strong",
+    "sub", "sup", "tt", "u", "var", "wbr",
+))  # fmt: skip
 #: Tags that have no end, and those that are the whole page.
-_NEVER_HIDING = frozenset(
-    "area base body br col embed frame hr html img input link meta param source".split()
-)
+_NEVER_HIDING = frozenset((
+    "area", "base", "body", "br", "col", "embed", "frame", "hr", "html", "img", "input", "link",
+    "meta", "param", "source",
+))  # fmt: skip
 
 
 def read(text: str) -> Page:
@@ -52,7 +54,7 @@ def read(text: str) -> Page:
     """
     text = _without(text, "<!--", "-->")
     for name in ("script", "style"):
-        text = _without(text, f"<{name}", f"</{name}")
+        text = _without(text, f"<{name}", f"</{name}>")
     return _scanned(text)
 
 

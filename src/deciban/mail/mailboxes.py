@@ -57,9 +57,9 @@ def read(place: Place) -> bytes:
 
 
 def split(box: bytes | mmap.mmap) -> list[tuple[int, int]]:
-    """Where the messages of an mbox start and end.
+    r"""Where the messages of an mbox start and end.
 
-    >>> split(b"From a Thu Aug 22 13:17:22 2002\\n\\nx\\n\\nFrom b Thu Aug 22 13:17:23 2002\\n\\ny")
+    >>> split(b"From a Thu Aug 22 13:17:22 2002\n\nx\n\nFrom b Thu Aug 22 13:17:23 2002\n\ny")
     [(0, 36), (36, 70)]
     """
     starts = [found.start() for found in _SEPARATOR.finditer(box)] or [0]

@@ -42,9 +42,9 @@ _PARSER = Parser()
 
 
 def parsed(raw: bytes) -> Mail:
-    """The message of these bytes.
+    r"""The message of these bytes.
 
-    >>> mail = parsed(b"Subject: =?gb2312?b?w+K30Q==?=\\n\\nHello")
+    >>> mail = parsed(b"Subject: =?gb2312?b?w+K30Q==?=\n\nHello")
     >>> mail.headers, mail.parts[0].text
     ([('subject', '免费')], 'Hello')
     """

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from deciban.mail.envelope import canonical, digest
 from deciban.mail.lessons import left_out, read
@@ -32,7 +32,7 @@ SAMPLE = 1_000
 
 Labelled: TypeAlias = tuple[Place, bool]
 Task: TypeAlias = tuple[Place, Lesson]
-Map: TypeAlias = Callable[..., Iterator[object]]
+Map: TypeAlias = Callable[..., Iterator[Any]]
 
 
 class Report(NamedTuple):
@@ -171,7 +171,7 @@ def _count(tasks: Sequence[Task], every: int) -> Share:
     return share._replace(tokens=dict(pairs))
 
 
-def _shares(rows: Sequence[object]) -> Iterator[Sequence[object]]:
+def _shares(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
     return (rows[start : start + SHARE] for start in range(0, len(rows), SHARE))
 
 

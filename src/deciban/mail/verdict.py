@@ -24,7 +24,7 @@ class Costs(NamedTuple):
     """What mistakes cost, where spam that is let through costs 1."""
 
     lost: float = 100.0
-    unsure: float = 0.5
+    unsure: float = 0.2
 
     def checked(self) -> Costs:
         """The same, if both are numbers >= 0.
@@ -32,12 +32,12 @@ class Costs(NamedTuple):
         >>> Costs(lost=-1).checked()
         Traceback (most recent call last):
         ...
-        deciban.errors.ParameterError: the cost of lost ham must be a number >= 0, got -1. Hint: 100 ...
+        deciban.errors.ParameterError: the cost of lost ham must be a number >= 0, got ...
         """
         for name, cost in (("lost ham", self.lost), ("unsure", self.unsure)):
             if not 0 <= cost <= 1e100:
                 message = f"the cost of {name} must be a number >= 0, got {cost:g}."
-                raise ParameterError(message, hint="100 for ham and 0.5 for unsure are usual")
+                raise ParameterError(message, hint="100 for ham and 0.2 for unsure are usual")
         return self
 
 
@@ -52,13 +52,13 @@ class Verdict(NamedTuple):
         return f"{self.answer}; p={self.p:.4f}; evidence={self.evidence + 0.0:+.1f}dB"
 
 
-def judged(scored: Scored, costs: Costs = Costs()) -> Verdict:
+def judged(scored: Scored, costs: Costs | None = None) -> Verdict:
     """The answer that costs least.
 
     >>> str(judged(Scored(29.0, 0.0, {})))
     'spam; p=0.9987; evidence=+29.0dB'
     """
-    p = scored.p
+    costs, p = costs or Costs(), scored.p
     risks: dict[Answer, float] = {"ham": p, "spam": costs.lost * _not(scored)}
     best = min(risks, key=lambda answer: risks[answer])
     answer: Answer = "unsure" if costs.unsure < risks[best] else best
