@@ -260,5 +260,5 @@ def _explained(
         yield f"{weight:+8.1f}  {token}"
     if others["count"]:
         yield f"{others['evidence']:+8.1f}  {others['count']:,} other tokens"
-    yield f"{base:+8.1f}  base rate"
+    yield f"{round(base, 1) + 0.0:+8.1f}  base rate"
     yield f"{evidence:+8.1f}  dB in all"
