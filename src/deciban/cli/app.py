@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from deciban.cli import mail
 from deciban.cli import options as o
 
 app = typer.Typer(
@@ -16,6 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
+app.add_typer(mail.app)
 
 
 @app.command()

@@ -17,10 +17,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-
-import typer
+from typing import TYPE_CHECKING
 
 from deciban.errors import DecibanError
+
+if TYPE_CHECKING:
+    import typer
 
 OK, WRONG, USAGE, BUG, INTERRUPTED, PIPE = 0, 1, 2, 3, 130, 141
 
@@ -31,11 +33,17 @@ class PipeClosedError(Exception):
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line; the exit code."""
-    from deciban.cli.app import app
-
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # names may hold what a terminal cannot show
+    if arguments[:1] == ["mail"]:
+        from deciban.cli import delivery
+
+        ended = delivery.run(arguments[1:])
+        if ended is not None:
+            return ended
+    from deciban.cli.app import app
+
     try:
         code = app(list(arguments), prog_name="deciban", standalone_mode=False)
         if code == INTERRUPTED:
@@ -47,6 +55,8 @@ def run(arguments: Sequence[str]) -> int:
 
 def _told(error: BaseException) -> int:
     """Say what went wrong; the exit code for it."""
+    import typer
+
     if isinstance(error, typer.TyperException):
         return _usage(error)
     if isinstance(error, PipeClosedError):

@@ -1,0 +1,157 @@
+"""``deciban mail filter`` and ``deciban mail classify``: what a mail server runs for every message.
+
+These two start as fast as they can: they do without Typer and Rich, and read their few options
+themselves. Their exit codes are those that mail servers and users of bogofilter know:
+
+====  ==========================================================================
+code  meaning
+====  ==========================================================================
+0     ``classify``: spam, or several files; ``filter``: done
+1     ``classify``: ham
+2     ``classify``: unsure
+3     ``classify``: an error, said on the standard error
+75    ``filter``: an error; the message was passed through as it came (EX_TEMPFAIL)
+====  ==========================================================================
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from deciban.errors import DecibanError, ParameterError
+
+__all__ = ["CODES", "Options", "classify", "default_store", "run", "screen"]
+
+CODES = {"spam": 0, "ham": 1, "unsure": 2}
+ERROR, TRY_LATER = 3, 75
+
+
+class Options(NamedTuple):
+    """What both commands take."""
+
+    store: str = ""
+    lost: float = 100.0
+    unsure: float = 0.2
+
+
+def run(arguments: Sequence[str]) -> int | None:
+    """Run ``filter`` or ``classify``; the exit code, or None if it is for another to run."""
+    command = arguments[0] if arguments else ""
+    if command not in ("filter", "classify") or {"--help", "-h"} & set(arguments):
+        return None
+    if command == "filter":
+        return screen(arguments[1:])
+    try:
+        options, files = _parsed(arguments[1:])
+        return classify(options, files)
+    except Exception as error:
+        return _failed(error, ERROR)
+
+
+def classify(options: Options, files: Sequence[str] = ()) -> int:
+    """Say what messages are: the code of a single one, and 0 for several."""
+    from deciban.mail.lessons import read, score
+    from deciban.mail.mailboxes import Place, places
+    from deciban.mail.mailboxes import read as contents
+    from deciban.mail.store import Store
+    from deciban.mail.verdict import Costs, judged
+
+    costs = Costs(options.lost, options.unsure).checked()
+    found: list[Place | None] = list(places(files)) if files else [None]
+    with Store(options.store or default_store()) as store:
+        for place in found:
+            raw = contents(place) if place else sys.stdin.buffer.read()
+            verdict = judged(score(store, read(raw)), costs)
+            print(verdict if len(found) == 1 else f"{place}: {verdict}")
+    return CODES[verdict.answer] if len(found) == 1 else 0
+
+
+def screen(arguments: Sequence[str]) -> int:
+    """Copy a message from the standard input to the standard output, with one header added.
+
+    Whatever goes wrong, the message is copied.
+    """
+    raw, code = sys.stdin.buffer.read(), 0
+    out = raw
+    try:
+        options, files = _parsed(arguments)
+        if files:
+            raise ParameterError(
+                f"filter reads the standard input, got {files[0]!r}.", hint="use < to read a file"
+            )
+        out = _marked(raw, options)
+    except Exception as error:
+        code = _failed(error, TRY_LATER)
+    try:
+        sys.stdout.buffer.write(out)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        return _failed(error, TRY_LATER)
+    return code
+
+
+def default_store() -> str:
+    """``$DECIBAN_MAIL``, or ``mail.db`` where the desktop standard has the data of programs."""
+    named = os.environ.get("DECIBAN_MAIL")
+    if named:
+        return named
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return str(Path(data) / "deciban" / "mail.db")
+
+
+def _marked(raw: bytes, options: Options) -> bytes:
+    from deciban.mail.envelope import with_header
+    from deciban.mail.lessons import read, score
+    from deciban.mail.store import Store
+    from deciban.mail.verdict import Costs, judged
+
+    costs = Costs(options.lost, options.unsure).checked()
+    with Store(options.store or default_store()) as store:
+        return with_header(raw, str(judged(score(store, read(raw)), costs)))
+
+
+def _parsed(arguments: Sequence[str]) -> tuple[Options, list[str]]:
+    """Options, as ``--store FILE`` or ``--store=FILE``, and files."""
+    chosen: dict[str, Any] = {}
+    files: list[str] = []
+    left = list(arguments)
+    while left:
+        argument = left.pop(0)
+        if argument == "--":
+            return Options(**chosen), files + left
+        if not argument.startswith("--"):
+            files.append(argument)
+            continue
+        name, equals, value = argument[2:].partition("=")
+        if name not in Options._fields:
+            raise ParameterError(f"there is no option --{name}.", hint="see deciban mail --help")
+        if not equals:
+            if not left:
+                raise ParameterError(f"--{name} needs a value.", hint="see deciban mail --help")
+            value = left.pop(0)
+        chosen[name] = value if name == "store" else _number(name, value)
+    return Options(**chosen), files
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise ParameterError(f"--{name} must be a number, got {value!r}.") from None
+
+
+def _failed(error: Exception, code: int) -> int:
+    """Say what went wrong on one line; the code for it."""
+    text = " ".join(str(error).split())
+    if not isinstance(error, DecibanError | OSError):
+        text = f"this is a bug of deciban: {type(error).__name__}: {text}"
+        if os.environ.get("DECIBAN_DEBUG") == "1":
+            import traceback
+
+            traceback.print_exception(error)
+    print(f"error: {text}", file=sys.stderr)
+    return code

@@ -1,0 +1,264 @@
+"""``deciban mail``: a spam filter. Each command parses its options, calls the work, and prints."""
+
+from __future__ import annotations
+
+import json as json_
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
+
+import typer
+
+from deciban.cli import options as o
+from deciban.cli.delivery import Options, default_store
+
+app = typer.Typer(
+    name="mail",
+    help="A spam filter that learns, forgets and shows its reasons.",
+    no_args_is_help=True,
+)
+
+Store = Annotated[
+    str,
+    typer.Option(
+        "--store",
+        metavar="FILE",
+        help="What was learnt; without it $DECIBAN_MAIL, or ~/.local/share/deciban/mail.db.",
+    ),
+]
+Lost = Annotated[
+    float, typer.Option("--lost", metavar="COST", help="Of calling ham spam; the contrary costs 1.")
+]
+Unsure = Annotated[float, typer.Option("--unsure", metavar="COST", help="Of the answer 'unsure'.")]
+Boxes = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATH", help="A Maildir, mbox, folder or message. May be repeated."),
+]
+Messages = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[PATH]...",
+        help="Messages, mboxes, Maildirs or folders; without any, the standard input.",
+        show_default=False,
+    ),
+]
+IsSpam = Annotated[bool, typer.Option("--spam", help="The messages are spam.")]
+IsHam = Annotated[bool, typer.Option("--ham", help="The messages are ham.")]
+
+
+@app.command()
+def train(
+    spam: Boxes = None,
+    ham: Boxes = None,
+    store: Store = "",
+    processes: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Read with N processes; without it, one a core."),
+    ] = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Learn many messages at once; those that are known already are left alone."""
+    if not spam and not ham:
+        raise typer.BadParameter("give messages to learn", param_hint="--spam, --ham")
+    from deciban.mail import training
+    from deciban.mail.mailboxes import places
+    from deciban.mail.store import Store
+
+    messages = [(place, False) for place in places(ham or ())]
+    messages += [(place, True) for place in places(spam or ())]
+    with Store(store or default_store(), create=True) as opened:
+        done = training.train(opened, messages, processes)
+        with opened.reading():
+            facts = {**done._asdict(), "total": opened.totals()._asdict()}
+    _print(facts, _trained, json, quiet)
+
+
+@app.command("filter")
+def filter_(store: Store = "", lost: Lost = 100.0, unsure: Unsure = 0.2) -> None:
+    """Copy a message from standard input to output, with the header X-Deciban added."""
+    from deciban.cli import delivery
+
+    chosen = Options(store or default_store(), lost, unsure)
+    arguments = [f"--{name}={value}" for name, value in chosen._asdict().items()]
+    raise typer.Exit(delivery.screen(arguments))
+
+
+@app.command()
+def classify(
+    files: Messages = None, store: Store = "", lost: Lost = 100.0, unsure: Unsure = 0.2
+) -> None:
+    """Say what messages are; exit with 0 for spam, 1 for ham, 2 for unsure, 3 after an error."""
+    from deciban.cli import delivery
+
+    raise typer.Exit(delivery.classify(Options(store, lost, unsure), files or ()))
+
+
+@app.command()
+def learn(
+    files: Messages = None,
+    spam: IsSpam = False,
+    ham: IsHam = False,
+    store: Store = "",
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Learn messages as spam or as ham; one that is known already is left alone."""
+    from deciban.mail import lessons
+
+    is_spam = _is_spam(spam, ham)
+    _each(files, store, lambda s, m: lessons.learn(s, m, is_spam), json, quiet, create=True)
+
+
+@app.command()
+def unlearn(
+    files: Messages = None, store: Store = "", json: o.Json = False, quiet: o.Quiet = False
+) -> None:
+    """Take lessons back, exactly, as if they had never been given."""
+    from deciban.mail import lessons
+
+    _each(files, store, lessons.unlearn, json, quiet)
+
+
+@app.command()
+def relearn(
+    files: Messages = None,
+    spam: IsSpam = False,
+    ham: IsHam = False,
+    store: Store = "",
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Correct a mistake: learn messages as this class, and no longer as the other."""
+    from deciban.mail import lessons
+
+    is_spam = _is_spam(spam, ham)
+    _each(files, store, lambda s, m: lessons.relearn(s, m, is_spam), json, quiet, create=True)
+
+
+@app.command()
+def explain(
+    files: Messages = None,
+    store: Store = "",
+    top: Annotated[int, typer.Option(min=1, help="How many tokens to show.")] = 20,
+    lost: Lost = 100.0,
+    unsure: Unsure = 0.2,
+    json: o.Json = False,
+) -> None:
+    """Show what decided about messages, in decibans: positive speaks for spam."""
+    from deciban.mail.lessons import read, score
+    from deciban.mail.store import Store
+    from deciban.mail.verdict import Costs, judged
+
+    costs = Costs(lost, unsure).checked()
+    with Store(store or default_store()) as opened:
+        for raw in _messages(files):
+            scored = score(opened, read(raw))
+            verdict = judged(scored, costs)
+            tokens = sorted(scored.tokens.items(), key=lambda item: (-abs(item[1]), item[0]))
+            facts = {
+                **verdict._asdict(),
+                "base": scored.base,
+                "tokens": dict(tokens[:top]),
+                "others": {"count": len(tokens[top:]), "evidence": sum(w for _, w in tokens[top:])},
+            }
+            _print(facts, _explained, json)
+
+
+def _is_spam(spam: bool, ham: bool) -> bool:
+    if spam == ham:
+        raise typer.BadParameter(
+            "say which of the two the messages are", param_hint="--spam, --ham"
+        )
+    return spam
+
+
+def _each(
+    files: list[str] | None,
+    store: str,
+    work: Callable[..., str],
+    json: bool,
+    quiet: bool,
+    *,
+    create: bool = False,
+) -> None:
+    """Do the same to each message, in a transaction of its own, and print what became of them."""
+    from deciban.mail.lessons import read
+    from deciban.mail.store import Store
+
+    found = Counter[str]()
+    with Store(store or default_store(), create=create) as opened:
+        for raw in _messages(files):
+            found[work(opened, read(raw))] += 1
+    _print(dict(found), _outcomes, json, quiet)
+    if found["conflict"]:
+        raise typer.Exit(1)
+
+
+def _messages(files: list[str] | None) -> Iterator[bytes]:
+    """The bytes of messages; the standard input may be an mbox."""
+    import sys
+
+    from deciban.mail import mailboxes
+
+    if files:
+        yield from map(mailboxes.read, mailboxes.places(files))
+        return
+    raw = sys.stdin.buffer.read()
+    for start, end in mailboxes.split(raw):
+        yield raw[start:end]
+
+
+# What the commands say
+
+
+def _print(
+    facts: dict[str, Any], say: Callable[..., Iterator[str]], json: bool, quiet: bool = False
+) -> None:
+    if json:
+        print(json_.dumps(facts, ensure_ascii=False))
+    elif not quiet:
+        print("\n".join(say(**facts)))
+
+
+def _trained(
+    ham: int, spam: int, known: int, conflicts: int, total: dict[str, int]
+) -> Iterator[str]:
+    yield f"learnt {ham:,} ham and {spam:,} spam"
+    if known:
+        yield f"left alone {known:,} that were known already"
+    if conflicts:
+        yield f"left alone {conflicts:,} that are given or known as the other class: see relearn"
+    yield f"the store has {total['ham']:,} ham and {total['spam']:,} spam"
+
+
+_SAID = {
+    "learnt": "learnt {}",
+    "moved": "moved {} from the other class",
+    "taken": "took {} back",
+    "known": "left alone {} that were known already",
+    "unknown": "left alone {} that were never learnt",
+    "conflict": "left alone {} that are known as the other class: see relearn",
+}
+
+
+def _outcomes(**found: int) -> Iterator[str]:
+    yield from (said.format(found[name]) for name, said in _SAID.items() if name in found)
+
+
+def _explained(
+    answer: str,
+    p: float,
+    evidence: float,
+    base: float,
+    tokens: dict[str, float],
+    others: dict[str, float],
+) -> Iterator[str]:
+    yield f"{answer}  p={p:.4f}"
+    yield ""
+    for token, weight in tokens.items():
+        yield f"{weight:+8.1f}  {token}"
+    if others["count"]:
+        yield f"{others['evidence']:+8.1f}  {others['count']:,} other tokens"
+    yield f"{round(base, 1) + 0.0:+8.1f}  base rate"
+    yield f"{evidence:+8.1f}  dB in all"

@@ -1,0 +1,83 @@
+"""One message: judged, learnt, taken back, moved to the other class.
+
+A message is known by the digest of what stays the same while it is filed and
+read, so a second lesson of it is noticed, also after the filter has marked it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from deciban.mail.envelope import canonical, digest
+from deciban.mail.model import Counts, Scored, believed, level, scored
+from deciban.mail.store import Lesson, Store
+from deciban.mail.tokens import tokens
+
+__all__ = ["Outcome", "Read", "learn", "read", "relearn", "score", "unlearn"]
+
+#: What became of a lesson; ``"conflict"`` is a message that was learnt as the other class.
+Outcome: TypeAlias = Literal["learnt", "moved", "taken", "known", "unknown", "conflict"]
+
+
+class Read(NamedTuple):
+    """A message as the store sees it."""
+
+    digest: bytes
+    tokens: set[str]
+
+
+def read(raw: bytes) -> Read:
+    """The digest and the tokens of a message."""
+    message = canonical(raw)
+    return Read(digest(message), tokens(message))
+
+
+def score(store: Store, message: Read) -> Scored:
+    """The evidence that a message is spam."""
+    with store.reading():
+        counts, levels = store.counts(message.tokens), store.levels()
+    return scored(counts, believed(levels))
+
+
+def learn(store: Store, message: Read, spam: bool) -> Outcome:
+    """Count a message as spam or as ham, unless it was counted before."""
+    with store.writing():
+        known = store.lesson(message.digest)
+        if known:
+            return "known" if known.spam == spam else "conflict"
+        _add(store, message, spam)
+        return "learnt"
+
+
+def unlearn(store: Store, message: Read) -> Outcome:
+    """Take a lesson back as if it had never been given."""
+    with store.writing():
+        known = store.lesson(message.digest)
+        if not known:
+            return "unknown"
+        store.take(known, message.tokens)
+        return "taken"
+
+
+def relearn(store: Store, message: Read, spam: bool) -> Outcome:
+    """Count a message as this class, and no longer as the other."""
+    with store.writing():
+        known = store.lesson(message.digest)
+        if known and known.spam == spam:
+            return "known"
+        if known:
+            store.take(known, message.tokens)
+        _add(store, message, spam)
+        return "moved" if known else "learnt"
+
+
+def _add(store: Store, message: Read, spam: bool) -> None:
+    lesson = Lesson(message.digest, spam, level(store.counts(message.tokens)))
+    store.add([lesson], dict.fromkeys(message.tokens, lesson.one))
+
+
+def left_out(counts: Counts, lesson: Lesson) -> Counts:
+    """The counts of a message's own tokens as if it had not been counted."""
+    one = lesson.one
+    tokens = {token: pair.minus(one) for token, pair in counts.tokens.items()}
+    return Counts(counts.totals.minus(one), {t: pair for t, pair in tokens.items() if any(pair)})

@@ -1,0 +1,102 @@
+"""Where messages lie: Maildir, mbox, a folder of files, one file, the standard input.
+
+A mailbox is a list of places, and a place can be read on its own, by any process,
+so that many of them can be read at once and none need be held in memory.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from deciban.errors import FileError
+
+__all__ = ["Place", "places", "read", "split"]
+
+#: The line between messages: after an empty line (or at the start), "From ", a sender, a time.
+_SEPARATOR = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]*\d\d:\d\d[^\n]*\d{4}[^\n]*\n")
+
+
+class Place(NamedTuple):
+    """A message: the bytes from ``start`` to ``end`` of a file, or all of it."""
+
+    path: str
+    start: int = 0
+    end: int = -1
+
+    def __str__(self) -> str:
+        return self.path if self.end < 0 else f"{self.path}[{self.start}:{self.end}]"
+
+
+def places(paths: Iterable[str]) -> Iterator[Place]:
+    """All messages of files and folders, in the order of their names."""
+    for path in paths:
+        kind = _kind(path)
+        if kind == "maildir":
+            for folder in ("cur", "new"):
+                yield from map(Place, _files(Path(path, folder)))
+        elif kind == "folder":
+            for file in _files(path):
+                yield from _inside(file)
+        else:
+            yield from _inside(path)
+
+
+def read(place: Place) -> bytes:
+    """The bytes of a message."""
+    try:
+        with Path(place.path).open("rb") as file:
+            file.seek(place.start)
+            return file.read() if place.end < 0 else file.read(place.end - place.start)
+    except OSError as error:
+        raise FileError(f"{place.path} cannot be read: {error.strerror}.") from None
+
+
+def split(box: bytes | mmap.mmap) -> list[tuple[int, int]]:
+    r"""Where the messages of an mbox start and end.
+
+    >>> split(b"From a Thu Aug 22 13:17:22 2002\n\nx\n\nFrom b Thu Aug 22 13:17:23 2002\n\ny")
+    [(0, 36), (36, 70)]
+    """
+    starts = [found.start() for found in _SEPARATOR.finditer(box)] or [0]
+    return list(zip([0, *starts[1:]], [*starts[1:], len(box)], strict=True))
+
+
+def _kind(path: str) -> str:
+    if not Path(path).is_dir():
+        return "file"
+    return "maildir" if Path(path, "cur").is_dir() and Path(path, "new").is_dir() else "folder"
+
+
+def _files(folder: str | Path) -> Iterator[str]:
+    """The files of a folder and of those in it, by name; none that is hidden."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        raise FileError(f"{folder} cannot be read: {error.strerror}.") from None
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir():
+            yield from _files(entry.path)
+        else:
+            yield entry.path
+
+
+def _inside(path: str) -> Iterator[Place]:
+    """The messages of a file: many if it is an mbox."""
+    try:
+        with Path(path).open("rb") as file:
+            if path.endswith(".eml") or file.read(5) != b"From ":
+                yield Place(path)
+                return
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as box:
+                spans = split(box)
+    except OSError as error:
+        hint = "give a Maildir, an mbox, a folder of messages, or a message"
+        raise FileError(f"{path} cannot be read: {error.strerror}.", hint=hint) from None
+    yield from (Place(path, *span) for span in spans) if len(spans) > 1 else [Place(path)]

@@ -1,0 +1,181 @@
+"""The live store: one SQLite file in WAL mode, that many may read while one learns.
+
+A lesson is one message with its class, known by the digest of the message. It is
+recorded in the same transaction that counts its tokens, so a lesson is counted once
+or not at all, whenever the program is killed, and taking it back subtracts exactly
+what it added. SQLite's log holds the lessons since the last checkpoint, and reading
+adds them up. Looking up a message reads the rows of its own tokens and no others.
+
+Tables
+------
+tokens : how many messages of ham and of spam had each token.
+lessons : the digest, the class and the level of every message learnt.
+levels : how many lessons of ham and of spam came at each level of raw evidence, as seen
+    by the model that did not know them. See :mod:`deciban.mail.model`.
+totals : how many messages of ham and of spam were learnt.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from deciban.errors import NegativeCountError
+from deciban.mail.model import Counts, Pair
+from deciban.mail.tables import connected, explained
+
+__all__ = ["Lesson", "Store"]
+
+
+class Lesson(NamedTuple):
+    """One message learnt: its digest, its class, and the level it came at (none if unknown)."""
+
+    digest: bytes
+    spam: bool
+    level: int | None = None
+
+    @property
+    def one(self) -> Pair:
+        """One message of its class."""
+        return Pair(0, 1) if self.spam else Pair(1, 0)
+
+
+class Store:
+    """A store that is open. Ask and change inside ``reading()`` or ``writing()``.
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> with Store(f"{folder.name}/mail.db", create=True) as store:
+    ...     with store.writing():
+    ...         store.add([Lesson(b"digest", True)], {"free": Pair(0, 1)})
+    ...     with store.reading():
+    ...         store.counts(["free", "lunch"])
+    Counts(totals=Pair(ham=0, spam=1), tokens={'free': Pair(ham=0, spam=1)})
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, path: str, *, create: bool = False) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection = connected(path, create=create)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Transactions
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One state of the store, whatever others write meanwhile."""
+        with self._transaction("BEGIN"):
+            yield
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """All that is done inside, or nothing; after it, it is on the disk."""
+        with self._transaction("BEGIN IMMEDIATE"):
+            yield
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        with explained(self.path):
+            self._connection.execute(begin)
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    # Questions
+
+    def totals(self) -> Pair:
+        """How many messages of ham and of spam were learnt."""
+        return Pair(*self._connection.execute("SELECT ham, spam FROM totals").fetchone())
+
+    def levels(self) -> dict[int, Pair]:
+        """How many lessons came at each level."""
+        rows = self._connection.execute("SELECT level, ham, spam FROM levels")
+        return {level: Pair(ham, spam) for level, ham, spam in rows}
+
+    def counts(self, tokens: Iterable[str]) -> Counts:
+        """What is known of these tokens, and the totals."""
+        rows = self._connection.execute(
+            "SELECT token, ham, spam FROM json_each(?) CROSS JOIN tokens ON token = value",
+            (json.dumps(list(tokens), ensure_ascii=False),),
+        )
+        return Counts(self.totals(), {token: Pair(ham, spam) for token, ham, spam in rows})
+
+    def lesson(self, digest: bytes) -> Lesson | None:
+        """What was learnt from a message, if anything."""
+        query = "SELECT spam, level FROM lessons WHERE digest = ?"
+        row = self._connection.execute(query, (digest,)).fetchone()
+        return Lesson(digest, bool(row[0]), row[1]) if row else None
+
+    def vocabulary(self) -> int:
+        """How many tokens are known."""
+        return int(self._connection.execute("SELECT count(*) FROM tokens").fetchone()[0])
+
+    # Changes
+
+    def add(self, lessons: Iterable[Lesson], tokens: Mapping[str, Pair]) -> None:
+        """Record lessons that are not known yet, and count the tokens of all of them."""
+        rows = list(lessons)
+        self._connection.executemany("INSERT INTO lessons VALUES (?, ?, ?)", rows)
+        self._more("tokens", tokens)
+        self._more("levels", _at_levels(rows))
+        self._total(rows, 1)
+
+    def take(self, lesson: Lesson, tokens: Iterable[str]) -> None:
+        """Take back a lesson, and everything that it added."""
+        self._connection.execute("DELETE FROM lessons WHERE digest = ?", (lesson.digest,))
+        self._less("tokens", dict.fromkeys(tokens, lesson.one))
+        self._less("levels", _at_levels([lesson]))
+        self._total([lesson], -1)
+
+    def _more(self, table: str, counts: Mapping[str, Pair] | Mapping[int, Pair]) -> None:
+        name = table[:-1]
+        self._connection.executemany(
+            f"INSERT INTO {table} VALUES (?, ?, ?) ON CONFLICT ({name}) DO UPDATE SET"
+            " ham = ham + excluded.ham, spam = spam + excluded.spam",
+            sorted((key, *pair) for key, pair in counts.items()),
+        )
+
+    def _less(self, table: str, counts: Mapping[str, Pair] | Mapping[int, Pair]) -> None:
+        name = table[:-1]
+        rows = [(*pair, key) for key, pair in counts.items()]
+        update = f"UPDATE {table} SET ham = ham - ?, spam = spam - ? WHERE {name} = ?"
+        try:
+            changed = self._connection.executemany(update, rows).rowcount
+        except sqlite3.IntegrityError:
+            changed = -1
+        if changed != len(rows):
+            message = f"{self.path} never counted what is to be taken back."
+            raise NegativeCountError(message, hint="the store is damaged: train a new one")
+        empty = f"DELETE FROM {table} WHERE {name} = ? AND ham = 0 AND spam = 0"
+        self._connection.executemany(empty, [(key,) for key in counts])
+
+    def _total(self, lessons: list[Lesson], sign: int) -> None:
+        spam = sum(lesson.spam for lesson in lessons)
+        self._connection.execute(
+            "UPDATE totals SET ham = ham + ?, spam = spam + ?",
+            (sign * (len(lessons) - spam), sign * spam),
+        )
+
+
+def _at_levels(lessons: list[Lesson]) -> dict[int, Pair]:
+    levels: dict[int, Pair] = {}
+    for lesson in lessons:
+        if lesson.level is not None:
+            levels[lesson.level] = levels.get(lesson.level, Pair(0, 0)).plus(lesson.one)
+    return levels

@@ -1,0 +1,150 @@
+"""One message as a set of tokens: what is counted.
+
+A word of the body stands for itself; everything else says where it was found:
+``subject:free``, ``from:example.org``, ``received:203.0.113``, ``url:example.biz``,
+``html:hidden``, ``attachment:.exe``. Hosts come with the domains above them and addresses with
+their networks, so that a new server of a known provider is not unknown. Headers
+that have no prefix of their own share ``head``: a mailing list repeats its name in ten of them, and
+that is one fact.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from deciban.mail import html
+from deciban.mail.mime import Mail, Part, parsed
+from deciban.mail.words import words
+
+__all__ = ["tokens"]
+
+#: Longer words are debris of encodings.
+LONGEST = 30
+#: No more than this of a header is looked at, in characters.
+HEADER = 2000
+
+_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+")
+_URL = re.compile(r"(?:https?://|www\.)([^\s/\"'<>()\[\]]{1,200})(/[^\s\"'<>()]{0,200})?", re.I)
+_SIGNS = re.compile(r"[$£€¥] ?\d[\d.,]*|[!?]{2,}")
+_ZONE = re.compile(r"[+-]\d{4}\b")
+#: Headers with a prefix of their own.
+_PREFIXES = {
+    "from": "from",
+    "reply-to": "from",
+    "sender": "from",
+    "return-path": "from",
+    "to": "to",
+    "cc": "to",
+    "received": "received",
+    "x-originating-ip": "received",
+    "message-id": "message-id",
+}
+#: Headers that name a time or a message: what they say will not be said again.
+_PASSING = frozenset(("date", "delivery-date", "x-original-date", "references", "in-reply-to"))
+
+
+def tokens(message: bytes) -> set[str]:
+    r"""The tokens of a message.
+
+    >>> sorted(tokens(b"Subject: Free\n\nSee www.x.example"))
+    ['example', 'header:subject', 'see', 'subject:free', 'type:text/plain', 'url:x.example', 'www']
+    """
+    mail = parsed(message)
+    found: set[str] = set()
+    _headers(mail, found)
+    for part in mail.parts:
+        _part(part, found)
+    return found
+
+
+def _headers(mail: Mail, found: set[str]) -> None:
+    for name, whole in mail.headers:
+        value = whole[:HEADER]
+        found.add(f"header:{_name(name)}")
+        if name == "subject":
+            _text(value, found, "subject:")
+        elif name == "date":
+            found.update(f"date:{zone}" for zone in _ZONE.findall(value))
+        elif name not in _PASSING:
+            _field(_PREFIXES.get(name, "head"), value, found)
+
+
+def _field(prefix: str, value: str, found: set[str]) -> None:
+    """The words of a header, and of those that name machines the hosts."""
+    if prefix == "received":
+        value = value.partition(";")[0]
+    if prefix != "head":
+        found.update(f"{prefix}:{host}" for host in _hosts(value))
+    found.update(f"{prefix}:{word}" for word in _short(value) if not word[0].isdigit())
+
+
+def _text(text: str, found: set[str], prefix: str = "") -> None:
+    found.update(f"{prefix}{word}" for word in _short(text))
+    found.update(f"{prefix}{sign}" for sign in _SIGNS.findall(text))
+
+
+def _part(part: Part, found: set[str]) -> None:
+    found.add(f"type:{_name(part.type)}")
+    if part.charset:
+        found.add(f"charset:{_name(part.charset)}")
+    if part.filename:
+        found.update(f"attachment:{word}" for word in _short(part.filename))
+        found.add(f"attachment:.{_name(part.filename.lower().rpartition('.')[2])}")
+    if not part.text:
+        return
+    if part.type == "text/html" or "<html" in part.text[:500].lower():
+        _page(html.read(part.text), found)
+    else:
+        _shown(part.text, found)
+
+
+def _page(page: html.Page, found: set[str]) -> None:
+    found.update(f"html:{name}" for name in page.tags)
+    found.update(f"hidden:{word}" for word in _short(page.hidden))
+    for link in page.links:
+        _link(link, found)
+    _shown(page.shown, found)
+
+
+def _shown(text: str, found: set[str]) -> None:
+    _text(text, found)
+    if "://" in text or "www." in text:
+        for link in _URL.finditer(text):
+            _link(link[0], found)
+
+
+def _link(link: str, found: set[str]) -> None:
+    """Where a link goes: the host with its domains, and the words of its path."""
+    target = _URL.match(link)
+    if target:
+        found.update(f"url:{host}" for host in _hosts(target[1]))
+        if target[2]:
+            found.update(f"url:{word}" for word in _short(target[2]))
+    elif link[:7].lower() == "mailto:":
+        found.add("url:mailto")
+
+
+def _name(text: str) -> str:
+    """A name that somebody made up, as far as it can be written down."""
+    short = text[:LONGEST]
+    return short if short.isprintable() else "".join(filter(str.isprintable, short))
+
+
+def _short(text: str) -> Iterable[str]:
+    return (word for word in words(text) if len(word) <= LONGEST)
+
+
+def _hosts(text: str) -> Iterator[str]:
+    """The hosts in a text, with the domains above each; addresses with their networks.
+
+    >>> list(_hosts("by mx.example.org [192.0.2.1]"))
+    ['mx.example.org', 'example.org', '192.0.2.1', '192.0.2', '192.0']
+    """
+    for host in _HOST.findall(text.lower()):
+        yield host
+        names = host.split(".")
+        if names[-1].isdigit():
+            yield from (".".join(names[:end]) for end in range(len(names) - 1, 1, -1))
+        else:
+            yield from (".".join(names[start:]) for start in range(1, len(names) - 1))

@@ -1,0 +1,70 @@
+"""What to do with a message: spam, ham, or unsure, whichever costs least.
+
+The arithmetic of :mod:`deciban.decision` for two classes and an abstention, without
+NumPy, which alone would take as long to import as everything else takes::
+
+    spam    costs  lost * (1 - p)      ham that was called spam
+    ham     costs  p                   spam that was let through
+    unsure  costs  unsure              somebody has to look
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from deciban.errors import ParameterError
+from deciban.mail.model import Scored
+
+__all__ = ["Answer", "Costs", "Verdict", "judged"]
+
+Answer: TypeAlias = Literal["spam", "ham", "unsure"]
+
+
+class Costs(NamedTuple):
+    """What mistakes cost, where spam that is let through costs 1."""
+
+    lost: float = 100.0
+    unsure: float = 0.2
+
+    def checked(self) -> Costs:
+        """The same, if both are numbers >= 0.
+
+        >>> Costs(lost=-1).checked()
+        Traceback (most recent call last):
+        ...
+        deciban.errors.ParameterError: the cost of lost ham must be a number >= 0, got ...
+        """
+        for name, cost in (("lost ham", self.lost), ("unsure", self.unsure)):
+            if not 0 <= cost <= 1e100:
+                message = f"the cost of {name} must be a number >= 0, got {cost:g}."
+                raise ParameterError(message, hint="100 for ham and 0.2 for unsure are usual")
+        return self
+
+
+class Verdict(NamedTuple):
+    """The answer, the probability of spam, and the evidence for it in decibans."""
+
+    answer: Answer
+    p: float
+    evidence: float
+
+    def __str__(self) -> str:
+        return f"{self.answer}; p={self.p:.4f}; evidence={self.evidence + 0.0:+.1f}dB"
+
+
+def judged(scored: Scored, costs: Costs | None = None) -> Verdict:
+    """The answer that costs least.
+
+    >>> str(judged(Scored(29.0, 0.0, {})))
+    'spam; p=0.9987; evidence=+29.0dB'
+    """
+    costs, p = costs or Costs(), scored.p
+    risks: dict[Answer, float] = {"ham": p, "spam": costs.lost * _not(scored)}
+    best = min(risks, key=lambda answer: risks[answer])
+    answer: Answer = "unsure" if costs.unsure < risks[best] else best
+    return Verdict(answer, p, scored.evidence)
+
+
+def _not(scored: Scored) -> float:
+    """1 - p, without losing its digits when p is almost 1."""
+    return Scored(-scored.evidence, 0.0, {}).p

@@ -1,0 +1,172 @@
+"""``deciban mail``: what the commands print, their codes, and what they say about mistakes."""
+
+import json
+import os
+
+import pytest
+
+from commands import done, run
+from letters import HAM, NEW_HAM, NEW_SPAM, SPAM
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with messages and an empty store, where the commands run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DECIBAN_MAIL", str(tmp_path / "mail.db"))
+    for name, messages in (("ham", HAM), ("spam", SPAM)):
+        (tmp_path / name).mkdir()
+        for number, raw in enumerate(messages):
+            (tmp_path / name / f"{number}.eml").write_bytes(raw)
+    (tmp_path / "new").write_bytes(NEW_SPAM)
+    return tmp_path
+
+
+@pytest.fixture
+def trained(folder):
+    done("mail", "train", "--ham", "ham", "--spam", "spam")
+    return folder
+
+
+def test_training_says_what_it_did(folder):
+    said = done("mail", "train", "--ham", "ham", "--spam", "spam")
+    assert said == "learnt 12 ham and 12 spam\nthe store has 12 ham and 12 spam\n"
+    again = json.loads(done("mail", "train", "--ham", "ham", "--spam", "new", "--json"))
+    assert again == {
+        "ham": 0, "spam": 1, "known": 12, "conflicts": 0, "total": {"ham": 12, "spam": 13},
+    }  # fmt: skip
+    assert done("mail", "train", "--ham", "spam", "--quiet") == ""
+
+
+def test_classifying(trained):
+    one = run("mail", "classify", "new")
+    assert one.code == (0 if one.out.startswith("spam") else 2)
+    assert one.out.startswith(("spam; p=0.9", "unsure; p=0.9"))
+    many = run("mail", "classify", "ham", "spam")
+    assert many.code == 0
+    assert len(many.out.splitlines()) == 24
+    assert many.out.startswith("ham/0.eml: ham; p=0.0")
+    sure = ("--lost=1", "--unsure", "9")
+    assert run("mail", "classify", *sure, stdin=NEW_SPAM).code == 0
+    assert run("mail", "classify", *sure, stdin=NEW_HAM).code == 1
+    assert run("mail", "classify", "--unsure", "0", stdin=NEW_HAM).code == 2
+    assert run("mail", "classify", "--", "new").out == one.out
+
+
+def test_the_filter_adds_one_header(trained):
+    out = done("mail", "filter", stdin=NEW_SPAM)
+    head, line, body = out.partition("X-Deciban: ")
+    assert head + body.partition("\n")[2] == NEW_SPAM.decode()
+    verdict = run("mail", "classify", "new").out
+    assert line + body.partition("\n")[0] + "\n" == "X-Deciban: " + verdict
+    assert done("mail", "filter", stdin=out.encode()) == out
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--store", "nowhere"), ("--stroe", "x"), ("--lost", "much"), ("--store",), ("file",),
+              ("--unsure=-1",)],
+)  # fmt: skip
+def test_whatever_goes_wrong_the_filter_passes_the_message_on(trained, wrong):
+    ended = run("mail", "filter", *wrong, stdin=b"Subject: x\r\n\r\n\0caf\xc3\xa9")
+    assert (ended.code, ended.out) == (75, "Subject: x\r\n\r\n\0café")
+    assert ended.err.startswith("error: ")
+    assert len(ended.err.splitlines()) == 1
+    if wrong != ("file",):
+        failed = run("mail", "classify", *wrong)
+        assert (failed.code, failed.out) == (3, "")
+        assert failed.err == ended.err
+
+
+def test_a_bug_loses_no_message(trained, monkeypatch):
+    monkeypatch.setattr("deciban.mail.lessons.score", lambda *_: 1 / 0)
+    ended = run("mail", "filter", stdin=NEW_HAM)
+    assert (ended.code, ended.out) == (75, NEW_HAM.decode())
+    assert "bug of deciban: ZeroDivisionError" in ended.err
+    assert run("mail", "classify", stdin=NEW_HAM).code == 3
+
+
+def test_lessons_one_by_one(folder):
+    assert done("mail", "learn", "--spam", "new") == "learnt 1\n"
+    assert (
+        done("mail", "learn", "--spam", stdin=NEW_SPAM) == "left alone 1 that were known already\n"
+    )
+    conflict = run("mail", "learn", "--ham", "new")
+    assert (conflict.code, conflict.out) == (
+        1,
+        "left alone 1 that are known as the other class: see relearn\n",
+    )
+    assert done("mail", "relearn", "--ham", "new", "--json") == '{"moved": 1}\n'
+    assert done("mail", "unlearn", "new") == "took 1 back\n"
+    assert done("mail", "unlearn", "new") == "left alone 1 that were never learnt\n"
+    assert done("mail", "learn", "--ham", "ham", "--quiet") == ""
+    box = b"".join(b"From a Thu Aug 22 13:17:22 2002\n" + raw + b"\n" for raw in HAM)
+    assert done("mail", "unlearn", stdin=box) == "took 12 back\n"
+
+
+def test_reasons_add_up(trained):
+    said = done("mail", "explain", "new", "--top", "3")
+    numbers = [float(line.split()[0]) for line in said.splitlines()[2:]]
+    assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.3)
+    facts = json.loads(done("mail", "explain", "--json", stdin=NEW_SPAM))
+    whole = facts["base"] + sum(facts["tokens"].values()) + facts["others"]["evidence"]
+    assert whole == pytest.approx(facts["evidence"])
+    assert "url:prizes.example" not in facts["tokens"]
+    assert facts["tokens"]["from:prizes.example"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("train",), "give messages to learn"),
+        (("learn",), "say which of the two"),
+        (("learn", "--spam", "--ham"), "say which of the two"),
+        (("explain", "--top", "0"), "--top"),
+    ],
+)
+def test_mistakes_in_the_command_line(folder, arguments, said):
+    ended = run("mail", *arguments)
+    assert ended.code == 2
+    assert said in ended.err
+    assert not (folder / "mail.db").exists()
+
+
+def test_files_that_cannot_be_used(trained):
+    assert (
+        "does not exist" in (e := run("mail", "learn", "--spam", "nowhere").err) or "No such" in e
+    )
+    assert run("mail", "classify", "nowhere").code == 3
+    assert run("mail", "train", "--spam", "nowhere").code == 1
+    (trained / "mail.db").write_bytes(b"no store at all" * 99)
+    for command in ("explain", "unlearn"):
+        ended = run("mail", command, "new")
+        assert ended.code == 1
+        assert "is damaged or no store" in ended.err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
+def test_files_without_permission(trained):
+    (trained / "new").chmod(0)
+    assert "Permission denied" in run("mail", "learn", "--spam", "new").err
+    (trained / "mail.db").chmod(0o400)
+    trained.chmod(0o500)
+    ended = run("mail", "learn", "--spam", stdin=NEW_SPAM)
+    trained.chmod(0o700)
+    assert ended.code == 1
+
+
+def test_where_the_store_is(folder, monkeypatch):
+    from deciban.cli.delivery import default_store
+
+    assert default_store() == str(folder / "mail.db")
+    monkeypatch.delenv("DECIBAN_MAIL")
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data"))
+    assert default_store() == str(folder / "data" / "deciban" / "mail.db")
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", str(folder))
+    done("mail", "learn", "--spam", "new")
+    assert (folder / ".local" / "share" / "deciban" / "mail.db").exists()
+
+
+def test_help_is_there():
+    for command in ("train", "filter", "classify", "learn", "unlearn", "relearn", "explain"):
+        assert "--store" in done("mail", command, "--help")

@@ -1,0 +1,290 @@
+"""The store: lessons add up, are taken back exactly, and are counted once."""
+
+import sqlite3
+from itertools import count
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deciban import decision
+from deciban.errors import (
+    FileError,
+    ModelFileError,
+    ModelWriteError,
+    NegativeCountError,
+    ParameterError,
+)
+from deciban.mail import tables
+from deciban.mail.lessons import Read, learn, read, relearn, score, unlearn
+from deciban.mail.mailboxes import Place
+from deciban.mail.model import DECIBANS, Belief, Counts, Pair, Scored, believed, scored, weights
+from deciban.mail.store import Lesson, Store
+from deciban.mail.training import train
+from deciban.mail.verdict import Costs, judged
+from letters import HAM, NEW_HAM, NEW_SPAM, SPAM, everything, learnt
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(str(tmp_path / "new" / "mail.db"), create=True) as opened:
+        yield opened
+
+
+def test_what_was_learnt_is_recognised(store):
+    learnt(store)
+    assert store.totals() == (12, 12)
+    spam, ham = (judged(score(store, read(raw))) for raw in (NEW_SPAM, NEW_HAM))
+    assert spam.p > 0.9 > 0.1 > ham.p
+    assert judged(score(store, read(NEW_HAM))).answer == "ham"
+
+
+def test_nothing_is_known_before_both_classes_are(store):
+    assert score(store, read(NEW_SPAM)).p == 0.5
+    learn(store, read(SPAM[0]), True)
+    assert score(store, read(SPAM[0])).tokens == {}
+
+
+def test_a_lesson_counts_once(store):
+    message = read(SPAM[0])
+    assert learn(store, message, True) == "learnt"
+    before = everything(store)
+    assert learn(store, message, True) == "known"
+    assert learn(store, read(b"Status: RO\r\n" + SPAM[0].replace(b"\n", b"\r\n")), True) == "known"
+    assert learn(store, message, False) == "conflict"
+    assert everything(store) == before
+
+
+def test_taking_back_what_was_never_learnt(store):
+    learnt(store)
+    before = everything(store)
+    assert unlearn(store, read(NEW_HAM)) == "unknown"
+    assert everything(store) == before
+
+
+def test_moving_is_taking_back_and_learning(tmp_path):
+    with Store(str(tmp_path / "a"), create=True) as a, Store(str(tmp_path / "b"), create=True) as b:
+        learnt(a)
+        learnt(b)
+        assert relearn(a, read(HAM[3]), True) == "moved"
+        assert relearn(a, read(HAM[3]), True) == "known"
+        assert (unlearn(b, read(HAM[3])), learn(b, read(HAM[3]), True)) == ("taken", "learnt")
+        assert everything(a) == everything(b)
+        assert relearn(a, read(NEW_HAM), False) == "learnt"
+
+
+LESSONS = st.lists(
+    st.tuples(st.frozensets(st.sampled_from("abcdefg"), max_size=5), st.booleans()), max_size=12
+)
+
+
+@given(LESSONS, LESSONS, st.randoms())
+@settings(max_examples=30)
+def test_learning_and_taking_back_is_nothing(tmp_path_factory, first, second, random):
+    with Store(str(tmp_path_factory.mktemp("store") / "m"), create=True) as store:
+        numbers = count()
+
+        def teach(lessons):
+            messages = [(Read(b"%d" % next(numbers), set(t)), spam) for t, spam in lessons]
+            for message, spam in messages:
+                assert learn(store, message, spam) == "learnt"
+            return messages
+
+        empty = everything(store)
+        kept = teach(first)
+        before = everything(store)
+        added = teach(second)
+        random.shuffle(added)
+        for message, _ in added:
+            assert unlearn(store, message) == "taken"
+        assert everything(store) == before
+        for message, _ in kept:
+            unlearn(store, message)
+        assert everything(store) == empty
+
+
+def test_a_failed_change_changes_nothing(store):
+    learnt(store)
+    before = everything(store)
+    message = read(HAM[0])
+    with pytest.raises(NegativeCountError, match="never counted"):
+        unlearn(store, message._replace(tokens=message.tokens | {"never-seen"}))
+    with pytest.raises(NegativeCountError), store.writing():
+        store.take(Lesson(message.digest, True), message.tokens)
+    with pytest.raises(ModelFileError), store.writing():
+        store.add([Lesson(message.digest, True)], {"x": Pair(0, 1)})
+    assert everything(store) == before
+
+
+# Many messages
+
+
+def _written(folder, messages):
+    folder.mkdir()
+    for number, raw in enumerate(messages):
+        (folder / str(number)).write_bytes(raw)
+    return [Place(str(path)) for path in sorted(folder.iterdir())]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_training_counts_what_learning_does(tmp_path, store, processes, monkeypatch):
+    monkeypatch.setattr("deciban.mail.training.SHARE", 5)
+    places = [(p, False) for p in _written(tmp_path / "ham", HAM + HAM[:2] + [NEW_SPAM])]
+    places += [(p, True) for p in _written(tmp_path / "spam", [*SPAM, NEW_SPAM])]
+    learn(store, read(HAM[5]), False)
+    assert train(store, places, processes) == (11, 12, 3, 1)
+    with Store(str(tmp_path / "other"), create=True) as other:
+        one_by_one, together = everything(learnt(other)), everything(store)
+    for table in ("tokens", "totals"):
+        assert one_by_one[table] == together[table]
+    assert [row[:2] for row in one_by_one["lessons"]] == [row[:2] for row in together["lessons"]]
+    assert sum(row[1] + row[2] for row in together["levels"]) == 23  # all but the first lesson
+    assert train(store, places, processes) == (0, 0, 26, 1)
+    for raw in HAM + SPAM:
+        assert unlearn(store, read(raw)) == "taken"
+    assert everything(store) == {"tokens": [], "levels": [], "lessons": [], "totals": [(0, 0)]}
+
+
+def test_a_lesson_given_by_another_program_meanwhile_is_not_counted_twice(
+    tmp_path, store, monkeypatch
+):
+    from deciban.mail import training
+
+    counted = training._counted
+
+    def interrupted(run, tasks):
+        shares = counted(run, tasks)
+        with Store(store.path) as other:
+            if len(tasks) == 12:
+                assert learn(other, read(HAM[4]), False) == "learnt"
+        return shares
+
+    monkeypatch.setattr(training, "_counted", interrupted)
+    places = [(p, False) for p in _written(tmp_path / "ham", HAM)]
+    assert train(store, places) == (11, 0, 1, 0)
+    assert store.totals() == (12, 0)
+
+
+# Evidence
+
+
+def test_weights_by_hand():
+    counts = Counts(Pair(100, 50), {"subject:x": Pair(0, 10), "the": Pair(60, 30)})
+    expected = np.log((10 + 0.02) / (50 + 0.04)) - np.log(0.02 / (100 + 0.04))
+    assert weights(counts) == {"subject:x": pytest.approx(expected)}
+    two = Counts(Pair(100, 50), {"a": Pair(0, 10), "b": Pair(0, 10), "html:p": Pair(0, 10)})
+    shared = expected / 2**0.7
+    assert weights(two) == pytest.approx({"a": shared, "b": shared, "html:p": expected})
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["a", "b", "subject:c", "url:d", "x:e"]),
+        st.tuples(st.integers(0, 50), st.integers(0, 50)).map(lambda p: Pair(*p)),
+    ),
+    st.floats(-5, 5),
+    st.floats(0, 2),
+)
+def test_evidence_adds_up_to_the_odds(tokens, offset, slope):
+    found = scored(Counts(Pair(50, 50), tokens), Belief(offset, slope))
+    assert found.base + sum(found.tokens.values()) == pytest.approx(found.evidence)
+    assert found.p == pytest.approx(1 / (1 + 10 ** (-found.evidence / 10)))
+    assert set(found.tokens) <= set(tokens)
+
+
+def test_belief_is_a_logistic_regression():
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    x = rng.normal(0, 30, 3000).round()
+    y = rng.random(3000) < 1 / (1 + np.exp(-(0.5 + 0.4 * x / DECIBANS)))
+    levels = {}
+    for at, spam in zip(x, y, strict=True):
+        levels[int(at)] = levels.get(int(at), Pair(0, 0)).plus(Pair(int(not spam), int(spam)))
+    peer = LogisticRegression(C=np.inf, tol=1e-8).fit(x[:, None] / DECIBANS, y)
+    offset, slope = believed(levels)
+    assert offset == pytest.approx(peer.intercept_[0], abs=0.01)
+    assert slope == pytest.approx(peer.coef_[0, 0], abs=0.01)
+
+
+@pytest.mark.parametrize("levels", [{150: Pair(0, 5000)}, {150: Pair(0, 9), -150: Pair(9, 0)},
+                                    {150: Pair(10**6, 0), -150: Pair(0, 10**6)}])  # fmt: skip
+def test_belief_is_finite_whatever_was_seen(levels):
+    offset, slope = believed(levels)
+    assert np.isfinite([offset, slope]).all()
+    assert abs(offset) < 20
+
+
+@given(st.floats(-80, 80), st.floats(0, 1000), st.floats(0, 2))
+def test_answers_are_those_of_decision_theory(evidence, lost, unsure):
+    verdict = judged(Scored(evidence, 0.0, {}), Costs(lost, unsure))
+    p = verdict.p
+    risks = {"spam": lost / (1 + 10 ** (evidence / 10)), "ham": p, "unsure": unsure}
+    assert risks[verdict.answer] == pytest.approx(min(risks.values()))
+    if abs(sorted(risks.values())[0] - sorted(risks.values())[1]) > 1e-6:
+        answer = decision.decide([[1 - p, p]], ["ham", "spam"], {("spam", "ham"): lost}, unsure)[0]
+        assert verdict.answer == ("unsure" if answer is None else answer)
+
+
+@pytest.mark.parametrize("costs", [Costs(lost=float("nan")), Costs(unsure=-1)])
+def test_costs_are_checked(costs):
+    with pytest.raises(ParameterError, match="must be a number >= 0"):
+        costs.checked()
+
+
+# Files that are no stores
+
+
+def test_a_store_that_is_not_there(tmp_path):
+    with pytest.raises(FileError, match=r"there is no store at .*nowhere"):
+        Store(str(tmp_path / "nowhere"))
+    assert not (tmp_path / "nowhere").exists()
+    with pytest.raises(FileError, match="cannot be opened"):
+        Store(str(tmp_path), create=True)
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(FileError, match="cannot be opened"):
+        Store(str(tmp_path / "file" / "mail.db"), create=True)
+
+
+def test_files_that_are_no_stores(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"not a database at all" * 100)
+    for create in (False, True):
+        with pytest.raises(ModelFileError, match="damaged or no store"):
+            Store(str(path), create=create)
+    assert path.read_bytes().startswith(b"not a database")
+    other = sqlite3.connect(tmp_path / "other")
+    other.execute("CREATE TABLE tokens (x)")
+    other.close()
+    with pytest.raises(ModelFileError, match="another SQLite file"):
+        Store(str(tmp_path / "other"), create=True)
+
+
+def test_a_store_of_another_version(store):
+    store._connection.execute(f"PRAGMA user_version = {tables.VERSION + 1}")
+    with pytest.raises(ModelFileError, match="version 2, this program has version 1"):
+        Store(store.path)
+
+
+def test_a_damaged_store(store, tmp_path):
+    learnt(store)
+    store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.close()
+    data = (tmp_path / "new" / "mail.db").read_bytes()
+    for at in range(100, len(data), 4096):
+        path = tmp_path / "damaged.db"
+        path.write_bytes(data[:at] + b"\xa5" * 3000 + data[at + 3000 :])
+        try:
+            with Store(str(path)) as damaged:
+                score(damaged, read(NEW_HAM))
+        except (ModelFileError, FileError):
+            pass
+
+
+def test_a_busy_store(store, monkeypatch):
+    monkeypatch.setattr(tables, "PATIENCE", 0.05)
+    with Store(store.path) as other, store.writing():
+        assert score(other, read(NEW_HAM)).p == 0.5
+        with pytest.raises(ModelWriteError, match="busy"):
+            learn(other, read(NEW_HAM), False)
