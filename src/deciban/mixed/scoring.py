@@ -17,14 +17,16 @@ from deciban.engines import threads
 from deciban.mixed.gathering import gather
 from deciban.mixed.model import Model
 from deciban.mixed.parts import Part
+from deciban.mixed.pieces import pieces
 from deciban.mixed.rows import Rows
+from deciban.plots import Plotted
 from deciban.schema import Schema
 from deciban.source.columns import Batch
 
 FloatArray = NDArray[np.float64]
 
 
-class Scoring(ClassifierMixin, BaseEstimator):
+class Scoring(Plotted, ClassifierMixin, BaseEstimator):
     """The methods that answer, batch by batch on all cores."""
 
     model_: Model
@@ -147,6 +149,9 @@ class Scoring(ClassifierMixin, BaseEstimator):
         return np.concatenate([np.empty((0, len(self.classes_))), *parts])
 
     # ------------------------------------------------------------------ the model
+
+    def _pieces(self) -> list[explanation.Piece]:
+        return pieces(self._model())
 
     @property
     def schema_(self) -> Schema:
