@@ -50,6 +50,8 @@ def _title(curve: Any, places: list[int]) -> Any:
 def _rows(curve: Any, c: int) -> list[dict[str, Any]]:
     low = curve.decibans if curve.low is None else curve.low
     high = curve.decibans if curve.high is None else curve.high
+    bottom, top = _ends(curve)
+    low, high = np.maximum(low, bottom), np.minimum(high, top)
     some = list(range(len(curve.x)))
     if curve.kind == "category" and len(curve.x) > CATEGORIES:
         weight = curve.rows if curve.rows is not None else np.abs(curve.decibans).max(axis=1)
@@ -66,6 +68,13 @@ def _rows(curve: Any, c: int) -> list[dict[str, Any]]:
         }
         for i in some
     ]
+
+
+def _ends(curve: Any) -> tuple[float, float]:
+    """Where a band that is far wider than the curve is cut off."""
+    drawn = np.clip(curve.decibans, -LIMIT, LIMIT)
+    room = 0.5 * float(np.ptp(drawn)) + 5.0
+    return float(drawn.min()) - room, float(drawn.max()) + room
 
 
 def _plain(value: Any) -> Any:

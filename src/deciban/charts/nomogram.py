@@ -90,12 +90,12 @@ def _wanted(scale: Any) -> set[int]:
 
 def _totals(alt: Any, found: Any) -> Any:
     """Total points above a line, probabilities below it."""
-    most = max(found.most, 1.0)
-    x = alt.Scale(domain=[0, most], nice=False)
+    low, high = _reach(found)
+    x = alt.Scale(domain=[low, high], nice=False)
     axis = alt.Axis(title="total points", orient="top", grid=False, tickCount=12)
-    some = _marks(found, most)
+    some = _marks(found, low, high)
     base = alt.Chart(data(some)).encode(x=alt.X("points:Q", scale=x, axis=axis))
-    line = alt.Chart(data([{"x": 0.0, "x2": most}])).mark_rule(color="#33434f")
+    line = alt.Chart(data([{"x": low, "x2": high}])).mark_rule(color="#33434f")
     return alt.layer(
         line.encode(x=alt.X("x:Q", scale=x, axis=axis), x2="x2:Q", y=alt.value(24)),
         base.mark_tick(orient="vertical", size=9, thickness=1.2, color=AGAINST).encode(
@@ -110,13 +110,21 @@ def _totals(alt: Any, found: Any) -> Any:
     ).properties(width=RULER, height=50)
 
 
-def _marks(found: Any, most: float) -> list[dict[str, Any]]:
+def _reach(found: Any) -> tuple[float, float]:
+    """The totals that are drawn: where the probability is neither 0 nor 1."""
+    most = max(found.most, 1.0)
+    low, high = found.points(MARKS[0] / 2), found.points(1 - MARKS[0] / 2)
+    low, high = max(0.0, 10 * (low // 10)), min(most, 10 * (high // 10 + 1))
+    return (low, high) if low < high else (0.0, most)
+
+
+def _marks(found: Any, low: float, high: float) -> list[dict[str, Any]]:
     """The probabilities within reach, each labelled where there is room."""
     marks, end = [], -1e9
     for probability in MARKS:
         points = found.points(probability)
-        if 0 <= points <= most:
-            centre, label = points * RULER / most, f"{probability:g}"
+        if low <= points <= high:
+            centre, label = (points - low) * RULER / (high - low), f"{probability:g}"
             half = CHARACTER * len(label) / 2 + 2
             shown = centre - half > end
             end = centre + half if shown else end

@@ -19,7 +19,11 @@ def chart(why: Any) -> Any:
     bars = alt.Chart(data(found)).encode(
         y=alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False)),
     )
-    x = alt.X("bar:Q", title=f"decibans for {why.answer} against {why.runner_up}")
+    x = alt.X(
+        "bar:Q",
+        title=f"decibans for {why.answer} against {why.runner_up}",
+        scale=alt.Scale(domain=_reach([row["bar"] for row in found]), nice=False),
+    )
     colour = alt.Color("side:N", scale=_colours(alt), legend=None)
     tips = [alt.Tooltip("name:N", title="feature"), alt.Tooltip("said:N", title="decibans")]
     right, left = alt.datum.bar >= 0, alt.datum.bar < 0
@@ -34,6 +38,13 @@ def chart(why: Any) -> Any:
         .properties(width=WIDTH, height=alt.Step(22), title=title)
         .configure_view(stroke=None)
     )
+
+
+def _reach(bars: list[float]) -> list[float]:
+    """The ends of the axis, with room for the numbers beside the bars."""
+    low, high = min(0.0, *bars), max(0.0, *bars)
+    room = 0.1 * ((high - low) or 1.0)
+    return [low - room if low < 0 else 0.0, high + room]
 
 
 def _colours(alt: Any) -> Any:

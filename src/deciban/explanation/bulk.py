@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban import scores
 from deciban.explanation.explained import Explanation, Part, Term
 from deciban.explanation.weights import DECIBANS
 
@@ -46,7 +47,7 @@ class Explanations(Sequence[Explanation]):
     @property
     def decibans(self) -> FloatArray:
         """Decibans of every feature for each row's answer, (rows, features)."""
-        return np.asarray(_of(self.evidence, self.answer) - _of(self.evidence, self.runner_up))
+        return scores.between(self.evidence, self.answer, self.runner_up)
 
     @property
     def total(self) -> FloatArray:
@@ -117,11 +118,6 @@ class Explanations(Sequence[Explanation]):
         return Term(feature, value, float(said[a]), tuple(said.tolist()), parts)
 
 
-def _of(evidence: FloatArray, at: Codes) -> FloatArray:
-    """The evidence of one class a row, (rows, features)."""
-    return evidence[np.arange(len(at)), :, at]
-
-
 def _opposed(said: FloatArray) -> bool:
     return bool(np.isposinf(said).any() and np.isneginf(said).any())
 
@@ -145,7 +141,7 @@ def best_two(probabilities: FloatArray) -> tuple[Codes, Codes]:
 def posterior(prior: FloatArray, evidence: FloatArray) -> FloatArray:
     """``P(c | x)`` of every row from decibans against one class; NaN where one is impossible."""
     with np.errstate(invalid="ignore", over="ignore"):
-        log = (evidence.sum(axis=1) + prior) / DECIBANS
+        log = scores.added_up(evidence, prior) / DECIBANS
         log -= log.max(axis=1, keepdims=True)
         odds = np.exp(log)
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))

@@ -38,9 +38,14 @@ class Explainable:
 
     if TYPE_CHECKING:
 
-        def predict_proba(self, X: Any) -> FloatArray: ...
-        def evidence(self, X: Any, against: Any = None) -> Any: ...
-        def prior_evidence(self, against: Any = None) -> FloatArray: ...
+        def predict_proba(self, X: Any) -> FloatArray:
+            """``P(c | x)``, (rows, classes)."""
+
+        def evidence(self, X: Any, against: Any = None) -> Any:
+            """Decibans, (rows, features, classes)."""
+
+        def prior_evidence(self, against: Any = None) -> FloatArray:
+            """Decibans of the prior, (classes,)."""
 
     #: Whether the evidence of a feature depends on its own value alone.
     _additive = True

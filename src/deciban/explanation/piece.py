@@ -81,7 +81,7 @@ def as_number(value: Any) -> float:
 
 
 def _short(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def shares_drawn(counts: FloatArray, extra: float, discount: float) -> Draws:

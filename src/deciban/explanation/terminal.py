@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from deciban.explanation.explained import Explanation, Term
     from deciban.explanation.importance import Importance
 
-#: The widest bar, the widest to one side, the most lines, and the decibans below which a line may be folded.
+#: The widest bar, the widest to one side, the most lines, and what is too small for one.
 WIDTH, HALF, LINES, SMALL = 24, 16, 15, 0.05
 #: Longer values are cut.
 LONGEST = 48

@@ -101,9 +101,13 @@ class Scoring(Plotted, ClassifierMixin, BaseEstimator):
         """
         model = self._model()
         at = explanation.position(against, self.classes_)
-        parts = list(threads.run(model.explain, self._rows(X).batches()))
+
+        def work(batch: Batch) -> FloatArray:
+            return explanation.decibans(model.explain(batch), at)
+
+        parts = list(threads.run(work, self._rows(X).batches()))
         shape = (0, len(self.schema_.names), len(self.classes_))
-        return explanation.decibans(np.concatenate([np.empty(shape), *parts]), at)
+        return np.concatenate([np.empty(shape), *parts])
 
     def prior_evidence(self, against: Any = None) -> FloatArray:
         """Decibans of the prior for every class.
