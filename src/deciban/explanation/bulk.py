@@ -26,6 +26,7 @@ class Explanations(Sequence[Explanation]):
     ``answer`` and ``runner_up`` are positions among ``classes``, ``prior`` and
     ``decibans`` (rows, features) are for the answer against the runner-up, and
     ``total`` is their sum. ``evidence`` (rows, features, classes) is against the first class.
+    Features that the model ignores are not among the terms.
     """
 
     classes: NDArray[Any]
@@ -36,6 +37,7 @@ class Explanations(Sequence[Explanation]):
     prior_evidence: FloatArray
     evidence: FloatArray
     row: Callable[[int], Sequence[Any]]
+    ignored: frozenset[str] = frozenset()
     words: Words | None = None
     exactly: Callable[[int, int], tuple[FloatArray, FloatArray]] | None = None
 
@@ -77,7 +79,8 @@ class Explanations(Sequence[Explanation]):
         values = self.row(i)
         terms = tuple(
             self._term(j, value, said[j], a, b)
-            for j, value in zip(range(len(self.features)), values, strict=True)
+            for j, value in enumerate(values)
+            if self.features[j] not in self.ignored
         )
         labels = self.classes.tolist()
         return Explanation(

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import source
 from deciban.errors import InputError, ParameterError
 from deciban.explanation import bulk, rows
 from deciban.explanation.bulk import Explanations
@@ -23,6 +22,7 @@ from deciban.explanation.counterfactual import Asked, Change, Counterfactual, se
 from deciban.explanation.curve import Curve, curve
 from deciban.explanation.explained import Explanation
 from deciban.explanation.importance import Importance, Weight, weighed
+from deciban.explanation.kept import Kept
 from deciban.explanation.nomogram import Nomogram, nomogram
 from deciban.explanation.piece import Piece
 from deciban.explanation.weights import DECIBANS, position
@@ -62,10 +62,10 @@ class Explainable:
         >>> X, y = {"x": ["S", "S", "L"]}, ["a", "a", "b"]
         >>> print(NaiveBayes(smoothing=1, calibrate=False).fit(X, y).explain({"x": "L"}))
         b rather than a: 64.0 %
-                   decibans
-        x = L          +4.3  ▇▇▇▇▇▇▇▇▇▇▇▇
-        prior          -1.8  ▇▇▇▇▇
-        total          +2.5  ▇▇▇▇▇▇▇
+               decibans
+        x = L      +4.3                  │▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
+        prior      -1.8           ▇▇▇▇▇▇▇│
+        total      +2.5                  │▇▇▇▇▇▇▇▇▇
         """
         self._check_fitted()
         X = rows.table(self, [rows.one_row(self, row)])
@@ -78,10 +78,10 @@ class Explainable:
         >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, [1, 1, 2])
         >>> found = m.explain_rows({"x": ["S", "L"]})
         >>> found.total.round(1), found[1].answer
-        (array([5.2, 2.5]), 2)
+        (array([5.3, 2.5]), 2)
         """
         self._check_fitted()
-        kept = _Kept.of(self, X)
+        kept = Kept.of(self, X)
         first = self.classes_[0] if len(self.classes_) else None
         prior, said = self.prior_evidence(first), self.evidence(kept.table, first)
         probabilities = bulk.posterior(prior, said)
@@ -95,9 +95,18 @@ class Explainable:
         names = tuple(rows.features(self))
         words = getattr(self, "_word_evidence", None)
         return Explanations(
-            self.classes_, names, probabilities, answer, other, prior, said,
-            kept.row, words, lambda i, b: self._exactly(kept, i, b),
-        )  # fmt: skip
+            self.classes_,
+            names,
+            probabilities,
+            answer,
+            other,
+            prior,
+            said,
+            kept.row,
+            rows.ignored(self),
+            words,
+            lambda i, b: self._exactly(kept, i, b),
+        )
 
     def importance(self) -> Importance:
         """Which features carry how much: their expected weight of evidence, decibans a row.
@@ -202,10 +211,11 @@ class Explainable:
 
     # ------------------------------------------------------------------ inside
 
-    def _exactly(self, kept: _Kept, i: int, b: int) -> tuple[FloatArray, FloatArray]:
+    def _exactly(self, kept: Kept, i: int, b: int) -> tuple[FloatArray, FloatArray]:
         """The evidence of one row against class b, also where some class is impossible."""
         against = self.classes_[b]
-        one = rows.table(self, [dict(zip(rows.features(self), kept.row(i), strict=True))])
+        values = dict(zip(rows.features(self), kept.row(i), strict=True))
+        one = rows.table(self, [rows.one_row(self, values)])
         return self.prior_evidence(against), self.evidence(one, against)[0]
 
     def _pair(self, of: Any, against: Any) -> tuple[int, int]:
@@ -259,52 +269,6 @@ class Explainable:
         )
         labels = self.classes_.tolist()
         return Counterfactual(labels[a], labels[b], made, float(before[b]), float(after[b]))
-
-
-class _Kept:
-    """A table that can be scored, and whose values can be looked up afterwards."""
-
-    def __init__(self, table: Any, names: Sequence[str], batches: list[source.Batch]) -> None:
-        self.table, self._names, self._batches = table, names, batches
-
-    @classmethod
-    def of(cls, model: Any, X: Any) -> _Kept:
-        """Frames, files and streams are read once and held; matrices are as they are."""
-        if not hasattr(model, "schema_") or _is_matrix(X):
-            return cls(X, rows.features(model), [])
-        scanned = source.scan(X)
-        batches = list(scanned)
-        return cls(source.Scan(scanned.names, lambda: iter(batches)), model.schema_.names, batches)
-
-    def row(self, i: int) -> Sequence[Any]:
-        """The values of a row."""
-        if not self._batches:
-            return _row_of(self.table, i)
-        for batch in self._batches:
-            if i < batch.n_rows:
-                return [source_value(batch.columns[name], i) for name in self._names]
-            i -= batch.n_rows
-        raise IndexError(i)
-
-
-def source_value(column: source.Column, i: int) -> Any:
-    """One value of a column, as Python has it."""
-    from deciban.source.columns import taken
-
-    return taken(column, np.array([i])).tolist()[0]
-
-
-def _is_matrix(X: Any) -> bool:
-    if isinstance(X, list | tuple):
-        return not (X and (isinstance(X[0], dict) or hasattr(X[0], "columns")))
-    return isinstance(X, np.ndarray)
-
-
-def _row_of(X: Any, i: int) -> list[Any]:
-    if hasattr(X, "iloc"):
-        return list(X.iloc[i].tolist())
-    row = X[[i]].toarray()[0] if hasattr(X, "tocsr") else X[i]
-    return list(row.tolist() if hasattr(row, "tolist") else row)
 
 
 def _count(stated: Any) -> int:

@@ -8,7 +8,8 @@ the others (what ``explain`` shows for it), it is
 by the model's own probabilities: what the feature says for the true class, on
 average, if rows are as the counts say (Good, 1950). It is zero for a feature that
 looks the same in every class and never less; for two classes it is their
-Kullback-Leibler divergences, weighted by the prior.
+Kullback-Leibler divergences, weighted by the prior. For bags of words v is the
+expected amount in a row, and only the sum over all words is a divergence.
 """
 
 from __future__ import annotations

@@ -25,6 +25,12 @@ def features(model: Any) -> list[str]:
     return [f"x{j}" for j in range(model.n_features_in_)] if names is None else list(names)
 
 
+def ignored(model: Any) -> frozenset[str]:
+    """The columns of a table that say nothing about any row: identifiers."""
+    schema = getattr(model, "schema_", None)
+    return frozenset(schema.ignored("identifier")) if schema else frozenset()
+
+
 def one_row(model: Any, row: Any) -> dict[str, Any]:
     """The values of a row by the names of the features; what is not named is missing."""
     names = features(model)
@@ -117,6 +123,15 @@ def _scalar(name: str, value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def read_time(unit: str, written: str) -> Any:
+    """A date, a timestamp or a time of day from its text.
+
+    >>> read_time("date", "2025-06-21")
+    datetime.date(2025, 6, 21)
+    """
+    return _READ[unit].fromisoformat(written)
+
+
 def _times(model: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     """Times that are written as text, as times."""
     schema = getattr(model, "schema_", None)
@@ -125,7 +140,7 @@ def _times(model: Any, values: Mapping[str, Any]) -> dict[str, Any]:
         value = values[column.name]
         if column.unit and isinstance(value, str):
             try:
-                found[column.name] = _READ[column.unit].fromisoformat(value)
+                found[column.name] = read_time(column.unit, value)
             except ValueError:
                 raise InputError(
                     f"column {column.name!r} is a {column.unit}, got {value!r}.",

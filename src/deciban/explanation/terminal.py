@@ -40,13 +40,13 @@ def folded(why: Explanation, most: int = LINES) -> tuple[list[Term], list[Term]]
 
 
 def lines(why: Explanation, most: int = LINES) -> list[tuple[str, float]]:
-    """Every line and its decibans: features by strength, then the others, the prior, the total."""
+    """Every line and its decibans: features and prior by strength, others, the total."""
     shown, rest = folded(why, most)
     found = [(f"{term.feature} = {value(term.value)}", term.decibans) for term in shown]
-    if rest:
-        found.append((f"{len(rest)} others", math.fsum(term.decibans for term in rest)))
     found.append(("prior", why.prior))
     found.sort(key=lambda line: -abs(line[1]))
+    if rest:
+        found.append((f"{len(rest)} others", math.fsum(term.decibans for term in rest)))
     return [*found, ("total", why.total)]
 
 

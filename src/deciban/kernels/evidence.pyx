@@ -6,9 +6,11 @@ short an axis are slow in NumPy.
 
 import numpy as np
 
+from libc.stdint cimport int64_t
+
 
 def add_codes(
-    const long long[:, :] X, const Py_ssize_t[::1] offsets, const double[:, ::1] log_prob,
+    const int64_t[:, :] X, const Py_ssize_t[::1] offsets, const double[:, ::1] log_prob,
     const Py_ssize_t[::1] at, double[:, :, ::1] out,
 ):
     """Add the log-probabilities of column j's codes to column ``at[j]`` of out; -1 adds nothing."""

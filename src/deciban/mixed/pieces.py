@@ -16,6 +16,7 @@ from deciban.explanation.piece import (
     missing_name,
     shares_drawn,
 )
+from deciban.explanation.rows import read_time
 from deciban.families import family, gaussian, histogram
 from deciban.families.discrete import pseudo_count
 from deciban.mixed.model import Model
@@ -167,7 +168,8 @@ def _values(column: ColumnSchema, x: FloatArray) -> tuple[Any, ...]:
     """Numbers as a row would hold them: whole, or times."""
     if column.unit:
         micro = np.round(x * 1e6).astype(np.int64)
-        return tuple(Times(micro, np.zeros(len(x), dtype=bool), column.unit).tolist())
+        written = Times(micro, np.zeros(len(x), dtype=bool), column.unit).tolist()
+        return tuple(read_time(column.unit, text) for text in written)
     whole = bool(np.all(x == np.round(x))) and bool(np.all(np.abs(x) < 2**53))
     return tuple(x.astype(np.int64).tolist() if whole else x.tolist())
 
