@@ -379,3 +379,26 @@ def test_presence_is_above_the_threshold():
     model = BernoulliNB(binarize=2.5).fit([[0, 9], [1, 8], [9, 0], [8, 1]], [0, 0, 1, 1])
     assert model.counterfactual([0, 9]).new_answer == 1
     assert GaussianNB().fit([[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1]).curve("x0").rows is None
+
+
+def test_a_model_that_does_not_add_up_has_no_nomogram_but_counterfactuals():
+    class Together(NaiveBayes):
+        _additive = False
+
+    model = Together().fit(*sizes())
+    for call in (model.nomogram, lambda: model.curve("age")):
+        with pytest.raises(InputError, match="depends on the other features in Together"):
+            call()
+    row = {"size": "S", "age": 0.0, "noise": "u"}
+    assert model.counterfactual(row).new_answer == "spam"
+
+
+def test_a_model_without_tables_still_explains():
+    class Bare(NaiveBayes):
+        def _pieces(self):
+            return ()
+
+    model = Bare().fit(*sizes())
+    assert model.explain({"size": "S"}).answer == "ham"
+    with pytest.raises(InputError, match="Bare has no tables of evidence"):
+        model.importance()

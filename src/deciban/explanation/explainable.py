@@ -2,9 +2,11 @@
 
 A model has ``classes_``, ``predict_proba(X)``, ``evidence(X, against)`` and
 ``prior_evidence(against)``, all in decibans, whose sum is the log-odds of each
-class. Two hooks say more: ``_pieces()`` gives the tables that an additive
-model adds up, ``_word_evidence(column, text)`` the words of a text in their
-places. A model whose evidence is not additive sets ``_additive = False``.
+class. Hooks say more: ``_pieces()`` gives the tables that an additive model
+adds up, and the values that counterfactuals try; ``_importance()`` may be
+overridden; ``_word_evidence(column, text)`` gives the words of a text in their
+places. A model whose evidence is not additive sets ``_additive = False``: it
+has no curves and no nomogram.
 """
 
 from __future__ import annotations
@@ -137,7 +139,7 @@ class Explainable:
         True
         """
         self._check_fitted()
-        pieces = {piece.name: piece for piece in self._known_pieces()}
+        pieces = {piece.name: piece for piece in self._added_pieces()}
         if column not in pieces:
             raise naming.unknown(str(column), list(pieces))
         return curve(pieces[column], self.classes_, position(against, self.classes_), level)
@@ -156,7 +158,7 @@ class Explainable:
         self._check_fitted()
         a, b = self._pair(of, against)
         prior = self.prior_evidence(self.classes_[0])
-        return nomogram(self._known_pieces(), self.classes_, prior, a, b)
+        return nomogram(self._added_pieces(), self.classes_, prior, a, b)
 
     def counterfactual(
         self,
@@ -173,7 +175,7 @@ class Explainable:
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, [1, 1, 2])
         >>> print(m.counterfactual({"x": "S"}))
-        2 instead of 1, 23.1% -> 64.0%
+        2 instead of 1, 22.9% -> 64.0%
         x: S -> L  +7.8
         """
         self._check_fitted()
@@ -205,9 +207,18 @@ class Explainable:
         if not found:
             raise InputError(
                 f"{type(self).__name__} has no tables of evidence.",
-                hint="explain and counterfactual work without",
+                hint="explain works without",
             )
         return found
+
+    def _added_pieces(self) -> Sequence[Piece]:
+        """The same, if the evidence of a value does not depend on the other features."""
+        if not self._additive:
+            raise InputError(
+                f"what a value says depends on the other features in {type(self).__name__}.",
+                hint="explain shows what it says in one row",
+            )
+        return self._known_pieces()
 
     # ------------------------------------------------------------------ inside
 

@@ -169,7 +169,7 @@ def _values(column: ColumnSchema, x: FloatArray) -> tuple[Any, ...]:
     if column.unit:
         micro = np.round(x * 1e6).astype(np.int64)
         written = Times(micro, np.zeros(len(x), dtype=bool), column.unit).tolist()
-        return tuple(read_time(column.unit, text) for text in written)
+        return tuple(read_time(column.unit, text) for text in written if text)
     whole = bool(np.all(x == np.round(x))) and bool(np.all(np.abs(x) < 2**53))
     return tuple(x.astype(np.int64).tolist() if whole else x.tolist())
 
