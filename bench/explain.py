@@ -58,9 +58,8 @@ def shap_beside(X: pd.DataFrame, y: pd.Series, ours: float) -> None:
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
 
-    wide = pd.get_dummies(X.fillna(dict.fromkeys(X.select_dtypes(exclude="number"), "?"))).astype(
-        float
-    )
+    holes = dict.fromkeys(X.select_dtypes(exclude="number"), "?")
+    wide = pd.get_dummies(X.fillna(holes)).astype(float)
     values = StandardScaler().fit_transform(wide.fillna(0.0))
     peer = LogisticRegression(max_iter=200).fit(values, y)
     explainer = shap.LinearExplainer(peer, values[:1000])
