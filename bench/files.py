@@ -1,10 +1,11 @@
-"""Training from files: time beside DuckDB and pandas, and memory on a file of 2 GB.
+"""Training from files: time beside DuckDB and pandas, memory on a file of 2 GB, and the start.
 
     python bench/files.py [--rows 1000000] [--gigabytes 2]
 
 The table has 20 columns of categories, 5 of numbers and 5 classes. DuckDB does
 the equivalent GROUP BY of every column; the usual pipeline reads the file with
-pandas, encodes the categories and fits CategoricalNB and GaussianNB.
+pandas, encodes the categories and fits CategoricalNB and GaussianNB. The start is
+`deciban predict` on a file of twenty rows, in a new process.
 """
 
 from __future__ import annotations
@@ -122,8 +123,23 @@ def memory(folder: Path, gigabytes: float) -> None:
     print(f"  peak memory {peak / 1e3:.0f} MB, of which {base / 1e3:.0f} MB before it began")
 
 
+def start(folder: Path) -> None:
+    """The time of a command on a small file, beside importing what it cannot do without."""
+    path, model = folder / "small.csv", folder / "small.deciban"
+    write(path, 20)
+    NaiveBayes().fit(path, target="label").save(model)
+    command = [sys.executable, "-m", "deciban.cli", "predict", str(model), str(path)]
+    bare = [sys.executable, "-c", "import numpy, typer, duckdb; duckdb.connect()"]
+    ours, least = (
+        best(lambda run=run: subprocess.run(run, capture_output=True, check=True), 10)
+        for run in (command, bare)
+    )
+    print("deciban predict on 20 rows of CSV, in a new process")
+    print(f"  {ours:.3f} s, of which {least:.3f} s to import numpy, Typer and DuckDB and connect")
+
+
 def main() -> None:
-    """Time, then memory."""
+    """Time, the start, then memory."""
     parser = argparse.ArgumentParser(description="Training from files.")
     parser.add_argument("--rows", type=int, default=1_000_000, help="0 leaves time out")
     parser.add_argument("--gigabytes", type=float, default=2.0)
@@ -131,6 +147,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         if options.rows:
             compare(Path(folder), options.rows)
+        start(Path(folder))
         memory(Path(folder), options.gigabytes)
 
 

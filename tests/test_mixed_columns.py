@@ -74,15 +74,6 @@ def test_kinds(values, kind):
     assert kind_of(values) == kind
 
 
-def test_text_is_ignored_aloud():
-    texts = [f"the word number {i}" for i in range(40)]
-    with pytest.warns(UserWarning, match="text is not counted yet, so 'note' is ignored") as found:
-        m = NaiveBayes().fit({"note": texts, "x": [1, 2] * 20}, [0, 1] * 20)
-    assert found[0].filename == __file__
-    assert m.schema_.ignored("text") == ("note",)
-    assert m.evidence({"note": ["new"], "x": [1]})[0, 0].tolist() == [0.0, 0.0]
-
-
 def test_no_column_is_left():
     with pytest.raises(InputError, match=r"no column is left .* 'id' is identifier .* Hint: state"):
         NaiveBayes().fit({"id": [f"k{i}" for i in range(40)]}, [0, 1] * 20)

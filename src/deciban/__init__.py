@@ -16,26 +16,35 @@ if TYPE_CHECKING:
     from deciban import conjugate, decision, errors, naive_bayes
     from deciban.counts import Counts
     from deciban.errors import DecibanError
+    from deciban.evaluation import Comparison, Evaluation, compare, evaluate
     from deciban.loading import load
     from deciban.mixed import NaiveBayes
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Comparison",
     "Counts",
     "DecibanError",
+    "Evaluation",
     "NaiveBayes",
+    "compare",
     "conjugate",
     "decision",
     "errors",
+    "evaluate",
     "load",
     "naive_bayes",
 ]
 
 _HOME = {
+    "Comparison": "deciban.evaluation",
     "Counts": "deciban.counts",
     "DecibanError": "deciban.errors",
+    "Evaluation": "deciban.evaluation",
     "NaiveBayes": "deciban.mixed",
+    "compare": "deciban.evaluation",
+    "evaluate": "deciban.evaluation",
     "load": "deciban.loading",
 }
 

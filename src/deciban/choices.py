@@ -71,6 +71,7 @@ class Wishes:
     missing: str = "auto"
     smoothing: Any = "auto"
     method: str = "bayes"
+    text: str = "auto"
 
     def smoothing_of(self, column: str) -> float | None:
         """The smoothing stated for a column; None is for the counts to choose."""

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from deciban import encoding, labels, rounding
+from deciban import encoding, labels, rounding, text
 from deciban.cells import Cells
 from deciban.errors import (
     DecibanError,
@@ -76,7 +76,7 @@ class Counts:
         """Count columns ``{name: values}``, or the columns of a frame or matrix, by class.
 
         ``family`` is that of all columns or ``{name: family}``: categorical,
-        gaussian, bernoulli, multinomial or complement.
+        gaussian, bernoulli, multinomial, complement or words.
 
         >>> counts = Counts.of({"x": [1.0, 2.0, 4.0]}, ["a", "b", "b"], family="gaussian")
         >>> counts.tables["gaussian"].sums["total"].floats().ravel()
@@ -229,6 +229,8 @@ def _encoded(kind: str, block: Mapping[Any, Any], n_rows: int) -> tuple[Cells, A
     try:
         for name, values in block.items():
             encoding.check_length(values, n_rows, f"column {name!r}")
+        if kind == "words":
+            return text.block(list(block), list(block.values()))
         cells, matrix = encoding.block(kind, list(block), list(block.values()))
     except DecibanError:
         raise

@@ -110,11 +110,18 @@ class Grid(Cells):
 def _joined(sides: list[tuple[Labels, int]]) -> tuple[Labels, int]:
     """The keys of some grids of one column, and the bits they drop."""
     drop = max(drop for _, drop in sides)
-    keys = np.unique(np.concatenate([keys >> (drop - d) for keys, d in sides]))
+    keys = _unique([keys >> (drop - d) for keys, d in sides])
     while len(keys) > MOST:
         drop += 1
-        keys = np.unique(keys >> 1)
+        keys = _unique([keys >> 1])
     return keys, drop
+
+
+def _unique(sides: list[Labels]) -> Labels:
+    """The keys of some sides in order: each is in order itself, so that sorting is merging."""
+    keys = np.sort(np.concatenate(sides), kind="stable")
+    new = np.concatenate([[True], keys[1:] != keys[:-1]])
+    return np.asarray(keys[new[: len(keys)]])
 
 
 def _places(keys: Labels, drop: int, within: Grid, column: int) -> Positions:

@@ -11,7 +11,7 @@ kind                  rule, on the first rows of a table
 ``boolean``           true or false: a category with two values
 ``time``              dates and times: a number, and the hour of the day and the day of
                       the week as categories
-``text``              texts that do not repeat, of several words each
+``text``              texts that do not repeat, of several words each: a bag of words
 ``identifier``        texts that do not repeat, of one word or two, or the whole numbers
                       one after the other: ignored, they say nothing about new rows
 ====================  ================================================================
@@ -19,6 +19,7 @@ kind                  rule, on the first rows of a table
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -38,8 +39,12 @@ SAMPLE = 10_000
 DISTINCT = 0.5
 #: Fewer rows are too few to say that values do not repeat.
 FEW = 20
+#: ... or, where they are sentences, fewer than this.
+FEWER = 4
 #: Texts with at least this many words on average are sentences.
 WORDS = 3.0
+#: Characters of scripts that put no spaces between words: each is about a word.
+UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,11 @@ class ColumnSchema:
     def numbers(self) -> tuple[str, ...]:
         """The numeric columns that it is counted as."""
         return (self.name,) if self.kind in ("numeric", "time") else ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The column itself, if it is a text."""
+        return (self.name,) if self.kind == "text" else ()
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -92,9 +102,10 @@ class Schema:
         """The categorical columns that are counted."""
         return tuple(name for column in self.columns for name in column.categories)
 
-    def ignored(self, kind: Kind) -> tuple[str, ...]:
-        """The columns of a kind that is not counted."""
-        return tuple(column.name for column in self.columns if column.kind == kind)
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns of text."""
+        return tuple(name for column in self.columns for name in column.texts)
 
     def __str__(self) -> str:
         width = max((len(column.name) for column in self.columns), default=0)
@@ -162,16 +173,22 @@ def _of_texts(parts: list[Strings]) -> tuple[Kind, str]:
     for p in parts:
         table.encode(p.offsets, p.data, p.missing)
     distinct = len(table)
-    if known < FEW or distinct <= DISTINCT * known:
+    some = [value for value in parts[0].tolist() if value][:1000]
+    words = float(np.mean([_n_words(value) for value in some])) if some else 0.0
+    few = known < (FEW if words < WORDS else FEWER)
+    if few or distinct <= DISTINCT * known:
         return "categorical", f"texts: {distinct:,} different values in {known:,}"
     if all(number(label) is not None for label in table.labels()):
         return "numeric", "numbers written as text"
-    some = [value for value in parts[0].tolist() if value][:1000]
-    words = float(np.mean([len(value.split()) for value in some])) if some else 0.0
     said = f"{distinct:,} different texts in {known:,} rows"
     if words >= WORDS:
         return "text", f"{said}, of {words:.0f} words each"
     return "identifier", f"{said}: ignored, it would not be seen again"
+
+
+def _n_words(text: str) -> int:
+    """About how many words a text has."""
+    return len(text.split()) + len(UNSPACED.findall(text))
 
 
 def number(text: str) -> float | None:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from deciban.errors import ParameterError, ShapeError
 
 Method = Literal["ml", "map", "bayes"]
+Weighting = Literal["amount", "presence", "absence"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,15 @@ class Settings:
         how a histogram is cut, for all columns or for each: a number of bins of
         equal frequency, 0 for every value a bin of its own, -1 for bins by
         minimum description length.
+    weighting
+        what a word of a text counts for: ``"amount"``, each time it occurs;
+        ``"presence"``, once a text; ``"absence"``, once, and a word that is not
+        there counts as well.
+    contrast
+        how far a class is scored by the words of the *other* classes, from 0,
+        the multinomial model, to 1, the complement.
+    length, scale
+        what a text of ``n`` words says is multiplied by ``scale * n ** -length``.
 
     >>> Settings("ml").method
     'ml'
@@ -56,6 +66,10 @@ class Settings:
     floor: float = 0.0
     normalise: bool = False
     bins: ArrayLike = 10
+    weighting: Weighting = "amount"
+    contrast: float = 0.0
+    length: float = 0.0
+    scale: float = 1.0
     lam: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,11 +84,19 @@ class Settings:
                 f'unseen must be "smooth" or "skip", got {self.unseen!r}.',
                 hint='"skip" ignores a value that training never saw',
             )
-        if not (isinstance(self.floor, Real) and 0 <= self.floor < np.inf):
+        if self.weighting not in get_args(Weighting):
             raise ParameterError(
-                f"floor must be a number >= 0, got {self.floor!r}.",
-                hint="it is added to every variance",
+                f"weighting must be one of {', '.join(map(repr, get_args(Weighting)))}, "
+                f"got {self.weighting!r}.",
+                hint='"amount" is the multinomial model of text',
             )
+        for name, hint in (
+            ("floor", "it is added to every variance"),
+            ("contrast", "0 is the multinomial model, 1 the complement"),
+            ("length", "0 believes every word, 1 the mean of them"),
+            ("scale", "1 believes a text in full"),
+        ):
+            _check_amount(name, getattr(self, name), hint)
         _check_whole("sizes", 0 if self.sizes is None else self.sizes, 0, "possible values")
         _check_whole("bins", self.bins, -1, "bins; 0 is every value, -1 minimum description length")
         object.__setattr__(self, "lam", check_smoothing(self.smoothing))
@@ -99,6 +121,11 @@ class Settings:
         array([5., 5.])
         """
         return _spread("bins", np.asarray(self.bins, dtype=np.float64), n_columns)
+
+
+def _check_amount(name: str, value: object, hint: str) -> None:
+    if not (isinstance(value, Real) and 0 <= float(value) < np.inf):
+        raise ParameterError(f"{name} must be a number >= 0, got {value!r}.", hint=hint)
 
 
 def _spread(name: str, values: NDArray[np.float64], n_columns: int) -> NDArray[np.float64]:

@@ -97,6 +97,9 @@ def _place(part: NDArray[Any], out: NDArray[Any], rows: Positions, cells: Positi
         return
     keep = cells >= 0
     where = np.ix_(rows, cells[keep])
+    if keep.all() and np.all(cells[1:] > cells[:-1]):
+        out[where] = part
+        return
     np.add.at(out, where, part if keep.all() else part[:, keep])  # cells of a grid may meet
 
 

@@ -1,4 +1,4 @@
-"""The ``deciban`` command: train, update, forget, merge, predict, inspect.
+"""The ``deciban`` command: train, update, forget, merge, predict, evaluate, compare, inspect.
 
 Parse, call, render; no mathematics. Read in the order of a run:
 
@@ -8,10 +8,10 @@ Parse, call, render; no mathematics. Read in the order of a run:
     exit codes, and one line for every mistake
 ``reading``, ``progress``, ``models``
     files to tables, with a bar; model files
-``training``, ``prediction``, ``inspection``
+``training``, ``prediction``, ``evaluation``, ``inspection``
     what the commands do; each gives back facts
-``quality``, ``sample``
-    how good a model is, on rows that were kept while they passed
+``strength``, ``sample``
+    how much each column says; rows that were kept while they passed
 ``rendering``, ``writing``
     facts as text for people or JSON for machines; tables as CSV, JSON lines or Parquet
 

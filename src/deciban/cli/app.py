@@ -120,13 +120,8 @@ def predict(
         bool,
         typer.Option("--evidence", help="Write decibans for the answer against the runner-up."),
     ] = False,
-    loss: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Costs, as CSV: rows are answers, columns are truths."),
-    ] = None,
-    abstain: Annotated[
-        float | None, typer.Option(metavar="COST", help="The cost of giving no answer.")
-    ] = None,
+    loss: o.Loss = None,
+    abstain: o.Abstain = None,
     priors: Annotated[
         str | None,
         typer.Option(metavar="CLASS=RATE,...", help="Base rates that differ from training's."),
@@ -207,6 +202,61 @@ def explain(
         explanation.write_html(found, html)
     if json or not (quiet or html is not None):
         explanation.show(found, json=json)
+
+
+@app.command()
+def evaluate(
+    model: o.ModelFile,
+    data: o.Data,
+    target: o.SameTarget = None,
+    loss: o.Loss = None,
+    abstain: o.Abstain = None,
+    leave_one_out: o.LeaveOneOut = False,
+    bootstrap: o.Bootstrap = 1000,
+    seed: o.Seed = 0,
+    encoding: o.Encoding = "utf-8",
+    na: o.Na = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Say how good a model is on labelled rows, with intervals."""
+    from functools import partial
+
+    from deciban.cli import evaluation
+
+    asked = evaluation.Asked(partial(o.loss, loss), abstain, leave_one_out, bootstrap, seed)
+    rows = _input(data, encoding, na)
+    _show(evaluation.judge(model, rows, target, asked, quiet=quiet), json, quiet)
+
+
+@app.command()
+def compare(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL MODEL... DATA...", help="Model files, then data.", show_default=False
+        ),
+    ],
+    target: o.SameTarget = None,
+    loss: o.Loss = None,
+    abstain: o.Abstain = None,
+    leave_one_out: o.LeaveOneOut = False,
+    bootstrap: o.Bootstrap = 1000,
+    seed: o.Seed = 0,
+    encoding: o.Encoding = "utf-8",
+    na: o.Na = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Say which of some models is better on the same rows, and whether that can be told."""
+    from functools import partial
+
+    from deciban.cli import evaluation
+
+    models, data = o.models_and_data(files)
+    asked = evaluation.Asked(partial(o.loss, loss), abstain, leave_one_out, bootstrap, seed)
+    rows = _input(data, encoding, na)
+    _show(evaluation.contest(models, rows, target, asked, quiet=quiet), json, quiet)
 
 
 @app.command()

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from deciban import schema
-from deciban.cli import models, quality
-from deciban.cli.quality import Strength
+from deciban.cli import models
 from deciban.cli.reading import Input
+from deciban.cli.strength import Strength, strengths
 from deciban.mixed.model import Model
 from deciban.schema import SAMPLE, Schema
 from deciban.source import Batch
@@ -102,7 +102,7 @@ def model(path: str) -> Inside:
         dict(zip(map(str, found.counts.classes.tolist()), prior, strict=True)),
         1.0 / found.discount,
         _columns(found.schema),
-        [_chosen(found, strength) for strength in quality.strengths(found)],
+        [_chosen(found, strength) for strength in strengths(found)],
     )
 
 

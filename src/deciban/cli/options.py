@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -73,6 +74,26 @@ Form = Annotated[
     Literal["csv", "jsonl", "parquet"] | None,
     typer.Option("--format", help="The format of the output, if its name does not say it."),
 ]
+
+
+Loss = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Costs, as CSV: rows are answers, columns are truths."),
+]
+Abstain = Annotated[
+    float | None, typer.Option(metavar="COST", help="The cost of giving no answer.")
+]
+LeaveOneOut = Annotated[
+    bool,
+    typer.Option(
+        "--leave-one-out",
+        help="The rows are those of training: judge each as if it had never been seen.",
+    ),
+]
+Bootstrap = Annotated[
+    int, typer.Option(min=0, help="Resamples that the intervals rest on; 0 makes none.")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Of the resamples.")]
 
 
 def kinds(stated: Sequence[str] | None) -> dict[str, str]:
@@ -174,6 +195,21 @@ def class_of(name: str | None, classes: Sequence[Any]) -> Any:
     1
     """
     return None if name is None else _class(name, classes)
+
+
+def models_and_data(files: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Model files, which come first, and data.
+
+    >>> models_and_data(["a.deciban", "b.deciban", "rows.csv"])
+    (['a.deciban', 'b.deciban'], ['rows.csv'])
+    """
+    from deciban.cli.inspection import is_model
+
+    models = list(takewhile(is_model, files))
+    if len(models) < 2 or len(models) == len(files):
+        found = "no data" if len(models) == len(files) else f"{len(models)} model files"
+        raise _bad("MODEL MODEL... DATA...", f"two or more models, then data, are needed: {found}")
+    return models, list(files[len(models) :])
 
 
 def _cost(path: str, cell: str) -> float:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from deciban.cli.evaluation import Evaluated
 from deciban.cli.inspection import Chosen, Column, Inside, Table
 from deciban.cli.prediction import Predicted
-from deciban.cli.quality import Quality, Strength
-from deciban.cli.training import Changed, Trained
+from deciban.cli.strength import Strength
+from deciban.cli.training import Changed, Quality, Trained
+from deciban.evaluation.text import aligned
 
 #: The width of a bar.
 WIDTH = 24
@@ -21,7 +23,8 @@ LISTED = 20
 
 def as_json(facts: Any) -> str:
     """One object on one line; a number that JSON does not know is null."""
-    return json.dumps(_plain(asdict(facts)), ensure_ascii=False)
+    found = facts.to_dict() if isinstance(facts, Evaluated) else asdict(facts)
+    return json.dumps(_plain(found), ensure_ascii=False)
 
 
 def as_text(facts: Any) -> str:
@@ -32,6 +35,7 @@ def as_text(facts: Any) -> str:
         Predicted: _predicted,
         Inside: _inside,
         Table: _table,
+        Evaluated: _evaluated,
     }
     return "\n".join(say[type(facts)](facts))
 
@@ -60,7 +64,7 @@ def _trained(facts: Trained) -> Iterator[str]:
     if facts.ignored:
         yield ""
         yield "ignored columns"
-        yield from _aligned(list(facts.ignored.items()))
+        yield from aligned(list(facts.ignored.items()))
     yield ""
     yield f"written to {facts.output}, {facts.bytes:,} bytes"
 
@@ -88,7 +92,7 @@ def _inside(facts: Inside) -> Iterator[str]:
     yield ""
     head = [(facts.target or "class", "share", "prior")]
     rows = [(name, _percent(facts.classes[name]), _percent(p)) for name, p in facts.priors.items()]
-    yield from _aligned(head + rows[:LISTED], right={1, 2})
+    yield from aligned(head + rows[:LISTED], right={1, 2})
     yield from _more(rows)
     yield ""
     yield from _columns(facts.columns)
@@ -102,6 +106,12 @@ def _table(facts: Table) -> Iterator[str]:
     yield from _columns(facts.columns)
 
 
+def _evaluated(facts: Evaluated) -> Iterator[str]:
+    yield _amount(facts.rows, facts.seconds)
+    yield ""
+    yield str(facts.found)
+
+
 # ---------------------------------------------------------------------- parts
 
 
@@ -111,13 +121,13 @@ def _amount(rows: float, seconds: float) -> str:
 
 def _classes(title: str, shares: Mapping[str, float]) -> Iterator[str]:
     rows = [(name, _percent(share), _bar(share)) for name, share in shares.items()]
-    yield from _aligned([(title, "share", ""), *rows[:LISTED]], right={1})
+    yield from aligned([(title, "share", ""), *rows[:LISTED]], right={1})
     yield from _more(rows)
 
 
 def _quality(found: Quality, rows: float) -> Iterator[str]:
     some = "all rows" if found.rows >= rows else f"{found.rows:,} of {rows:,.0f} rows"
-    yield from _aligned(
+    yield from aligned(
         [
             (f"leave-one-out, {some}", "this model", f"always {found.commonest}"),
             ("accuracy", _percent(found.accuracy), _percent(found.guessing_accuracy)),
@@ -133,13 +143,13 @@ def _strengths(found: Sequence[Strength]) -> Iterator[str]:
         (s.column, _decibans(s.decibans), _bar((s.decibans or 0.0) / most if most > 0 else 0.0))
         for s in found
     ]
-    yield from _aligned(rows[:LISTED], right={1})
+    yield from aligned(rows[:LISTED], right={1})
     yield from _more(rows)
 
 
 def _columns(columns: Sequence[Column]) -> Iterator[str]:
     head = ("column", "kind", "because")
-    yield from _aligned([head, *((c.name, c.kind, c.reason) for c in columns)])
+    yield from aligned([head, *((c.name, c.kind, c.reason) for c in columns)])
 
 
 def _choices(choices: Sequence[Chosen]) -> Iterator[str]:
@@ -148,7 +158,7 @@ def _choices(choices: Sequence[Chosen]) -> Iterator[str]:
         shape = {"gaussian": "bell curve", "categories": "categories"}.get(c.shape) or _bins(c.bins)
         holes = "say something" if c.missing else "say nothing"
         rows.append((c.column, shape, f"{c.smoothing:.3g}", holes, _decibans(c.decibans)))
-    yield from _aligned(rows, right={2, 4})
+    yield from aligned(rows, right={2, 4})
 
 
 def _bins(bins: int) -> str:
@@ -179,26 +189,3 @@ def _bar(share: float) -> str:
     '▇▇▇▇▇▇▇▇▇▇▇▇'
     """
     return "▇" * round(WIDTH * max(0.0, min(1.0, share)))
-
-
-def _aligned(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
-    r"""Lines with the columns below each other.
-
-    >>> print(*_aligned([("a", "10"), ("bcd", "5")], right=[1]), sep="\n")
-    a    10
-    bcd   5
-    """
-    lines = [[_shown(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    to_right = set(right)
-    for line in lines:
-        cells = (
-            cell.rjust(width) if i in to_right else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()
-
-
-def _shown(cell: str) -> str:
-    """Text that stays on its line."""
-    return cell if cell.isprintable() else repr(cell)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from deciban.cli import models, quality
+from deciban.cli import models
 from deciban.cli.inspection import ignored, shares
 from deciban.cli.progress import Progress
-from deciban.cli.quality import Quality, Strength
 from deciban.cli.reading import Input, watched
 from deciban.cli.sample import Sample
+from deciban.cli.strength import Strength, strengths
 from deciban.errors import ParameterError
 from deciban.source import Batch, Scan
 
@@ -21,6 +21,27 @@ if TYPE_CHECKING:
 
 #: Quality is measured on no more rows than this, evenly spaced.
 CHECKED = 20_000
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Leave-one-out accuracy and log loss (nats a row), and those of always guessing the same."""
+
+    rows: int
+    accuracy: float
+    log_loss: float
+    commonest: str
+    guessing_accuracy: float
+    guessing_log_loss: float
+
+    @classmethod
+    def of(cls, model: NaiveBayes, rows: Scan, target: str) -> Quality:
+        """On counted rows, each judged as if it had never been seen."""
+        from deciban.evaluation import evaluate
+
+        e = evaluate(model, rows, target=target, leave_one_out=True, bootstrap=0)
+        guess = (str(e.guess), e.baseline.accuracy, e.baseline.log_loss) if e.baseline else ()
+        return cls(e.rows, e.accuracy, e.log_loss, *guess)
 
 
 @dataclass(frozen=True)
@@ -62,7 +83,7 @@ def train(
     with Progress("counting", quiet=quiet) as progress:
         model.fit(_shown(data.scan(), progress, sample), target=target)
         seconds = progress.seconds
-        measured = quality.measure(model, sample.scan(), target)
+        measured = Quality.of(model, sample.scan(), target)
         size = models.save(model, output)
     rows = float(model.counts_.weight.sum())
     return Trained(
@@ -74,7 +95,7 @@ def train(
         shares(model.model_),
         measured,
         model.temperature_,
-        quality.strengths(model.model_),
+        strengths(model.model_),
         ignored(model.model_),
         size,
     )

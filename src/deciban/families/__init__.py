@@ -24,8 +24,8 @@ Conventions: K classes, d columns; ``X`` is a C-contiguous float64 matrix
 (codes are int64), or CSR for the bag families; log is the natural logarithm.
 ``sums`` maps names to arrays; ``rows`` is the weight of each class's rows.
 A class without any data in a column takes every value to be equally likely.
-The families of the columns of mixed tables (categorical, gaussian, histogram)
-also have ``left_out(params, sums, cells, settings, X, y, weight)``: the
+The families of the columns of mixed tables (categorical, gaussian, histogram,
+words) also have ``left_out(params, sums, cells, settings, X, y, weight)``: the
 log-likelihoods of counted rows as if each had never been counted.
 """
 
@@ -41,6 +41,7 @@ from deciban.families import (
     gaussian,
     histogram,
     multinomial,
+    words,
 )
 
 FAMILIES: dict[str, ModuleType] = {
@@ -50,6 +51,7 @@ FAMILIES: dict[str, ModuleType] = {
     "gaussian": gaussian,
     "histogram": histogram,
     "multinomial": multinomial,
+    "words": words,
 }
 
 

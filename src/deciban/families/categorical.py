@@ -99,7 +99,7 @@ def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Set
     column = np.repeat(np.arange(len(seen)), seen)
     amount = np.maximum(sums["count"] + extra[column], 0.0)
     unseen = np.broadcast_to(np.maximum(extra, 0.0), (len(rows), len(seen)))
-    total = _by_column(amount, cells) + (sizes - seen) * unseen
+    total = _totals(sums["count"], cells, extra, sizes)
     offsets = cells.offsets + np.arange(len(seen) + 1)  # one more cell a column
     log_prob = np.zeros((offsets[-1], len(rows)))
     log_prob[np.arange(len(column)) + column] = log_shares(
@@ -110,6 +110,21 @@ def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Set
         share = np.where(unseen > 0, log_shares(unseen, total, sizes), 0.0)
         log_prob[offsets[1:] - 1] = share.T
     return Params(offsets, log_prob)
+
+
+def _totals(count: FloatArray, cells: Cells, extra: FloatArray, sizes: FloatArray) -> FloatArray:
+    """What the shares of each column are shares of, (classes, columns).
+
+    The counts are summed by themselves: whole numbers, so that the order of
+    the values cannot show.
+    """
+    column = np.repeat(np.arange(len(extra)), np.diff(cells.offsets))
+    low = extra < 0
+    whole = _by_column(count, cells) + sizes * np.maximum(extra, 0.0)
+    if low.any():
+        less = _by_column(np.maximum(count + extra[column], 0.0), cells)
+        whole[:, low] = less[:, low]
+    return whole
 
 
 def left_out(

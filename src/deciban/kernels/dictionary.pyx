@@ -70,6 +70,15 @@ cdef class Dictionary:
         """The code of each text, -1 where missing, -2 where unknown; nothing is added."""
         return self.codes(offsets, data, missing.view(np.uint8), False)
 
+    def texts_in_order(self):
+        """Offsets and bytes of all texts, in the order of their codes, copied."""
+        cdef Py_ssize_t i
+        cdef int64_t[::1] offsets = np.empty(self.n + 1, dtype=np.int64)
+        for i in range(self.n + 1):
+            offsets[i] = self.starts[i]
+        data = np.frombuffer(<bytes>self.texts[:self.starts[self.n]], dtype=np.uint8)
+        return np.asarray(offsets), data
+
     def labels(self):
         """The texts in the order of their codes.
 

@@ -9,7 +9,7 @@ grid depends on the set of values alone: not on their order, nor on chunks.
 
 import numpy as np
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
@@ -32,7 +32,7 @@ cdef struct Grid:
     int drop, shift
     Py_ssize_t used, room, slots
     int64_t* keys              # (room,) in the order they came
-    int64_t* table             # (slots,) position of a key + 1, or 0
+    int32_t* table             # (slots,) position of a key + 1, or 0
 
 
 cdef Py_ssize_t place(Grid* g, int64_t key) noexcept nogil:
@@ -44,7 +44,7 @@ cdef Py_ssize_t place(Grid* g, int64_t key) noexcept nogil:
         at = (at + 1) & <uint64_t>(g.slots - 1)
     g.keys[g.used] = key
     g.used += 1
-    g.table[at] = g.used
+    g.table[at] = <int32_t>g.used
     return g.used - 1
 
 
@@ -53,7 +53,7 @@ cdef void coarsen(Grid* g, double* counts, Py_ssize_t K) noexcept nogil:
     cdef Py_ssize_t i, at, k, before, n = g.used
     g.drop += 1
     g.used = 0
-    memset(g.table, 0, g.slots * sizeof(int64_t))
+    memset(g.table, 0, g.slots * sizeof(int32_t))
     for i in range(n):
         before = g.used
         at = place(g, g.keys[i] >> 1)            # at <= i: nothing unread is overwritten
@@ -81,11 +81,11 @@ def count(
         double w
     g.drop, g.used, g.room = drop, 0, most + 1
     g.slots, g.shift = 64, 58
-    while g.slots < 4 * g.room:
+    while g.slots < 2 * g.room:
         g.slots *= 2
         g.shift -= 1
     g.keys = <int64_t*>calloc(g.room, sizeof(int64_t))
-    g.table = <int64_t*>calloc(g.slots, sizeof(int64_t))
+    g.table = <int32_t*>calloc(g.slots, sizeof(int32_t))
     counts = <double*>calloc(g.room * K + 1, sizeof(double))
     if g.keys == NULL or g.table == NULL or counts == NULL:
         free(g.keys)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,23 +12,62 @@ from numpy.typing import NDArray
 from deciban import labels, tabular
 from deciban.cells import Cells
 from deciban.counts import Counts, Table
-from deciban.engines import threads
-from deciban.errors import InputError, ShapeError
+from deciban.engines import duck, threads
+from deciban.errors import FileError, InputError, ShapeError
 from deciban.exact import ExactSum
 from deciban.families import categorical, gaussian, histogram
 from deciban.grid import Grid
 from deciban.labels import Labels
+from deciban.mixed import texts
 from deciban.mixed.parts import Part
 from deciban.mixed.rows import Rows
 from deciban.mixed.sample import Sample
 from deciban.schema import Schema
 from deciban.source.columns import Batch
+from deciban.source.duck import Stored
+from deciban.text import Tokenizer
 
 FloatArray = NDArray[np.float64]
 
 
-def learn(rows: Rows, sample: Sample | None = None) -> Counts:
+def learn(rows: Rows, sample: Sample | None = None, tokenizer: Tokenizer | None = None) -> Counts:
+    """The counts of all rows; where they are stored, categories are counted there."""
+    rule = tokenizer or Tokenizer()
+    table, target = rows.table.stored, rows.target
+    if table is not None and target is not None and rows.weight is None:
+        there = duck.countable(table, rows.schema, target)
+        if there:
+            return _divided(rows, table, target, there, sample, rule)
+    return _streamed(rows, sample, rule)
+
+
+def _divided(
+    rows: Rows,
+    table: Stored,
+    target: str,
+    there: tuple[str, ...],
+    sample: Sample | None,
+    tokenizer: Tokenizer,
+) -> Counts:
+    """Some columns counted by the engine, the others here."""
+    rest = rows.some(name for name in rows.schema.names if name not in there)
+    with ThreadPoolExecutor(1) as pool:
+        grouped = pool.submit(duck.count, table, there, target)
+        here = _streamed(rest, None, tokenizer)
+        whole = nothing(rows.schema, here.classes) + here + grouped.result()
+    categories = replace(whole.tables["categories"], rows=whole.weight)
+    sums = dict(categories.sums)
+    if categorical.impossible(sums, sums, whole.weight, categories.cells).any():
+        raise FileError(f"{table.path} changed while it was read.", hint="train again")
+    if sample is not None:
+        sample.begin(rest.n_rows)
+        sample.parts.extend(rows.every(sample.stride).labelled())
+    return Counts(whole.classes, whole.weight, {**whole.tables, "categories": categories})
+
+
+def _streamed(rows: Rows, sample: Sample | None, tokenizer: Tokenizer) -> Counts:
     """The counts of all rows: batches counted by all cores, added up in order."""
+    words = texts.Counting(rows.schema.texts, tokenizer)
 
     def seen() -> Iterator[Part]:
         for part in map(Part.counted, rows.labelled()):
@@ -37,6 +78,7 @@ def learn(rows: Rows, sample: Sample | None = None) -> Counts:
     total: Counts | None = None
 
     def work(part: Part) -> Counts:
+        words.add(part)
         return count(rows.schema, part, None if total is None else _dropped(total))
 
     for counts in threads.run(work, seen()):
@@ -47,7 +89,10 @@ def learn(rows: Rows, sample: Sample | None = None) -> Counts:
         )
     if not total.weight.any():
         raise InputError("the total weight is zero: every weight is 0.", hint="some row must count")
-    return total
+    if not words.names:
+        return total
+    found = words.table(total.classes, total.weight)
+    return Counts(total.classes, total.weight, {**total.tables, texts.BLOCK: found})
 
 
 def nothing(schema: Schema, classes: Labels) -> Counts:
@@ -63,6 +108,8 @@ def nothing(schema: Schema, classes: Labels) -> Counts:
         cells = Cells(labels.narrowed(schema.categories), (none,) * len(schema.categories))
         zero = {"count": np.zeros((len(classes), 0))}
         tables["categories"] = Table("categorical", cells, rows, zero)
+    if schema.texts:
+        tables[texts.BLOCK] = texts.nothing(schema.texts, len(classes))
     if schema.numbers:
         names = labels.narrowed(schema.numbers)
         exactly = ExactSum(np.zeros((len(classes), len(names), 1), dtype=np.int64), 0)

@@ -1,10 +1,10 @@
-"""NaiveBayes: the estimator of mixed tables."""
+"""NaiveBayes: the estimator of mixed tables and of texts."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,38 +14,34 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import encoding, labels, storage
 from deciban.calibration import Calibration
-from deciban.choices import Wishes
 from deciban.counts import Counts
-from deciban.engines import threads
-from deciban.errors import InputError, ModelFileError, ParameterError
-from deciban.mixed import files
+from deciban.errors import InputError, ModelFileError
+from deciban.mixed import files, honesty, wishes
 from deciban.mixed.counting import learn, nothing
 from deciban.mixed.gathering import gather
 from deciban.mixed.model import Model
-from deciban.mixed.parts import Part
 from deciban.mixed.sample import Sample
 from deciban.mixed.scoring import Scoring
 from deciban.params import fixed_prior
-from deciban.schema import Schema
-from deciban.settings import check_smoothing
-from deciban.source import naming
+from deciban.readings import Reading
 from deciban.storage.document import field
+from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
 
 FloatArray = NDArray[np.float64]
 
 
 class NaiveBayes(Scoring):
-    """Naive Bayes on tables as they are: numbers, categories, booleans, times, with holes.
+    """Naive Bayes on tables as they are: numbers, categories, booleans, times, texts, with holes.
 
-    It takes frames (pandas, Polars, pyarrow), arrays, lists of dicts, and files
-    or queries with ``target`` naming the column of labels. One pass over the
-    rows fills a table of counts; how each column is modelled, how much it is
-    smoothed and whether a hole says something is then chosen by the table.
+    It takes frames (pandas, Polars, pyarrow), arrays, lists of dicts, lists of
+    texts, and files or queries with ``target`` naming the column of labels. One
+    pass over the rows fills a table of counts; how each column is modelled, how
+    much it is smoothed and whether a hole says something is then chosen by the
+    table.
 
-    Columns of text and identifiers are not counted: ``schema_`` says so, and a
-    warning names the text. A table without any other column is an error; with
-    one class, every answer is that class.
+    Identifiers are not counted: ``schema_`` says so. A table without any other
+    column is an error; with one class, every answer is that class.
 
     Parameters
     ----------
@@ -59,6 +55,14 @@ class NaiveBayes(Scoring):
         ``"auto"`` (empirical Bayes, column by column), a number >= 0, or ``{column: number}``
     method
         ``"bayes"``, ``"map"`` or ``"ml"``
+    text
+        how texts are read: ``"multinomial"``, ``"binary"`` (every word of a text once),
+        ``"bernoulli"`` (absent words count too), ``"complement"``, or ``"auto"``: the
+        multinomial model, corrected for bursts of words, length and rare words as
+        leave-one-out finds best (see :mod:`deciban.readings`). Without ``calibrate``,
+        nothing is corrected.
+    tokenizer
+        what a word is: a :class:`deciban.text.Tokenizer`, by default one for any script
     prior
         class priors: None (as counted), ``"uniform"``, or probabilities in the order of the classes
     calibrate
@@ -71,6 +75,9 @@ class NaiveBayes(Scoring):
     >>> m = NaiveBayes(smoothing=1, calibrate=False).fit(rows, ["a", "a", "b"])
     >>> m.predict([{"size": "L", "age": 8}])
     array(['b'], dtype='<U1')
+    >>> m = NaiveBayes().fit(["good film", "a fine film", "bad film"], ["yes", "yes", "no"])
+    >>> m.predict(["a good one"])
+    array(['yes'], dtype='<U3')
 
     """
 
@@ -82,6 +89,8 @@ class NaiveBayes(Scoring):
         missing: str = "auto",
         smoothing: Any = "auto",
         method: str = "bayes",
+        text: str = "auto",
+        tokenizer: Tokenizer | None = None,
         prior: Any = None,
         calibrate: bool = True,
     ) -> None:
@@ -90,6 +99,8 @@ class NaiveBayes(Scoring):
         self.missing = missing
         self.smoothing = smoothing
         self.method = method
+        self.text = text
+        self.tokenizer = tokenizer
         self.prior = prior
         self.calibrate = calibrate
 
@@ -136,7 +147,8 @@ class NaiveBayes(Scoring):
             return self._fit(X, y, classes, target, sql, sample_weight)
         with all_or_nothing(self):
             before, sample = self.model_, self._sample()
-            more = learn(self._rows(X, y, self._target(y, target), sql, sample_weight), sample)
+            rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+            more = learn(rows, sample, before.tokenizer)
             self._adopt(self._declared(before.counts + more, classes), before.calibration)
             self._calibrate(sample, before.calibration)
         return self
@@ -161,9 +173,10 @@ class NaiveBayes(Scoring):
         """
         before = self._model()
         with all_or_nothing(self):
-            gone = learn(self._rows(X, y, self._target(y, target), sql, sample_weight))
+            rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+            gone = learn(rows, tokenizer=before.tokenizer)
             counts = self._less(before.counts, gone)
-            self._adopt(counts, _shared(before.calibration, before.counts, counts))
+            self._adopt(counts, honesty.shared(before.calibration, before.counts, counts))
         return self
 
     def decay(self, factor: float) -> Self:
@@ -176,7 +189,7 @@ class NaiveBayes(Scoring):
         before = self._model()
         with all_or_nothing(self):
             counts = before.counts * factor
-            self._adopt(counts, _shared(before.calibration, before.counts, counts))
+            self._adopt(counts, honesty.shared(before.calibration, before.counts, counts))
         return self
 
     def recalibrate(
@@ -188,7 +201,7 @@ class NaiveBayes(Scoring):
         sql: str | None = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Fit the discount anew on rows that are counted.
+        """Fit the discount, and how texts are read, anew on rows that are counted.
 
         >>> X = {"x": ["S", "S", "L", "L"]}
         >>> m = NaiveBayes(calibrate=False).fit(X, [1, 1, 2, 2])
@@ -198,7 +211,9 @@ class NaiveBayes(Scoring):
         model, sample = self._model(), Sample()
         for part in self._rows(X, y, self._target(y, target), sql, sample_weight).labelled():
             sample.add(part.counted())
-        self.model_ = model.calibrated(_measured(model, sample))
+        model = model.read(replace(model, readings={}).chosen(sample))
+        self.model_ = model.calibrated(honesty.measured(honesty.left_out(model, sample), sample))
+        self.__dict__.pop("_left_out_", None)
         return self
 
     def __add__(self, other: object) -> Self:
@@ -208,7 +223,7 @@ class NaiveBayes(Scoring):
         mine, theirs = self._model().calibration, other._model().calibration
         both = mine + theirs if mine is not None and theirs is not None else mine or theirs
         counts = self._combined(other, lambda a, b: a + b)
-        return self._with(counts, both if self.calibrate else mine)
+        return self._with(counts, both if self.calibrate else mine, other._model().readings)
 
     def __sub__(self, other: object) -> Self:
         """The model without the rows of the other."""
@@ -216,7 +231,7 @@ class NaiveBayes(Scoring):
             return NotImplemented
         counts = self._combined(other, self._less)
         model = self._model()
-        return self._with(counts, _shared(model.calibration, model.counts, counts))
+        return self._with(counts, honesty.shared(model.calibration, model.counts, counts))
 
     # ------------------------------------------------------------------ counts
 
@@ -225,12 +240,13 @@ class NaiveBayes(Scoring):
     ) -> Self:
         with all_or_nothing(self):
             rows = gather(self, X, y, target, sql, weight, kinds=self.kinds)
-            _check_columns(rows.schema)
+            wishes.check_columns(rows.schema)
             sample = self._sample()
-            wishes = self._wishes(rows.schema)
-            counts = learn(rows, sample)
+            stated = wishes.of(self, rows.schema)
+            tokenizer = wishes.tokenizer(self.tokenizer)
+            counts = learn(rows, sample, tokenizer)
             rows.remember(self)
-            self.model_ = Model(rows.schema, counts, wishes)
+            self.model_ = Model(rows.schema, counts, stated, tokenizer=tokenizer)
             self._adopt(self._declared(counts, classes), None)
             self._calibrate(sample, None)
         return self
@@ -263,15 +279,27 @@ class NaiveBayes(Scoring):
                     f"column {name!r} is {sides[0]} in one model and {sides[1]} in the other.",
                     hint="state the kinds of columns where inference differs",
                 )
+        if self._model().schema.texts and self.model_.tokenizer != other.model_.tokenizer:
+            raise InputError(
+                f"words are {self.model_.tokenizer} in one model and {other.model_.tokenizer} "
+                "in the other.",
+                hint="train both with the same tokenizer",
+            )
         return combine(self.counts_, other.counts_)
 
-    def _with(self, counts: Counts, calibration: Calibration | None) -> Self:
+    def _with(
+        self,
+        counts: Counts,
+        calibration: Calibration | None,
+        readings: Mapping[str, Reading] | None = None,
+    ) -> Self:
         """Another model of the same columns and parameters."""
         result: Self = clone(self)
         result.__dict__.update(
             {n: v for n, v in self.__dict__.items() if n.endswith("_") and not n.startswith("_")}
         )
         result._adopt(counts, calibration)
+        result.model_ = result.model_.read(readings or {})
         return result
 
     # ------------------------------------------------------------------ files
@@ -296,10 +324,13 @@ class NaiveBayes(Scoring):
         """The estimator in a model file that was read."""
         model, about = files.from_stored(stored), stored.description
         try:
-            found = cls(**field(about, "parameters", dict))
+            parameters = field(about, "parameters", dict)
+            if parameters.get("tokenizer") is not None:
+                parameters = {**parameters, "tokenizer": model.tokenizer}
+            found = cls(**parameters)
         except TypeError:
             raise ModelFileError("the parameters are not those of NaiveBayes.") from None
-        found._wishes(model.schema)
+        wishes.of(found, model.schema)
         found.model_, found.classes_ = model, model.counts.classes
         found.target_, found.n_features_in_ = about["target"], len(model.schema.names)
         if field(about, "named", bool):
@@ -312,88 +343,29 @@ class NaiveBayes(Scoring):
     def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
         """Make these counts the model."""
         prior = None if self.prior is None else np.exp(fixed_prior(self.prior, len(counts.classes)))
-        model = Model(self.schema_, counts, self._wishes(self.schema_), prior, calibration)
+        before = self.model_
+        model = Model(
+            before.schema,
+            counts,
+            wishes.of(self, before.schema),
+            prior,
+            calibration,
+            before.tokenizer,
+            before.readings,
+        )
         _ = model.params  # fails before anything changes
         self.model_ = model
         self.classes_ = counts.classes
+        self.__dict__.pop("_left_out_", None)  # other rows, other scores
 
     def _sample(self) -> Sample | None:
         return Sample() if self.calibrate else None
 
     def _calibrate(self, sample: Sample | None, before: Calibration | None) -> None:
         if sample is not None:
-            more = _measured(self.model_, sample)
+            self.model_ = self.model_.read(self.model_.chosen(sample))
+            rows = honesty.left_out(self.model_, sample)
+            more = honesty.measured(rows, sample)
             self.model_ = self.model_.calibrated(more if before is None else before + more)
-
-    def _wishes(self, schema: Schema) -> Wishes:
-        for name, allowed in (
-            ("numeric", ("auto", "gaussian", "histogram", "mdl")),
-            ("missing", ("auto", "skip", "value")),
-            ("method", ("bayes", "map", "ml")),
-        ):
-            if getattr(self, name) not in allowed:
-                raise ParameterError(
-                    f"{name} must be one of {', '.join(map(repr, allowed))}, "
-                    f"got {getattr(self, name)!r}.",
-                    hint=f"{allowed[0]!r} is the default",
-                )
-        return Wishes(self.numeric, self.missing, _smoothing(self.smoothing, schema), self.method)
-
-
-def _check_columns(schema: Schema) -> None:
-    """Text is named in a warning; some column must be left to learn from."""
-    texts = schema.ignored("text")
-    if not (schema.numbers or schema.categories):
-        reasons = "; ".join(f"{c.name!r} is {c.kind} ({c.reason})" for c in schema.columns[:3])
-        raise InputError(
-            f"no column is left to learn from: {reasons}.",
-            hint="state what a column is, such as kinds={'name': 'categorical'}",
-        )
-    if texts:
-        warnings.warn(
-            f"text is not counted yet, so {', '.join(map(repr, texts))} is ignored.",
-            UserWarning,
-            stacklevel=4,
-        )
-
-
-def _smoothing(stated: Any, schema: Schema) -> Any:
-    """Checked: ``"auto"``, a number, or a number for each column that is counted."""
-    if isinstance(stated, str) and stated == "auto":
-        return stated
-    if not isinstance(stated, Mapping):
-        if isinstance(stated, str) or check_smoothing(stated).ndim:
-            raise ParameterError(
-                f'smoothing must be a number >= 0, "auto" or a dict, got {stated!r}.',
-                hint="0 is maximum likelihood, 1 is Laplace",
-            )
-        return float(stated)
-    out = {}
-    columns = {column.name: column for column in schema.columns}
-    for name, value in stated.items():
-        if name not in columns:
-            raise naming.unknown(name, schema.names)
-        counted = (*columns[name].numbers, *columns[name].categories)
-        out.update(dict.fromkeys(counted, _smoothing(value, Schema(()))))
-    return out
-
-
-def _shared(calibration: Calibration | None, before: Counts, after: Counts) -> Calibration | None:
-    """The calibration with the weight that is left: it says the same, less loudly."""
-    if calibration is None:
-        return None
-    return calibration * float(after.weight.sum() / max(before.weight.sum(), np.finfo(float).tiny))
-
-
-def _measured(model: Model, sample: Sample) -> Calibration:
-    """The calibration of counted rows: a row of weight k is k rows, of which one is left out."""
-
-    def work(part: Part) -> Calibration:
-        y, weight = part.codes_among(model.counts.classes), part.weights
-        prior, said = model.left_out(part.batch, y, np.minimum(weight, 1.0))
-        return Calibration.of(prior, said, y, weight)
-
-    total = Calibration.nothing()
-    for part in threads.run(work, sample.parts):
-        total = total + part
-    return total * sample.stride
+            if before is None:
+                self._left_out_ = honesty.kept(self.model_, rows)

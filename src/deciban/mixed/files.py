@@ -14,12 +14,26 @@ from deciban.calibration import GRID, Calibration
 from deciban.choices import Choice, Shape, Wishes
 from deciban.errors import ModelFileError, ParameterError
 from deciban.mixed.model import Model
+from deciban.mixed.texts import BLOCK
+from deciban.readings import READINGS, Reading
 from deciban.schema import ColumnSchema, Kind, Schema
 from deciban.settings import Settings
 from deciban.storage import Stored
 from deciban.storage.document import field, only
+from deciban.text import Tokenizer
 
 KIND = "NaiveBayes"
+_KEYS = (
+    "parameters",
+    "target",
+    "named",
+    "columns",
+    "choices",
+    "wishes",
+    "prior",
+    "tokenizer",
+    "readings",
+)
 _UNITS = ("", "date", "timestamp", "time")
 
 
@@ -34,6 +48,9 @@ def to_stored(model: Model, parameters: dict[str, Any], target: str | None, name
         "wishes": _plain(asdict(model.wishes)),
         "prior": None if model.prior is None else np.asarray(model.prior).tolist(),
     }
+    if model.schema.texts:
+        description["tokenizer"] = model.tokenizer.describe()
+        description["readings"] = [asdict(reading) for reading in model.readings.values()]
     arrays = {}
     if model.calibration is not None:
         arrays["calibration"] = np.append(model.calibration.loss, model.calibration.rows)
@@ -42,21 +59,30 @@ def to_stored(model: Model, parameters: dict[str, Any], target: str | None, name
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
     """Arrays as lists: what JSON can hold."""
-    return {
-        name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-        for name, value in values.items()
-    }
+    return {name: _plain_value(value) for name, value in values.items()}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, Tokenizer):
+        return value.describe()
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def from_stored(stored: Stored) -> Model:
     """The model of a file, checked."""
     about = stored.description
-    only(about, "parameters", "target", "named", "columns", "choices", "wishes", "prior")
+    only(about, *_KEYS)
     if stored.kind != KIND:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
     schema = Schema(tuple(_column(entry) for entry in field(about, "columns", list)))
     model = Model(
-        schema, stored.counts, _wishes(about), _prior(about, stored), _calibration(stored)
+        schema,
+        stored.counts,
+        _wishes(about),
+        _prior(about, stored),
+        _calibration(stored),
+        _tokenizer(about),
+        _readings(about, schema),
     )
     choices = {entry.column: entry for entry in map(_choice, field(about, "choices", list))}
     if set(choices) != {*schema.numbers, *schema.categories}:
@@ -86,7 +112,15 @@ def _choice(entry: Any) -> Choice:
 
 def _entry(entry: Any, kind: Any) -> Any:
     """A small record, every field of the type it must have."""
-    types = {"str": str, "Kind": str, "Shape": str, "int": int, "float": float, "bool": bool}
+    types = {
+        "str": str,
+        "Kind": str,
+        "Shape": str,
+        "Weighting": str,
+        "int": int,
+        "float": float,
+        "bool": bool,
+    }
     wanted = {name: types.get(str(t), str) for name, t in kind.__annotations__.items()}
     if not isinstance(entry, dict):
         raise ModelFileError(f"a {kind.__name__} must be a record.")
@@ -96,8 +130,11 @@ def _entry(entry: Any, kind: Any) -> Any:
 
 def _wishes(about: Any) -> Wishes:
     entry = field(about, "wishes", dict)
-    only(entry, "numeric", "missing", "smoothing", "method")
-    words = {name: field(entry, name, str) for name in ("numeric", "missing", "method")}
+    only(entry, "numeric", "missing", "smoothing", "method", "text")
+    entry = {"text": "auto", **entry}  # the first files have none
+    words = {name: field(entry, name, str) for name in ("numeric", "missing", "method", "text")}
+    if words["text"] not in READINGS:
+        raise ModelFileError(f"texts cannot be read as {words['text']!r}.")
     stated = entry.get("smoothing")
     numbers = stated.values() if isinstance(stated, dict) else [stated]
     try:
@@ -106,6 +143,29 @@ def _wishes(about: Any) -> Wishes:
     except ParameterError as error:
         raise ModelFileError(str(error)) from None
     return Wishes(smoothing=stated, **words)
+
+
+def _tokenizer(about: Any) -> Tokenizer:
+    if "tokenizer" not in about:
+        return Tokenizer()
+    try:
+        return Tokenizer(**field(about, "tokenizer", dict))
+    except (TypeError, ParameterError) as error:
+        raise ModelFileError(f"the tokenizer is not known: {error}") from None
+
+
+def _readings(about: Any, schema: Schema) -> dict[str, Reading]:
+    found = {}
+    for entry in field(about, "readings", list) if "readings" in about else []:
+        reading: Reading = _entry(entry, Reading)
+        try:
+            reading.settings("bayes")
+        except ParameterError as error:
+            raise ModelFileError(f"column {reading.column!r}: {error}") from None
+        found[reading.column] = reading
+    if not set(found) <= set(schema.texts):
+        raise ModelFileError("the readings are not those of the columns.")
+    return found
 
 
 def _prior(about: Any, stored: Stored) -> Any:
@@ -139,6 +199,7 @@ def _check_tables(model: Model) -> None:
         "categories": ("categorical", model.schema.categories),
         "moments": ("gaussian", model.schema.numbers),
         "histogram": ("histogram", model.schema.numbers),
+        BLOCK: ("words", model.schema.texts),
     }
     for name, (family, columns) in expected.items():
         table = model.counts.tables.get(name)

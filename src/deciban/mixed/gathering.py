@@ -31,6 +31,8 @@ def gather(
     schema: Schema | None = None,
 ) -> Rows:
     """The rows of whatever was passed; without a schema, it is inferred."""
+    if sql is None and is_texts(X):
+        X, kinds = _one_column(X, schema, kinds)
     named = sql is not None or not is_matrix(X)
     if target is not None and (y is not None or not named):
         raise ParameterError(
@@ -78,6 +80,39 @@ def is_matrix(X: Any) -> bool:
     )
 
 
+def is_texts(X: Any) -> bool:
+    """Whether it is a list, array or series of texts: a table of one column.
+
+    >>> is_texts(["good film", None]), is_texts([["good film"]]), is_texts("rows.csv")
+    (True, False, False)
+    """
+    if isinstance(X, list | tuple):
+        return isinstance(next((value for value in X[:100] if value is not None), None), str)
+    if isinstance(X, np.ndarray):
+        return X.ndim == 1 and (X.dtype.kind in "UT" or (X.dtype == object and is_texts(list(X))))
+    if isinstance(X, Mapping | str) or hasattr(X, "columns"):
+        return False
+    series = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
+    if not series or getattr(X, "ndim", 1) != 1 or not hasattr(X, "__getitem__"):
+        return False
+    head = X[:100]
+    return is_texts(head.to_pylist() if hasattr(head, "to_pylist") else list(head))
+
+
+def _one_column(
+    X: Any, schema: Schema | None, kinds: Mapping[str, str] | None
+) -> tuple[Any, Mapping[str, str]]:
+    """A table of one column: that of training, the series' own name, or "text"."""
+    if schema is not None and len(schema.names) != 1:
+        raise ShapeError(
+            f"a list of texts is one column, and {len(schema.names)} are needed.",
+            hint=f"pass a table with the columns {', '.join(schema.names[:5])}",
+        )
+    stated = getattr(X, "name", None)
+    name = schema.names[0] if schema else stated if stated and isinstance(stated, str) else "text"
+    return {name: X}, {name: "text", **(kinds or {})}
+
+
 def _is_frame(X: Any) -> bool:
     return isinstance(X, Mapping | source.Scan) or any(
         hasattr(X, name) for name in ("collect_batches", "__arrow_c_stream__", "columns")
@@ -117,7 +152,8 @@ def _objects(X: Any) -> NDArray[Any]:
 
 def _infer(rows: Rows, kinds: Mapping[str, str] | None) -> None:
     """Read enough rows to say what the columns are."""
-    rest = iter(rows.table)
+    stored = rows.table.stored
+    rest = iter(rows.table) if stored is None else stored.head(SAMPLE)
     first: list[Batch] = []
     while sum(batch.n_rows for batch in first) < SAMPLE:
         batch = next(rest, None)
@@ -132,7 +168,8 @@ def _infer(rows: Rows, kinds: Mapping[str, str] | None) -> None:
     keep = [name for name in rows.table.names if name not in apart]
     sample = [Batch(b.n_rows, {n: b.columns[n] for n in keep}) for b in _head(first)]
     rows.schema = schema.infer(sample, kinds)
-    rows.put_back(first, rest)
+    if stored is None:
+        rows.put_back(first, rest)
 
 
 def _head(batches: list[Batch]) -> Iterator[Batch]:

@@ -1,32 +1,37 @@
 """The model of a mixed table: counts, what they choose, and what follows from both.
 
-The columns of the counts are dealt out to four blocks that are estimated and
-scored by the families: ``categories``; numbers as a bell curve, ``gaussian``,
-or in bins, ``histogram``; and ``missing``, one category "missing or not" for
-every column whose holes say something.
+The columns of the counts are dealt out to blocks that are estimated and scored
+by the families: ``categories``; numbers as a bell curve, ``gaussian``, or in
+bins, ``histogram``; ``missing``, one category "missing or not" for every column
+whose holes say something; and a block for the words of each column of text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import params, rounding, scores, tabular
+from deciban import params, readings, rounding, scores, tabular
 from deciban.calibration import Calibration
 from deciban.cells import Cells
-from deciban.choices import Choice, Wishes, choose
+from deciban.choices import Choice, Wishes, choose, empirical_smoothing
 from deciban.counts import Counts, Table
 from deciban.errors import InputError
 from deciban.families import family
 from deciban.families.discrete import log_shares, pseudo_count
+from deciban.mixed import texts
+from deciban.mixed.parts import joined
+from deciban.mixed.sample import Sample
+from deciban.readings import Reading, Trial
 from deciban.schema import Schema
 from deciban.settings import Method, Settings
 from deciban.source.columns import Batch
+from deciban.text import Tokenizer
 
 FloatArray = NDArray[np.float64]
 Matrices = dict[str, Any]
@@ -44,6 +49,8 @@ class Model:
     wishes: Wishes
     prior: Any = None
     calibration: Calibration | None = None
+    tokenizer: Tokenizer = field(default_factory=Tokenizer)
+    readings: Mapping[str, Reading] = field(default_factory=dict)
 
     @cached_property
     def choices(self) -> dict[str, Choice]:
@@ -93,6 +100,8 @@ class Model:
                 tables[block] = _select(self.counts.tables[source], names)
         if self.missing_columns:
             tables["missing"] = self._missing_table()
+        for name in self.schema.texts:
+            tables[text_block(name)] = texts.some(self.counts.tables[texts.BLOCK], name)
         return Counts(self.counts.classes, self.counts.weight, tables)
 
     def _missing_table(self) -> Table:
@@ -109,13 +118,33 @@ class Model:
     @cached_property
     def settings(self) -> dict[str, Settings]:
         """How each block is estimated."""
-        out = {}
+        out = {
+            text_block(name): self.reading(name).settings(self._method)
+            for name in self.schema.texts
+        }
         for block, table in self.blocks.tables.items():
+            if block in out:
+                continue
             names = table.cells.columns.tolist()
             lam = [self._lam if block == "missing" else self.choices[n].smoothing for n in names]
             bins = [self.choices[n].bins for n in names] if block == "histogram" else 10
             out[block] = Settings(self._method, np.array(lam), bins=np.asarray(bins))
         return out
+
+    def reading(self, name: str) -> Reading:
+        """How a column of text is read: as leave-one-out has chosen, or purely."""
+        if name in self.readings:
+            return self.readings[name]
+        stated = self.wishes.smoothing_of(name)
+        if stated is None:
+            table = texts.some(self.counts.tables[texts.BLOCK], name)
+            key = (
+                "amount"
+                if self.wishes.text in ("auto", "multinomial", "complement")
+                else "documents"
+            )
+            stated = empirical_smoothing(table.sums[key])
+        return readings.plain(name, self.wishes.text, stated)
 
     @cached_property
     def params(self) -> params.Params:
@@ -134,8 +163,10 @@ class Model:
         numbers = tabular.numbers(self.schema, batch)
         columns = tabular.category_columns(self.schema, batch)
         codes = tabular.codes(self._lookups, columns, batch.n_rows)
-        out: Matrices = {}
+        out: Matrices = {text_block(words.name): words.bags(batch) for words in self._words}
         for block in self.blocks.tables:
+            if block in out:
+                continue
             if block == "categories":
                 out[block] = codes
             elif block == "missing":
@@ -143,6 +174,13 @@ class Model:
             else:
                 out[block] = np.ascontiguousarray(numbers[:, self._places[block]])
         return out
+
+    @cached_property
+    def _words(self) -> list[texts.Words]:
+        return [
+            texts.Words.of(self.blocks.tables[text_block(name)], name, self.tokenizer)
+            for name in self.schema.texts
+        ]
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
@@ -176,7 +214,9 @@ class Model:
         """``beta * log P(x_j | c)`` of every column of the schema, (rows, columns, classes)."""
         out = np.zeros((batch.n_rows, len(self.schema.names), len(self.counts.classes)))
         home = {
-            n: j for j, c in enumerate(self.schema.columns) for n in (*c.numbers, *c.categories)
+            n: j
+            for j, c in enumerate(self.schema.columns)
+            for n in (*c.numbers, *c.categories, *c.texts)
         }
         for block, X in self.matrices(batch).items():
             kind, parts = self.params.blocks[block]
@@ -212,11 +252,52 @@ class Model:
         amount = np.maximum(amount + pseudo_count(self._method, self._lam), 0.0)
         return log_shares(amount, amount.sum(axis=1, keepdims=True), shape[1])
 
+    # ------------------------------------------------------------------ reading texts
+
+    def read(self, found: Mapping[str, Reading]) -> Model:
+        """The same model with texts read another way, where more rows say so."""
+        better = {
+            name: reading
+            for name, reading in found.items()
+            if name not in self.readings or reading.rows >= self.readings[name].rows
+        }
+        return replace(self, readings={**self.readings, **better}) if better else self
+
+    def chosen(self, sample: Sample) -> dict[str, Reading]:
+        """How counted rows want the columns of text to be read."""
+        if not self.schema.texts or not sample.parts:
+            return {}
+        n_rows, n_classes = sample.kept, len(self.counts.classes)
+        every = max(1, n_rows * n_classes // readings.WORK)
+        part = joined(sample.parts).taken(np.arange(0, n_rows, every))
+        y, one = part.codes_among(self.counts.classes), np.minimum(part.weights, 1.0)
+        found = {}
+        for words in self._words:
+            table = self.blocks.tables[text_block(words.name)]
+            trial = Trial(
+                table,
+                words.bags(part.batch),
+                y,
+                one,
+                part.weights,
+                self._prior_left_out(y, one),
+                self._method,
+            )
+            stated = self.wishes.smoothing_of(words.name)
+            smoothings = readings.SMOOTHINGS if stated is None else (stated,)
+            found[words.name] = trial.best(words.name, self.wishes.text, smoothings)
+        return found
+
     def calibrated(self, calibration: Calibration | None) -> Model:
         """The same model with another calibration; what was derived does not depend on it."""
         new = replace(self, calibration=calibration)
         new.__dict__.update({**self.__dict__, "calibration": calibration})
         return new
+
+
+def text_block(name: str) -> str:
+    """The block of a column of text."""
+    return f"words of {name}"
 
 
 def _select(table: Table, names: list[str]) -> Table:

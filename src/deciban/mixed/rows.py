@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -16,8 +17,12 @@ from deciban.errors import MissingValueError, ShapeError
 from deciban.mixed.parts import Part, labels_in_use
 from deciban.schema import Schema
 from deciban.source.columns import Batch
+from deciban.source.duck import Stored
 
 FloatArray = NDArray[np.float64]
+
+#: Rows a batch where few columns are read: adding up the counts of batches costs time too.
+LARGE = 1 << 18
 
 
 @dataclass
@@ -64,6 +69,25 @@ class Rows:
         self.n_rows = start
         self._check_length("y", None if self.y is None else self.y.codes, start)
         self._check_length("sample_weight", self.weight, start)
+
+    def some(self, columns: Iterable[str]) -> Rows:
+        """Only some columns of a table that is stored: the others are not read."""
+        stored, names = self._stored(), set(columns)
+        schema = Schema(tuple(c for c in self.schema.columns if c.name in names))
+        wanted = [name for name in self.table.names if name in {*schema.names, self.target}]
+        table = source.Scan(tuple(wanted), lambda: stored.columns(wanted, LARGE))
+        return replace(self, table=table, schema=schema)
+
+    def every(self, stride: int) -> Rows:
+        """Rows 0, ``stride``, 2 ``stride``, ... of a table that is stored."""
+        stored = self._stored()
+        read = partial(stored.every, stride, source.ROWS)
+        return replace(self, table=source.Scan(self.table.names, read))
+
+    def _stored(self) -> Stored:
+        if self.table.stored is None:
+            raise TypeError("only of a stored table can parts be asked for")
+        return self.table.stored
 
     def remember(self, estimator: Any) -> None:
         """What scikit-learn's users expect to find after fitting."""

@@ -33,12 +33,20 @@ class Sample:
     def add(self, part: Part) -> None:
         """See some more rows."""
         n_rows = part.batch.n_rows
-        while -(-(self.seen + n_rows) // self.stride) > MOST:
-            self._thin()
+        self._make_room(n_rows)
         some = np.arange(-self.seen % self.stride, n_rows, self.stride)
         self.seen += n_rows
         if len(some):
             self.parts.append(part.taken(some))
+
+    def begin(self, n_rows: int) -> None:
+        """Settle the stride for rows whose number is known before they are seen."""
+        self._make_room(n_rows)
+        self.seen = n_rows
+
+    def _make_room(self, n_rows: int) -> None:
+        while -(-(self.seen + n_rows) // self.stride) > MOST:
+            self._thin()
 
     def _thin(self) -> None:
         """Keep every second row."""

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from deciban.errors import FileError, ParameterError
 from deciban.source import duck
@@ -46,12 +46,13 @@ def scan(files: Sequence[Path], form: str, how: How) -> Scan:
                 hint="files that are read together need the same columns in the same order",
             )
     table = _call(files, delimiter, len(names), _encoding(files[0], how.encoding))
-    read = partial(_text, table, str(files[0]), names)
+    read = partial(_text, duck.connect(), table, str(files[0]), names)
     kinds = cache(lambda: settled(names, read, how))
     return Scan(names, lambda: typed(read(names, None, how.rows), kinds(), how))
 
 
 def _text(
+    connection: Any,
     table: str,
     path: str,
     names: tuple[str, ...],
@@ -63,12 +64,8 @@ def _text(
     place = {name: f"c{i}" for i, name in enumerate(names)}
     chosen = ", ".join(place[name] for name in wanted)
     sql = f"SELECT {chosen} FROM {table}" + (f" LIMIT {limit}" if limit else "")
-    connection = duck.connect()
-    try:
-        for batch in duck.read_file(connection, sql, path, rows):
-            yield Batch(batch.n_rows, dict(zip(wanted, batch.columns.values(), strict=True)))
-    finally:
-        connection.close()
+    for batch in duck.ask(connection, sql, path, rows):
+        yield Batch(batch.n_rows, dict(zip(wanted, batch.columns.values(), strict=True)))
 
 
 def _call(files: Sequence[Path], delimiter: str, n_columns: int, encoding: str) -> str:

@@ -1,14 +1,18 @@
 """DuckDB: relations and queries as batches, and its errors in our words.
 
 A result that is being read blocks its DuckDB connection: finish or drop the
-batches before the same connection is used again. Files are read on a
-connection of their own, by as many threads as there are cores.
+batches before the same connection is used again. Files are read in a database
+of our own, each on a connection of its own, by as many threads as there are
+cores.
 """
 
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +23,16 @@ from deciban.source.naming import checked
 from deciban.source.scanning import Scan
 
 __all__ = [
+    "Stored",
+    "ask",
     "connect",
     "first_column",
     "is_connection",
     "literal",
     "query",
     "quoted",
-    "read_file",
     "relation",
+    "stored",
 ]
 
 _ENCODING = "pass encoding='latin-1' or 'utf-16', or save the file as UTF-8"
@@ -65,7 +71,13 @@ def is_connection(value: Any) -> bool:
 
 
 def connect() -> Any:
-    """A DuckDB database in memory, for reading files."""
+    """A connection to the one DuckDB database, in memory, in which this process reads files."""
+    return _database(os.getpid()).cursor()
+
+
+@cache
+def _database(process: int) -> Any:
+    """Threads of DuckDB do not survive a fork: each process has its own."""
     try:
         import duckdb
     except ImportError:
@@ -107,17 +119,68 @@ def _read(table: Any, rows: int) -> Iterator[Batch]:
         raise InputError(f"DuckDB stopped: {_headline(error)}.", hint="check the query") from None
 
 
-def read_file(connection: Any, sql: str, path: str, rows: int) -> Iterator[Batch]:
+def ask(connection: Any, sql: str, path: str, rows: int) -> Iterator[Batch]:
     """The batches of a query over a file; errors name the file."""
-    with _Explained(path):
-        table = connection.sql(sql)
-        yield from arrow.read(arrow.opened(table), rows)
+    cursor = connection.cursor()
+    try:
+        with _Explained(path):
+            yield from arrow.read(arrow.opened(cursor.sql(sql)), rows)
+    finally:
+        cursor.close()
 
 
 def first_column(connection: Any, sql: str, path: str) -> list[Any]:
     """The first column of a small answer."""
     with _Explained(path):
         return [row[0] for row in connection.execute(sql).fetchall()]
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """A table in files that can be asked for parts of itself, again and again.
+
+    ``sql`` is the table in DuckDB's words, ``types`` are DuckDB's names of the
+    types of its columns, and ``path`` is what errors name.
+    """
+
+    connection: Any
+    sql: str
+    path: str
+    types: Mapping[str, str]
+
+    def ask(self, sql: str, rows: int) -> Iterator[Batch]:
+        """The batches of a query."""
+        return ask(self.connection, sql, self.path, rows)
+
+    def columns(self, names: Sequence[str], rows: int) -> Iterator[Batch]:
+        """All rows of some columns."""
+        return self.ask(f"SELECT {_listed(names)} FROM {self.sql}", rows)
+
+    def head(self, n_rows: int) -> Iterator[Batch]:
+        """The first rows."""
+        return self.ask(f"FROM {self.sql} LIMIT {n_rows}", n_rows)
+
+    def every(self, stride: int, rows: int) -> Iterator[Batch]:
+        """Rows 0, ``stride``, 2 ``stride``, ... in the order of the files."""
+        counter = "n"
+        while counter in {name.lower() for name in self.types}:
+            counter += "n"
+        numbered = f"SELECT *, row_number() OVER () - 1 AS {counter} FROM {self.sql}"
+        chosen = f"SELECT {_listed(list(self.types))} FROM ({numbered})"
+        return self.ask(f"{chosen} WHERE {counter} % {stride} = 0", rows)
+
+
+def stored(sql: str, path: str) -> Stored:
+    """What DuckDB finds in files."""
+    connection = connect()
+    with _Explained(path):
+        found = connection.execute(f"DESCRIBE FROM {sql}").fetchall()
+    checked([name for name, *_ in found])
+    return Stored(connection, sql, path, {name: kind for name, kind, *_ in found})
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(quoted(name, '"') for name in names)
 
 
 def literal(path: Path) -> str:

@@ -24,7 +24,7 @@ from typing import IO
 from deciban.errors import FileError
 from deciban.source import delimited, duck, lines
 from deciban.source.columns import Batch
-from deciban.source.naming import checked, nearest
+from deciban.source.naming import nearest
 from deciban.source.scanning import Scan
 from deciban.source.written import How
 
@@ -46,7 +46,7 @@ def scan(paths: Sequence[str], how: How) -> Scan:
         )
     spool = Spool(sys.stdin.buffer)
     scanned = _scan([spool.path], how)
-    return replace(scanned, read=partial(_kept, scanned, spool))
+    return replace(scanned, read=partial(_kept, scanned, spool), stored=None)
 
 
 def _scan(files: Sequence[Path], how: How) -> Scan:
@@ -66,21 +66,9 @@ def _scan(files: Sequence[Path], how: How) -> Scan:
 
 def _parquet(files: Sequence[Path], rows: int) -> Scan:
     paths = ", ".join(duck.quoted(duck.literal(path)) for path in files)
-    sql, path = f"FROM read_parquet([{paths}])", str(files[0])
-    connection = duck.connect()
-    try:
-        names = checked(duck.first_column(connection, f"DESCRIBE {sql}", path))
-    finally:
-        connection.close()
-
-    def batches() -> Iterator[Batch]:
-        connection = duck.connect()
-        try:
-            yield from duck.read_file(connection, f"SELECT * {sql}", path, rows)
-        finally:
-            connection.close()
-
-    return Scan(names, batches)
+    table = duck.stored(f"read_parquet([{paths}])", str(files[0]))
+    names = tuple(table.types)
+    return Scan(names, lambda: table.columns(names, rows), table)
 
 
 def _form(path: Path) -> str:

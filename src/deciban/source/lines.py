@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 from deciban.errors import FileError
 from deciban.source import duck
@@ -31,16 +32,16 @@ def scan(files: Sequence[Path], how: How) -> Scan:
     """One table from files of JSON lines."""
     source = ", ".join(duck.quoted(duck.literal(path)) for path in files)
     source = f"[{source}], format = 'newline_delimited'"
-    path = str(files[0])
-    names = _keys(source, path)
+    path, connection = str(files[0]), duck.connect()
+    names = _keys(connection, source, path)
+    read = partial(_read, connection, source, path)
     how = replace(how, missing=how.missing or ())
-    kinds = cache(lambda: settled(names, partial(_read, source, path, "JSON"), how, json=True))
-    return Scan(
-        names, lambda: typed(_read(source, path, "VARCHAR", names, None, how.rows), kinds(), how)
-    )
+    kinds = cache(lambda: settled(names, partial(read, "JSON"), how, json=True))
+    return Scan(names, lambda: typed(read("VARCHAR", names, None, how.rows), kinds(), how))
 
 
 def _read(
+    connection: Any,
     source: str,
     path: str,
     kind: str,
@@ -52,30 +53,20 @@ def _read(
     columns = ", ".join(f"{duck.quoted(name)}: '{kind}'" for name in names)
     sql = f"SELECT * FROM read_json({source}, columns = {{{columns}}})"
     sql += f" LIMIT {limit}" if limit else ""
-    connection = duck.connect()
-    try:
-        yield from duck.read_file(connection, sql, path, rows)
-    finally:
-        connection.close()
+    return duck.ask(connection, sql, path, rows)
 
 
-def _keys(source: str, path: str) -> tuple[str, ...]:
+def _keys(connection: Any, source: str, path: str) -> tuple[str, ...]:
     """All keys: those of the first rows in their order, then the others by name."""
     every = (
         "SELECT DISTINCT unnest(if(json_type(json) = 'OBJECT', json_keys(json), [NULL])) "
         f"FROM read_json_objects({source})"
     )
     early = f"SELECT json_keys(json) FROM read_json_objects({source}) LIMIT {_SAMPLE}"
-    connection = duck.connect()
-    try:
-        found = set(duck.first_column(connection, every, path))
-        if None in found:
-            raise FileError(
-                f"{path} has a line that is no object.", hint="give one JSON object a line"
-            )
-        order = [key for keys in duck.first_column(connection, early, path) for key in keys]
-    finally:
-        connection.close()
+    found = set(duck.first_column(connection, every, path))
+    if None in found:
+        raise FileError(f"{path} has a line that is no object.", hint="give one JSON object a line")
+    order = [key for keys in duck.first_column(connection, early, path) for key in keys]
     names = checked(list(dict.fromkeys([*order, *sorted(found)])))
     _refuse_case(names, path)
     return names

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deciban.errors import InputError
 from deciban.source import naming
 from deciban.source.columns import Batch, Column, Integers, Numbers, Strings, Times, part, replaced
+
+if TYPE_CHECKING:
+    from deciban.source.duck import Stored
 
 __all__ = ["Scan", "agreed", "cut", "once"]
 
@@ -19,7 +23,8 @@ class Scan:
     """A table that is ready to be read: its column names are known, its rows are not read yet.
 
     Iterating gives the batches. A table that stays where it is can be iterated
-    over again; a stream can not, and says so.
+    over again; a stream can not, and says so. Of one that is ``stored``, parts
+    can be asked for.
 
     >>> from deciban import source
     >>> table = source.scan({"word": ["ham", "eggs"], "n": [1, None]})
@@ -31,6 +36,7 @@ class Scan:
 
     names: tuple[str, ...]
     read: Callable[[], Iterator[Batch]] = field(repr=False)
+    stored: Stored | None = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[Batch]:
         return self.read()

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from reprlib import repr as short
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import encoding
+from deciban import encoding, text
 from deciban.cells import Cells
 from deciban.counts import Counts
 from deciban.errors import InputError, ModelFileError
@@ -52,7 +52,8 @@ def patterns(name: str) -> tuple[bool, dict[str, Pattern]]:
     >>> patterns("gaussian")[1]["total"]
     Pattern(exact=True, signed=True)
     """
-    cells, row = encoding.block(name, ["x"], [np.array([-1.0])])
+    block = text.block if name == "words" else partial(encoding.block, name)
+    cells, row = block(["x"], [np.array([-1.0])])
     sums = family(name).count(row, np.zeros(1, dtype=np.intp), 1, None, cells)
     exact = {name: part for name, part in sums.items() if isinstance(part, ExactSum)}
     signed = {name for name, part in exact.items() if part.negative().any()}

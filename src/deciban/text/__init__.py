@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from deciban.text.blocks import block
 from deciban.text.packing import packed
+from deciban.text.tally import Tally
 from deciban.text.tokenizer import Tokenizer
 from deciban.text.vocabulary import Buckets, Vocabulary
 
 if TYPE_CHECKING:
     from deciban.text.vectorizer import CountVectorizer
 
-__all__ = ["Buckets", "CountVectorizer", "Tokenizer", "Vocabulary", "packed"]
+__all__ = ["Buckets", "CountVectorizer", "Tally", "Tokenizer", "Vocabulary", "block", "packed"]
 
 
 def __getattr__(name: str) -> Any:

@@ -117,7 +117,7 @@ class Tokenizer:
         ['such', 'such is', 'is', 'is life', 'life']
         """
         words, rows = Vocabulary(), Rows(1, False, False)
-        self._scan(packed([text]), words, True, rows)
+        self.scan(packed([text]), words, True, rows)
         names = words.tokens()
         return [names[code] for code in rows.result()[1]]
 
@@ -164,7 +164,7 @@ class Tokenizer:
                     f"one weight per row is needed, got {weight.shape} for {len(y)} rows."
                 )
         table = Table(y, n_classes, weight, binary, documents)
-        self._scan(strings, vocabulary, True, table)
+        self.scan(strings, vocabulary, True, table)
         return Counted(*table.result(len(vocabulary)))
 
     def encode(
@@ -186,7 +186,7 @@ class Tokenizer:
         [[0, 2], [1, 0], [2, 1]]
         """
         rows = Rows(len(strings), True, binary)
-        self._scan(strings, vocabulary, grow, rows)
+        self.scan(strings, vocabulary, grow, rows)
         return rows.result()
 
     @cached_property
@@ -197,7 +197,8 @@ class Tokenizer:
     def _stop_set(self) -> frozenset[str]:
         return frozenset(self.stop_words or ())
 
-    def _scan(self, strings: Strings, words: Vocabulary | Buckets, grow: bool, sink: Sink) -> None:
+    def scan(self, strings: Strings, words: Vocabulary | Buckets, grow: bool, sink: Sink) -> None:
+        """Hand the codes of the tokens of every row to a sink."""
         scanner, target = self._scanner(), (words.table, words.buckets, grow, sink)
         if self.segmenter is None:
             scanner.scan(strings.offsets, strings.data, strings.missing, *target)

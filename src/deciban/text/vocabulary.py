@@ -17,7 +17,7 @@ from deciban.errors import ParameterError
 from deciban.kernels.dictionary import Dictionary
 from deciban.text.packing import packed
 
-__all__ = ["Buckets", "Vocabulary", "united"]
+__all__ = ["Buckets", "Vocabulary"]
 
 
 class Vocabulary:
@@ -53,9 +53,55 @@ class Vocabulary:
         look = self.table.encode if grow else self.table.lookup
         return np.maximum(look(column.offsets, column.data, column.missing), -1)
 
+    def order(self) -> NDArray[np.intp]:
+        """The codes in the order of their tokens' characters.
+
+        >>> Vocabulary(["spam", "ham", "spa"]).order()
+        array([1, 2, 0])
+        """
+        offsets, data = self.table.texts_in_order()
+        keys = _prefixes(offsets, data)
+        at = np.lexsort(keys[::-1])
+        ranked = keys[:, at]
+        tie = np.concatenate([[False], np.all(ranked[:, 1:] == ranked[:, :-1], axis=0)])
+        for start, stop in _runs(tie):  # a long beginning in common: rare
+            words = {
+                code: bytes(data[offsets[code] : offsets[code + 1]]) for code in at[start:stop]
+            }
+            at[start:stop] = sorted(words, key=words.__getitem__)
+        return at
+
+    def absorb(self, other: Vocabulary) -> NDArray[np.int64]:
+        """Take in the tokens of another; the codes that they have here.
+
+        >>> Vocabulary(["a", "b"]).absorb(Vocabulary(["c", "b"]))
+        array([2, 1])
+        """
+        offsets, data = other.table.texts_in_order()
+        return self.table.encode(offsets, data, np.zeros(len(other), dtype=bool))
+
     def copy(self) -> Vocabulary:
         """One that grows by itself."""
         return Vocabulary(self.tokens())
+
+
+def _prefixes(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """The first 24 bytes of every token, as three numbers that sort like them."""
+    n = len(offsets) - 1
+    sizes = np.diff(offsets)
+    keys = np.zeros((3, n), dtype=np.uint64)
+    for i in range(24):
+        some = np.flatnonzero(sizes > i)
+        keys[i // 8, some] |= data[offsets[:-1][some] + i].astype(np.uint64) << np.uint64(
+            8 * (7 - i % 8)
+        )
+    return keys
+
+
+def _runs(tie: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Where things that tie with the one before them stand: [start, stop)."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], tie, [False]]).astype(np.int8)))
+    return [(int(a) - 1, int(b)) for a, b in edges.reshape(-1, 2)]
 
 
 class Buckets:
@@ -80,16 +126,3 @@ class Buckets:
 
     def __repr__(self) -> str:
         return f"Buckets({self.buckets})"
-
-
-def united(tables: Iterable[Vocabulary]) -> tuple[Vocabulary, list[NDArray[np.int64]]]:
-    """One vocabulary of several, and the place of each one's codes in it.
-
-    Codes are those of reading the tables one after the other.
-
-    >>> one, places = united([Vocabulary(["a", "b"]), Vocabulary(["c", "b"])])
-    >>> one.tokens(), [place.tolist() for place in places]
-    (['a', 'b', 'c'], [[0, 1], [2, 1]])
-    """
-    whole = Vocabulary()
-    return whole, [whole.codes(table.tokens(), grow=True) for table in tables]

@@ -1,0 +1,121 @@
+"""evaluate and compare: how good model files are, on labelled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deciban.cli import models
+from deciban.cli.progress import Progress
+from deciban.cli.reading import Input, watched
+from deciban.errors import ParameterError
+from deciban.evaluation import Comparison, Evaluation, evaluate
+from deciban.evaluation import rows as judging
+from deciban.evaluation.comparison import contrasted
+from deciban.source import Batch, Scan
+
+#: The share of resampled figures that an interval holds.
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How models are to be judged; the loss is made when the classes are known."""
+
+    loss: Callable[[Sequence[Any]], Any]
+    abstain: float | None
+    leave_one_out: bool
+    bootstrap: int
+    seed: int
+
+    def settings(self, classes: Sequence[Any]) -> dict[str, Any]:
+        """As the library takes them."""
+        return {
+            "loss": self.loss(classes),
+            "abstain": self.abstain,
+            "leave_one_out": self.leave_one_out,
+            "bootstrap": self.bootstrap,
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What was found."""
+
+    models: list[str]
+    rows: int
+    seconds: float
+    found: Evaluation | Comparison
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        return {"models": self.models, "seconds": self.seconds, **self.found.to_dict()}
+
+
+def judge(path: str, data: Input, target: str | None, asked: Asked, *, quiet: bool) -> Evaluated:
+    """Evaluate a model on the rows of a table."""
+    with Progress("evaluating", quiet=quiet) as progress:
+        model = models.estimator(path)
+        label = target or _target(model, path)
+        table = _read(data.scan(models.types(model.model_, label)), progress)
+        rows = _columns(model, table, label)
+        found = evaluate(model, rows, target=label, **asked.settings(model.classes_.tolist()))
+        return Evaluated([path], found.rows, progress.seconds, found)
+
+
+def contest(
+    paths: Sequence[str], data: Input, target: str | None, asked: Asked, *, quiet: bool
+) -> Evaluated:
+    """Compare models on the same rows."""
+    with Progress("comparing", quiet=quiet) as progress:
+        found = {name: models.estimator(path) for name, path in _names(paths).items()}
+        first = next(iter(found.values()))
+        label = target or _target(first, paths[0])
+        table = _read(data.scan(models.types(first.model_, label)), progress)
+        how = asked.settings(first.classes_.tolist())
+        loss, abstain = how["loss"], how["abstain"]
+        rows = {}
+        for name, model in found.items():
+            some = _columns(model, table, label)
+            said = judging.said(model, some, target=label, leave_one_out=asked.leave_one_out)
+            rows[name] = judging.judged(said, loss, abstain)
+        result = contrasted(rows, asked.bootstrap, CONFIDENCE, asked.seed)
+        return Evaluated(list(paths), result.rows, progress.seconds, result)
+
+
+def _target(model: Any, path: str) -> str:
+    target: str | None = getattr(model, "target_", None)
+    if target is None:
+        raise ParameterError(
+            f"{path} does not say which column it predicts.", hint="name it with --target"
+        )
+    return target
+
+
+def _read(table: Scan, progress: Progress) -> Scan:
+    """The table in memory: the standard input can be read once."""
+    batches = list(watched(table, [lambda batch: progress.add(batch.n_rows)]))
+    return Scan(table.names, lambda: iter(batches))
+
+
+def _columns(model: Any, table: Scan, target: str) -> Scan:
+    """The columns of the model and its labels; others are not looked at."""
+    names = (*model.schema_.names, target)
+    for name in names:
+        table.require(name)
+
+    def read() -> Iterator[Batch]:
+        for batch in table:
+            yield Batch(batch.n_rows, {name: batch.columns[name] for name in names})
+
+    return Scan(names, read)
+
+
+def _names(paths: Sequence[str]) -> Mapping[str, str]:
+    """Files by their short names, if those differ."""
+    short = [Path(path).stem for path in paths]
+    names = short if len(set(short)) == len(paths) else list(paths)
+    return dict(zip(names, paths, strict=True))

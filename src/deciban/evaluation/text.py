@@ -1,0 +1,81 @@
+"""Tables for people: plain text with the columns below each other, and HTML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from typing import Any
+
+
+def aligned(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
+    r"""Lines with the columns below each other.
+
+    >>> print(*aligned([("a", "10"), ("bcd", "5")], right=[1]), sep="\n")
+    a    10
+    bcd   5
+    """
+    lines = [[_shown(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    to_right = set(right)
+    for line in lines:
+        cells = (
+            cell.rjust(width) if i in to_right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
+
+
+def _shown(cell: str) -> str:
+    """Text that stays on its line."""
+    return cell if cell.isprintable() else repr(cell)
+
+
+def html(rows: Sequence[Sequence[str]]) -> str:
+    """The same table for a notebook; the first row is the head, the first column names.
+
+    >>> html([("", "model"), ("accuracy", "0.9")])
+    '<table><tr><th></th><th>model</th></tr><tr><th>accuracy</th><td>0.9</td></tr></table>'
+    """
+    lines = []
+    for i, row in enumerate(rows):
+        tags = ["th" if i == 0 or j == 0 else "td" for j in range(len(row))]
+        lines.append("".join(f"<{t}>{escape(c)}</{t}>" for t, c in zip(tags, row, strict=True)))
+    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+
+
+def figure(value: float | None) -> str:
+    """A figure with three digits after the point; large ones with fewer.
+
+    >>> figure(0.12345), figure(1234.5), figure(float("nan"))
+    ('0.123', '1,234', 'undefined')
+    """
+    if value is None or math.isnan(value):
+        return "undefined"
+    return f"{value:,.3f}" if abs(value) < 100 else f"{value:,.0f}"
+
+
+def between(ends: Sequence[float] | None) -> str:
+    """An interval.
+
+    >>> between((0.1, 0.25)), between(None)
+    ('0.100 to 0.250', '')
+    """
+    if ends is None or math.isnan(ends[0]):
+        return ""
+    return f"{figure(ends[0])} to {figure(ends[1])}"
+
+
+def plain(value: Any) -> Any:
+    """What JSON knows: lists, names, finite numbers; the rest as text.
+
+    >>> plain({"a": (1, float("nan"))})
+    {'a': [1, None]}
+    """
+    if isinstance(value, dict):
+        return {name: plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -1,0 +1,75 @@
+"""What the user of an estimator asks for, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from deciban.choices import Wishes
+from deciban.errors import InputError, ParameterError
+from deciban.readings import READINGS
+from deciban.schema import Schema
+from deciban.settings import check_smoothing
+from deciban.source import naming
+from deciban.text import Tokenizer
+
+ALLOWED = {
+    "numeric": ("auto", "gaussian", "histogram", "mdl"),
+    "missing": ("auto", "skip", "value"),
+    "method": ("bayes", "map", "ml"),
+    "text": tuple(READINGS),
+}
+
+
+def of(estimator: Any, schema: Schema) -> Wishes:
+    """The parameters of an estimator that concern the columns of a table."""
+    for name, allowed in ALLOWED.items():
+        if getattr(estimator, name) not in allowed:
+            raise ParameterError(
+                f"{name} must be one of {', '.join(map(repr, allowed))}, "
+                f"got {getattr(estimator, name)!r}.",
+                hint=f"{allowed[0]!r} is the default",
+            )
+    smoothing = _smoothing(estimator.smoothing, schema)
+    return Wishes(estimator.numeric, estimator.missing, smoothing, estimator.method, estimator.text)
+
+
+def tokenizer(stated: Any) -> Tokenizer:
+    """The rule of words, or that for any script."""
+    if stated is not None and not isinstance(stated, Tokenizer):
+        raise ParameterError(
+            f"tokenizer must be a deciban.text.Tokenizer, got {stated!r}.",
+            hint="Tokenizer(segmenter=function) takes a function from a text to its words",
+        )
+    return stated or Tokenizer()
+
+
+def check_columns(schema: Schema) -> None:
+    """Some column must be left to learn from."""
+    if not (schema.numbers or schema.categories or schema.texts):
+        reasons = "; ".join(f"{c.name!r} is {c.kind} ({c.reason})" for c in schema.columns[:3])
+        raise InputError(
+            f"no column is left to learn from: {reasons}.",
+            hint="state what a column is, such as kinds={'name': 'categorical'}",
+        )
+
+
+def _smoothing(stated: Any, schema: Schema) -> Any:
+    """Checked: ``"auto"``, a number, or a number for each column that is counted."""
+    if isinstance(stated, str) and stated == "auto":
+        return stated
+    if not isinstance(stated, Mapping):
+        if isinstance(stated, str) or check_smoothing(stated).ndim:
+            raise ParameterError(
+                f'smoothing must be a number >= 0, "auto" or a dict, got {stated!r}.',
+                hint="0 is maximum likelihood, 1 is Laplace",
+            )
+        return float(stated)
+    out = {}
+    columns = {column.name: column for column in schema.columns}
+    for name, value in stated.items():
+        if name not in columns:
+            raise naming.unknown(name, schema.names)
+        counted = (*columns[name].numbers, *columns[name].categories, *columns[name].texts)
+        out.update(dict.fromkeys(counted, _smoothing(value, Schema(()))))
+    return out

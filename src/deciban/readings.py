@@ -1,0 +1,135 @@
+"""How a text is read: what its words count for, and how far they are believed.
+
+Words of a text are far from independent: a word that was said once is said
+again, a long text repeats itself, and rare words make every class that is small
+look likely. What helps differs from one collection to the next, so it is chosen
+by leave-one-out: of a few ways to read a text, the one under which counted
+texts, each judged as if it had never been seen, are likeliest. Whether words
+count by amount or by presence, how far a class is contrasted with the others,
+the smoothing, and how what a text says grows with its length.
+
+The search is greedy, on a few rows: first what words count for, then the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.families import words
+from deciban.families.words import Bags
+from deciban.settings import Method, Settings, Weighting
+from deciban.table import Table
+
+FloatArray = NDArray[np.float64]
+
+SMOOTHINGS = (0.03, 0.1, 0.3, 0.6, 1.0, 2.0)
+CONTRASTS = (0.0, 2 / 3)
+LENGTHS = (0.0, 0.5, 0.75, 1.0)
+#: A text of ``TYPICAL`` words is multiplied by these, whatever the power of its length.
+SCALES = np.exp(np.linspace(np.log(0.01), 0.0, 24))
+TYPICAL = 100.0
+#: A row that a class cannot have costs this many nats.
+LARGE = 700.0
+#: Rows times classes that are looked at.
+WORK = 30_000
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How one text column is read; ``rows`` is how many rows said so."""
+
+    column: str
+    weighting: Weighting
+    contrast: float
+    smoothing: float
+    length: float
+    scale: float
+    rows: int = 0
+
+    def settings(self, method: Method) -> Settings:
+        """The same for the family of words."""
+        return Settings(
+            method,
+            self.smoothing,
+            weighting=self.weighting,
+            contrast=self.contrast,
+            length=self.length,
+            scale=self.scale,
+        )
+
+
+#: What the user may ask for: weightings and contrasts that are tried.
+READINGS: dict[str, tuple[tuple[Weighting, ...], tuple[float, ...]]] = {
+    "auto": (("amount", "presence"), CONTRASTS),
+    "multinomial": (("amount",), (0.0,)),
+    "binary": (("presence",), (0.0,)),
+    "bernoulli": (("absence",), (0.0,)),
+    "complement": (("amount",), (1.0,)),
+}
+
+
+def plain(column: str, text: str, smoothing: float) -> Reading:
+    """The pure model: nothing is corrected."""
+    weightings, contrasts = READINGS[text]
+    return Reading(column, weightings[0], contrasts[0], smoothing, 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Counted texts of one column on which readings are tried."""
+
+    table: Table
+    bags: Bags
+    y: NDArray[np.intp]
+    weight: FloatArray
+    times: FloatArray
+    prior: FloatArray
+    method: Method
+
+    def best(self, column: str, text: str, smoothings: Iterable[float]) -> Reading:
+        """The reading of least leave-one-out loss."""
+        weightings, contrasts = READINGS[text]
+        if len(self.table.rows) < 3:  # of two classes, the rest is the other one
+            contrasts = contrasts[:1]
+        tried = [
+            Reading(column, weighting, contrast, smoothing, 0.0, 1.0, len(self.y))
+            for weighting, contrast, smoothing in product(weightings, contrasts, smoothings)
+        ]
+        found = min(tried, key=lambda reading: self._scaled(reading)(0.5)[0])
+        least = self._scaled(found)
+        _, scale, length = min((*least(length), length) for length in LENGTHS)
+        return replace(found, length=length, scale=scale)
+
+    def _scaled(self, reading: Reading) -> Callable[[float], tuple[float, float]]:
+        """The least loss under a power of the length, and the scale that has it."""
+        how, table = reading.settings(self.method), self.table
+        sums = dict(table.sums)
+        params = words.estimate(sums, table.rows, table.cells, how)
+        said = words.left_out(params, sums, table.cells, how, self.bags, self.y, self.weight)
+        with np.errstate(invalid="ignore"):
+            said -= said.max(axis=1, keepdims=True)
+        bags = self.bags.read(how.weighting)
+        size = bags.sums(bags.data)
+
+        def least(length: float) -> tuple[float, float]:
+            unit = TYPICAL**length
+            believed = words.believed(replace(reading, length=length).settings(self.method), size)
+            even = said * (believed * unit)[:, None]
+            losses = [self._loss(scale * even) for scale in SCALES]
+            at = len(SCALES) - 1 - int(np.argmin(losses[::-1]))
+            return losses[at], float(SCALES[at] * unit)
+
+        return least
+
+    def _loss(self, said: FloatArray) -> float:
+        joint = self.prior + said
+        with np.errstate(invalid="ignore"):
+            joint -= joint.max(axis=1, keepdims=True)
+            true = joint[np.arange(len(self.y)), self.y]
+            loss = np.log(np.exp(joint).sum(axis=1)) - true
+        return float(self.times @ np.nan_to_num(np.minimum(loss, LARGE), nan=LARGE))
