@@ -190,6 +190,42 @@ def test_words_come_from_the_model():
     assert term.parts == (Part("S", 0, 1, -2.0),)
 
 
+@pytest.mark.parametrize("text", ["multinomial", "binary", "complement", "auto"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_words_in_their_places_add_up_to_what_the_text_says(text, classes):
+    model, rows = letters(text, classes)
+    for row in rows[:5]:
+        why = model.explain(row)
+        term = next(term for term in why.terms if term.feature == "body")
+        assert math.fsum(p.decibans for p in term.parts) == pytest.approx(term.decibans, abs=1e-9)
+        assert all(term.value[p.start : p.stop] == p.text for p in term.parts)
+        shares = dict(zip(why.classes, model.predict_proba([row])[0], strict=True))
+        odds = 10 * math.log10(shares[why.answer] / shares[why.runner_up])
+        assert why.total == pytest.approx(odds, abs=1e-9)
+    alone = model.explain("a free cheap <b>lunch</b>")
+    assert "<span" in alone._repr_html_()
+    assert "<b>lunch" not in alone._repr_html_()
+    assert model.importance()[0].feature == "body"
+    with pytest.raises(InputError, match="'body' is a text"):
+        model.nomogram()
+
+
+def letters(text, classes):
+    """Texts of every class, beside a number that says nothing."""
+    rng = np.random.default_rng(0)
+    words = ["cheap pills now free offer", "lunch meeting report please", "sun rain wind snow"]
+    y = np.arange(60) % classes
+    bodies = [
+        " ".join([*rng.choice(words[c].split(), 4), *rng.choice(["the", "of", "cheap", "rain"], 2)])
+        for c in y
+    ]
+    bodies = [f"{body} nr{i}" for i, body in enumerate(bodies)]
+    X = {"body": bodies, "n": rng.normal(size=60).round(1).tolist()}
+    names = [["spam", "ham", "news"][c] for c in y]
+    model = NaiveBayes(text=text).fit(X, names)
+    return model, [{"body": b, "n": n} for b, n in zip(bodies, X["n"], strict=True)]
+
+
 def test_json_has_everything():
     import datetime
 

@@ -401,4 +401,4 @@ def test_a_model_without_tables_still_explains():
     model = Bare().fit(*sizes())
     assert model.explain({"size": "S"}).answer == "ham"
     with pytest.raises(InputError, match="Bare has no tables of evidence"):
-        model.importance()
+        model.curve("age")

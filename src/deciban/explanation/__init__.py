@@ -12,7 +12,7 @@ from deciban.explanation.counterfactual import Change, Counterfactual
 from deciban.explanation.curve import Curve
 from deciban.explanation.explainable import Explainable
 from deciban.explanation.explained import Explanation, Part, Term
-from deciban.explanation.importance import Importance, Weight
+from deciban.explanation.importance import Importance, Weight, weighed
 from deciban.explanation.nomogram import Nomogram, Scale
 from deciban.explanation.piece import Piece
 from deciban.explanation.weights import DECIBANS, decibans, position
@@ -34,4 +34,5 @@ __all__ = [
     "Weight",
     "decibans",
     "position",
+    "weighed",
 ]

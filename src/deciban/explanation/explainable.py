@@ -156,6 +156,11 @@ class Explainable:
         (2, 0.23)
         """
         self._check_fitted()
+        texts = rows.texts(self)
+        if texts:
+            raise InputError(
+                f"{texts[0]!r} is a text: its words have no scale.", hint="explain shows them"
+            )
         a, b = self._pair(of, against)
         prior = self.prior_evidence(self.classes_[0])
         return nomogram(self._added_pieces(), self.classes_, prior, a, b)

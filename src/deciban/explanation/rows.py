@@ -27,8 +27,14 @@ def features(model: Any) -> list[str]:
 
 def ignored(model: Any) -> frozenset[str]:
     """The columns of a table that say nothing about any row: identifiers."""
+    columns = model.schema_.columns if hasattr(model, "schema_") else ()
+    return frozenset(c.name for c in columns if c.kind == "identifier")
+
+
+def texts(model: Any) -> list[str]:
+    """The columns of text."""
     schema = getattr(model, "schema_", None)
-    return frozenset(schema.ignored("identifier")) if schema else frozenset()
+    return [c.name for c in schema.columns if c.kind == "text"] if schema else []
 
 
 def one_row(model: Any, row: Any) -> dict[str, Any]:
@@ -76,9 +82,7 @@ def _frame(values: Any, names: list[str]) -> Any:
 
 def _text_column(model: Any, names: list[str]) -> str:
     """The column that a text alone belongs to."""
-    schema = getattr(model, "schema_", None)
-    texts = [c.name for c in schema.columns if c.kind == "text"] if schema else []
-    some = texts or names
+    some = texts(model) or names
     if len(some) == 1:
         return some[0]
     raise InputError(

@@ -14,6 +14,7 @@ from deciban import decision, explanation, scores
 from deciban.choices import Choice
 from deciban.counts import Counts
 from deciban.engines import threads
+from deciban.mixed import spoken
 from deciban.mixed.gathering import gather
 from deciban.mixed.model import Model
 from deciban.mixed.parts import Part
@@ -156,6 +157,14 @@ class Scoring(Plotted, ClassifierMixin, BaseEstimator):
 
     def _pieces(self) -> list[explanation.Piece]:
         return pieces(self._model())
+
+    def _importance(self) -> dict[str, FloatArray]:
+        prior = np.exp(self._model().log_prior)
+        of = explanation.weighed(self._pieces(), prior, self.schema_.names)
+        return {**of, **spoken.weighed(self._model(), prior)}
+
+    def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
+        return spoken.spoken(self._model(), column, text)
 
     @property
     def schema_(self) -> Schema:
