@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from deciban import conjugate, decision, errors, naive_bayes
+    from deciban.aode import AODE
     from deciban.counts import Counts
     from deciban.errors import DecibanError
     from deciban.loading import load
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AODE",
     "Counts",
     "DecibanError",
     "NaiveBayes",
@@ -33,6 +35,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "AODE": "deciban.aode",
     "Counts": "deciban.counts",
     "DecibanError": "deciban.errors",
     "NaiveBayes": "deciban.mixed",

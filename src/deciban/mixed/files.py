@@ -26,12 +26,12 @@ _UNITS = ("", "date", "timestamp", "time")
 def to_stored(model: Model, parameters: dict[str, Any], target: str | None, named: bool) -> Stored:
     """The model as a file holds it."""
     description: dict[str, Any] = {
-        "parameters": _plain(parameters),
+        "parameters": plain(parameters),
         "target": target,
         "named": named,
         "columns": [asdict(column) for column in model.schema.columns],
         "choices": [asdict(choice) for choice in model.choices.values()],
-        "wishes": _plain(asdict(model.wishes)),
+        "wishes": plain(asdict(model.wishes)),
         "prior": None if model.prior is None else np.asarray(model.prior).tolist(),
     }
     arrays = {}
@@ -40,7 +40,7 @@ def to_stored(model: Model, parameters: dict[str, Any], target: str | None, name
     return Stored(KIND, model.counts, description, arrays=arrays)
 
 
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
+def plain(values: dict[str, Any]) -> dict[str, Any]:
     """Arrays as lists: what JSON can hold."""
     return {
         name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
@@ -54,9 +54,9 @@ def from_stored(stored: Stored) -> Model:
     only(about, "parameters", "target", "named", "columns", "choices", "wishes", "prior")
     if stored.kind != KIND:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
-    schema = Schema(tuple(_column(entry) for entry in field(about, "columns", list)))
+    schema = Schema(tuple(column(entry) for entry in field(about, "columns", list)))
     model = Model(
-        schema, stored.counts, _wishes(about), _prior(about, stored), _calibration(stored)
+        schema, stored.counts, _wishes(about), stated_prior(about, stored), _calibration(stored)
     )
     choices = {entry.column: entry for entry in map(_choice, field(about, "choices", list))}
     if set(choices) != {*schema.numbers, *schema.categories}:
@@ -66,7 +66,8 @@ def from_stored(stored: Stored) -> Model:
     return model
 
 
-def _column(entry: Any) -> ColumnSchema:
+def column(entry: Any) -> ColumnSchema:
+    """A column of the schema, checked."""
     found: ColumnSchema = _entry(entry, ColumnSchema)
     if found.kind not in get_args(Kind) or found.unit not in _UNITS:
         raise ModelFileError(f"column {found.name!r} is of no known kind.")
@@ -108,7 +109,8 @@ def _wishes(about: Any) -> Wishes:
     return Wishes(smoothing=stated, **words)
 
 
-def _prior(about: Any, stored: Stored) -> Any:
+def stated_prior(about: Any, stored: Stored) -> Any:
+    """The priors that the user stated, checked; None where there are none."""
     stated = about.get("prior")
     if stated is None:
         return None
