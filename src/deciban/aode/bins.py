@@ -1,10 +1,11 @@
 """Where numbers are cut into bins, before pairs can be counted.
 
 Pairs of values can only be counted when it is known what a value is. So the
-first rows of a table, at most ``LOOK``, are held back and looked at as
-``NaiveBayes`` does: a histogram on fixed keys, in which the number of bins is
-the one of least leave-one-out loss. Then these rows and all others are counted
-in the one pass. The cut points never move again.
+first rows of a table, at most ``LOOK``, are held back and counted as
+``NaiveBayes`` counts numbers: a histogram on fixed keys, which is then cut into
+ten bins of equal frequency, or into its values where there are few. (More bins
+serve a column alone; pairs of them become too rare.) Then these rows and all
+others are counted in the one pass. The cut points never move again.
 """
 
 from __future__ import annotations
@@ -18,9 +19,7 @@ from numpy.typing import NDArray
 
 from deciban import tabular
 from deciban.aode.tally import Edges
-from deciban.choices import Choice, Wishes, choose
-from deciban.counts import Counts, Table
-from deciban.cuts import cut_points
+from deciban.cuts import EACH, MDL, cut_points
 from deciban.errors import ParameterError
 from deciban.families import histogram
 from deciban.labels import narrowed
@@ -32,6 +31,10 @@ FloatArray = NDArray[np.float64]
 
 #: Bins are cut in about this many rows; those of smaller tables are cut in all rows.
 LOOK = 100_000
+#: Columns of no more different values are not cut: every value is a bin.
+FEW = 16
+#: The bins of all other columns.
+BINS = 10
 
 
 def check(stated: Any) -> None:
@@ -93,19 +96,16 @@ def _cut(schema: Schema, first: list[Part], rule: Any) -> Edges:
     X = tabular.numbers(schema, whole.batch)
     names = narrowed(schema.numbers)
     grid, sums = histogram.tabulate(X, whole.codes, len(whole.classes), whole.weight, names)
-    rows = np.bincount(whole.codes, whole.weights, len(whole.classes)).astype(np.float64)
-    counts = Counts(whole.classes, rows, {"histogram": Table("histogram", grid, rows, sums)})
     columns = histogram.by_column(sums, grid)
+    rules = _rules([part.shape[1] for part in columns], rule)
     return {
-        name: histogram.edges_of(grid, j, cut_points(columns[j], bins))
-        for j, (name, bins) in enumerate(_rules(counts, schema, rule).items())
+        name: histogram.edges_of(grid, j, cut_points(columns[j], rules[j]))
+        for j, name in enumerate(schema.numbers)
     }
 
 
-def _rules(counts: Counts, schema: Schema, rule: Any) -> dict[str, int]:
-    """How each column is cut; ``"auto"`` is what ``NaiveBayes`` chooses among bins."""
-    if not isinstance(rule, str):
-        return dict.fromkeys(schema.numbers, int(rule))
-    numeric = "mdl" if rule == "mdl" else "histogram"
-    found: dict[str, Choice] = choose(counts, Wishes(numeric=numeric, missing="skip"))
-    return {name: found[name].bins for name in schema.numbers}
+def _rules(sizes: list[int], rule: Any) -> list[int]:
+    """How each column is cut, given how many different values it has."""
+    if rule == "auto":
+        return [EACH if size <= FEW else BINS for size in sizes]
+    return [MDL if rule == "mdl" else int(rule)] * len(sizes)

@@ -100,19 +100,21 @@ def _counted(total: Tally, coded: Coded, limit: int) -> Tally:
     return Tally(total.edges, counts, pairs)
 
 
-def _placed(coded: Coded, among: Cells) -> NDArray[np.intp]:
+def _placed(coded: Coded, among: Cells) -> Codes:
     """The cells of rows in the layout of all values."""
     first = Layout.of(among).first
-    out = np.empty(coded.codes.shape, dtype=np.intp)
-    for j, values in enumerate(coded.cells.values or ()):
-        at = labels.positions(values, (among.values or ())[j]) + 1
-        out[:, j] = first[j] + np.append(at, 0)[coded.codes[:, j]]
-    return out
+    pairs = zip(coded.cells.values or (), among.values or (), first[:-1], strict=True)
+    cells = [
+        np.concatenate([[start], start + 1 + labels.positions(values, known)])
+        for values, known, start in pairs
+    ]
+    offsets = np.cumsum([0, *map(len, cells)], dtype=np.int64)
+    return kernel.place(coded.codes, np.concatenate(cells).astype(np.int64), offsets)
 
 
 def _add(
     pairs: NDArray[np.float64],
-    cells: NDArray[np.intp],
+    cells: Codes,
     y: NDArray[np.intp],
     weight: NDArray[np.float64] | None,
     among: Cells,

@@ -19,7 +19,6 @@ from deciban.aode.layout import bytes_needed, check_memory
 from deciban.aode.model import Model
 from deciban.aode.tally import VALUES, Tally, nothing
 from deciban.aode.trust import Trust
-from deciban.engines import threads
 from deciban.errors import InputError, ModelFileError, ParameterError
 from deciban.mixed.gathering import gather
 from deciban.mixed.parts import joined
@@ -33,7 +32,9 @@ from deciban.transaction import all_or_nothing
 FloatArray = NDArray[np.float64]
 
 #: Strength and discount are chosen on no more rows than this.
-TRIED = 2_500
+TRIED = 1_000
+#: On fewer, though not fewer than these, where that is more work: rows by pairs by classes.
+FEWEST, WORK = 250, 4_000_000
 
 
 class AODE(Scoring):
@@ -205,7 +206,7 @@ class AODE(Scoring):
         >>> m.recalibrate(X, [1, 1, 2, 2]).temperature_
         1.0
         """
-        model, sample = self._model(), Sample()
+        model, sample = self._model(), Sample(TRIED)
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
         for part in rows.labelled():
             sample.add(part.counted())
@@ -310,23 +311,19 @@ class AODE(Scoring):
 
     def _sample(self) -> Sample | None:
         wanted = self.calibrate or isinstance(self.smoothing, str)
-        return Sample() if wanted else None
+        return Sample(TRIED) if wanted else None
 
     def _try(self, sample: Sample | None, before: Trust | None) -> None:
         """Choose strength and discount on some of the rows that were just counted."""
         if sample is None or not sample.parts:
             return
         some = joined(sample.parts)
-        step = -(-some.batch.n_rows // TRIED)
-        rows = np.arange(0, some.batch.n_rows, step)
-        parts = [some.taken(rows[part]) for part in threads.chunks(len(rows), 500)]
-        total: Trust | None = None
-        for trust in threads.run(self.model_.tried, parts):
-            total = trust if total is None else total + trust
-        if total is not None:
-            total = total * (step * sample.stride)
-            tally = self.model_.tally
-            self._adopt(tally, total if before is None else before + total)
+        layout, n_rows = self.model_.tally.layout, some.batch.n_rows
+        work = layout.n_columns**2 * len(self.classes_) * n_rows
+        step = max(1, min(-(-work // WORK), n_rows // FEWEST))
+        total = self.model_.tried(some.taken(np.arange(0, n_rows, step)))
+        total = total * (step * sample.stride)
+        self._adopt(self.model_.tally, total if before is None else before + total)
 
     def _check_parameters(self) -> tuple[float | None, dict[str, Any]]:
         bins.check(self.bins)

@@ -20,7 +20,7 @@ from deciban.errors import InputError
 from deciban.labels import Labels, positions
 
 FloatArray = NDArray[np.float64]
-Places = NDArray[np.intp]
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Layout:
     @cached_property
     def first(self) -> Places:
         """The cell "missing" of each column, and the end of the last column."""
-        return np.cumsum([0, *(size + 1 for size in self.sizes)], dtype=np.intp)
+        return np.cumsum([0, *(size + 1 for size in self.sizes)], dtype=np.int64)
 
     @property
     def n_cells(self) -> int:
@@ -64,7 +64,7 @@ class Layout:
         """Cell v of a later column is counted with cell u in line ``start[u] + v``."""
         later = self.first[self.column + 1]
         width = self.n_cells - later
-        return np.asarray(np.cumsum(width) - width - later, dtype=np.intp)
+        return np.asarray(np.cumsum(width) - width - later, dtype=np.int64)
 
     @cached_property
     def n_pairs(self) -> int:
@@ -160,7 +160,7 @@ def _places(cells: Cells, among: Cells, there: Layout) -> list[Places]:
     for j, known in enumerate(values):
         found = positions(known, wider[at[j]]) if at[j] >= 0 else np.full(len(known), -1)
         cell = np.where(found < 0, -1, found + 1 + there.first[max(at[j], 0)])
-        out.append(np.concatenate([[there.first[max(at[j], 0)]], cell]).astype(np.intp))
+        out.append(np.concatenate([[there.first[max(at[j], 0)]], cell]).astype(np.int64))
     return out
 
 

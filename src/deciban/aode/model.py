@@ -19,6 +19,7 @@ from deciban.aode.trust import STRENGTH, STRENGTHS, Trust
 from deciban.calibration import Calibration
 from deciban.choices import Choice, Wishes, choose
 from deciban.counts import Counts
+from deciban.engines import threads
 from deciban.families import histogram
 from deciban.families.discrete import log_shares
 from deciban.mixed.parts import Part
@@ -107,7 +108,7 @@ class Model:
         values = self.tally.cells.values or ()
         return [tabular.Lookup(v) for v in values[len(self.schema.numbers) :]]
 
-    def cells(self, batch: Batch) -> NDArray[np.intp]:
+    def cells(self, batch: Batch) -> NDArray[np.int64]:
         """The cells of some rows: -1 is skipped, V + j is a value never seen in column j."""
         edges = tuple(self.tally.edges[name] for name in self.schema.numbers)
         binned = histogram.codes_of(edges, tabular.numbers(self.schema, batch))
@@ -118,7 +119,7 @@ class Model:
         holes = np.array([c.missing for c in self.choices.values()], dtype=bool)
         out = np.where(new, layout.n_cells + np.arange(layout.n_columns), codes + 1)
         out = np.where(new, out, out + layout.first[:-1])
-        return np.ascontiguousarray(np.where((codes < 0) & ~holes, -1, out), dtype=np.intp)
+        return np.ascontiguousarray(np.where((codes < 0) & ~holes, -1, out), dtype=np.int64)
 
     # ------------------------------------------------------------------ scoring
 
@@ -166,8 +167,9 @@ class Model:
         one, cells = np.minimum(weight, 1.0), self.cells(part.batch)
         prior = self._prior_left_out(y, one)
         strengths = STRENGTHS if self.smoothing is None else (self.smoothing,)
-        found = []
-        for m in strengths:
+
+        def work(m: float) -> Calibration:
             said = scoring.left_out(scoring.with_m(self.params, m), cells, y, one)
-            found.append(Calibration.of(prior, said, y, weight))
-        return Trust.of(strengths, found)
+            return Calibration.of(prior, said, y, weight)
+
+        return Trust.of(strengths, list(threads.run(work, strengths)))

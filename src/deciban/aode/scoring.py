@@ -24,7 +24,7 @@ from deciban.aode.tally import VALUES, Tally
 from deciban.kernels import pairs as kernel
 
 FloatArray = NDArray[np.float64]
-Places = NDArray[np.intp]
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,8 @@ class Params:
 
     ``amount`` is (V, K); ``total`` and ``share`` of each column's values, (d, K)
     and (V + d, K), the last d lines being values never seen; ``over`` is
-    ``1 / (N_cu + m)`` over the rows in which column j is known, (V, d, K).
+    ``1 / (N_cu + m)`` over the rows in which column j is known, (V, d, K), or
+    (V, 1, K) where no value is skipped.
     """
 
     layout: Layout
@@ -98,12 +99,16 @@ def _shares(
 def _known(
     pairs: FloatArray, amount: FloatArray, layout: Layout, holes: NDArray[np.bool_]
 ) -> FloatArray:
-    """The weight of every cell u in rows in which column j has a value: (V, d, K)."""
+    """The weight of every cell u in rows in which column j has a value: (V, d, K).
+
+    Where no value is skipped, that is the same for all columns: (V, 1, K).
+    """
+    skipped = ~holes & amount[layout.first[:-1]].any(axis=1)
+    if not skipped.any():
+        return amount[:, None, :].copy()
     out = np.repeat(amount[:, None, :], layout.n_columns, axis=1)
-    for j in np.flatnonzero(~holes).tolist():
+    for j in np.flatnonzero(skipped).tolist():
         hole = layout.first[j]
-        if not amount[hole].any():
-            continue
         before, after = np.arange(hole), np.arange(layout.first[j + 1], layout.n_cells)
         out[before, j] -= pairs[layout.start[before] + hole]
         out[after, j] -= pairs[layout.start[hole] + after]

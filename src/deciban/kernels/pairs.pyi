@@ -1,18 +1,21 @@
 import numpy as np
 from numpy.typing import NDArray
 
+def place(
+    codes: NDArray[np.int64], cells: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> NDArray[np.int64]: ...
 def count(
-    cells: NDArray[np.intp],
+    cells: NDArray[np.int64],
     y: NDArray[np.intp],
     weight: NDArray[np.float64] | None,
-    start: NDArray[np.intp],
+    start: NDArray[np.int64],
     first: int,
     last: int,
     pairs: NDArray[np.float64],
 ) -> None: ...
 def score(
-    cells: NDArray[np.intp],
-    start: NDArray[np.intp],
+    cells: NDArray[np.int64],
+    start: NDArray[np.int64],
     pairs: NDArray[np.float64],
     share: NDArray[np.float64],
     over: NDArray[np.float64],
@@ -22,8 +25,8 @@ def score(
     out: NDArray[np.float64],
 ) -> None: ...
 def score_left_out(
-    cells: NDArray[np.intp],
-    start: NDArray[np.intp],
+    cells: NDArray[np.int64],
+    start: NDArray[np.int64],
     pairs: NDArray[np.float64],
     share: NDArray[np.float64],
     over: NDArray[np.float64],
@@ -36,8 +39,8 @@ def score_left_out(
     out: NDArray[np.float64],
 ) -> None: ...
 def explain(
-    cells: NDArray[np.intp],
-    start: NDArray[np.intp],
+    cells: NDArray[np.int64],
+    start: NDArray[np.int64],
     pairs: NDArray[np.float64],
     share: NDArray[np.float64],
     over: NDArray[np.float64],

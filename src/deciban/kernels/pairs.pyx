@@ -15,19 +15,39 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 
 cdef extern from "pairs.h":
-    void both "deciban_both"(const double*, const double*, const double*, const double*, const double*, double*, double*, double, long) noexcept nogil
-    void unseen "deciban_unseen"(const double*, const double*, double*, double, long) noexcept nogil
-    void carry "deciban_carry"(double*, int64_t*, long) noexcept nogil
+    ctypedef struct Table "deciban_pairs":
+        int64_t d, V, K, W
+        const int64_t* start
+        const double* pairs
+        const double* share
+        const double* over
+        const double* support
+        double m, least
+    const double* line_of "deciban_line"(const Table*, int64_t, int64_t) noexcept nogil
+    const double* over_of "deciban_over"(const Table*, int64_t, int64_t) noexcept nogil
+    void products "deciban_products"(const Table*, const int64_t*, double*, int64_t*) noexcept nogil
     double two "deciban_two"(int64_t) noexcept nogil
 
 cdef double LN2 = 0.6931471805599453
-#: The power of two of a product is moved after this many factors, each above 1e-35.
-cdef Py_ssize_t OFTEN = 8
+
+
+def place(
+    const int64_t[:, ::1] codes, const int64_t[::1] cells, const int64_t[::1] offsets,
+):
+    """The cell of every code: ``cells[offsets[j] + code + 1]``, a missing value having code -1."""
+    cdef:
+        Py_ssize_t n = codes.shape[0], d = codes.shape[1], r, j
+        int64_t[:, ::1] out = np.empty((n, d), dtype=np.int64)
+    with nogil:
+        for r in range(n):
+            for j in range(d):
+                out[r, j] = cells[offsets[j] + codes[r, j] + 1]
+    return np.asarray(out)
 
 
 def count(
-    const Py_ssize_t[:, ::1] cells, const Py_ssize_t[::1] y, const double[::1] weight,
-    const Py_ssize_t[::1] start, Py_ssize_t first, Py_ssize_t last, double[:, ::1] pairs,
+    const int64_t[:, ::1] cells, const Py_ssize_t[::1] y, const double[::1] weight,
+    const int64_t[::1] start, Py_ssize_t first, Py_ssize_t last, double[:, ::1] pairs,
 ):
     """Add the weight of every pair whose earlier column is one of ``first`` .. ``last - 1``.
 
@@ -36,7 +56,7 @@ def count(
     """
     cdef:
         Py_ssize_t n = cells.shape[0], d = cells.shape[1], K = pairs.shape[1], r, i, j, base
-        const Py_ssize_t* row
+        const int64_t* row
         double* line
         double w
     if n == 0 or pairs.shape[0] == 0:
@@ -52,65 +72,13 @@ def count(
                     line[(base + row[j]) * K + y[r]] += w
 
 
-cdef struct Table:
-    Py_ssize_t d, V, K
-    const Py_ssize_t* start
-    const double* pairs            # (pairs, K) weights
-    const double* share            # (V + d, K) P(v | c); the last d lines: a value never seen
-    const double* over             # (V, d, K) 1 / (weight of u where column j is known + m)
-    const double* support          # (V,) weight of u in all classes
-    double m                       # what the shares are worth where a parent is given
-    double least                   # a parent has at least this weight
-
-
-cdef inline const double* line_of(Table* t, Py_ssize_t u, Py_ssize_t v) noexcept nogil:
-    """The weights of a pair of cells; the cells of earlier columns are smaller."""
-    return t.pairs + (t.start[u] + v if u < v else t.start[v] + u) * t.K
-
-
-cdef inline const double* over_of(Table* t, Py_ssize_t u, Py_ssize_t j) noexcept nogil:
-    return t.over + (u * t.d + j) * t.K
-
-
 cdef inline bint parent(Table* t, Py_ssize_t u, double w) noexcept nogil:
     """Whether a cell may be a parent when a row of weight w is left out."""
     return 0 <= u < t.V and t.support[u] - w > 1e-9 * w and t.support[u] - w >= t.least
 
 
-cdef void products(Table* t, const Py_ssize_t* row, double* of, int64_t* power) noexcept nogil:
-    """``P(u_i | c) prod_j P(v_j | c, u_i)`` of every column i as parent, (columns, classes)."""
-    cdef Py_ssize_t i, j, k, u, v, d = t.d, K = t.K
-    for i in range(d):
-        for k in range(K):
-            of[i * K + k] = t.share[row[i] * K + k] if row[i] >= 0 else 1.0
-            power[i * K + k] = 0
-    for i in range(d):
-        u = row[i]
-        if u < 0:
-            continue
-        carry(of + i * K, power + i * K, K)
-        for j in range(i + 1, d):
-            v = row[j]
-            if v < 0:
-                continue
-            if u < t.V and v < t.V:
-                both(
-                    line_of(t, u, v), t.share + u * K, t.share + v * K, over_of(t, u, j),
-                    over_of(t, v, i), of + i * K, of + j * K, t.m, K,
-                )
-            elif u < t.V:
-                unseen(t.share + v * K, over_of(t, u, j), of + i * K, t.m, K)
-            elif v < t.V:
-                unseen(t.share + u * K, over_of(t, v, i), of + j * K, t.m, K)
-            if (j - i) % OFTEN == 0:
-                carry(of + i * K, power + i * K, K)
-        if i % OFTEN == 0:
-            carry(of, power, d * K)
-    carry(of, power, d * K)
-
-
 cdef void averaged(
-    Table* t, const Py_ssize_t* row, double w, const double* of, const int64_t* power, double* out,
+    Table* t, const int64_t* row, double w, const double* of, const int64_t* power, double* out,
 ) noexcept nogil:
     """The logarithm of the mean over the parents; without any, the columns are independent."""
     cdef:
@@ -139,7 +107,7 @@ cdef void averaged(
 
 
 cdef double own_class(
-    Table* t, const Py_ssize_t* row, Py_ssize_t k, double w, const double* share, double* terms,
+    Table* t, const int64_t* row, Py_ssize_t k, double w, const double* share, double* terms,
 ) noexcept nogil:
     """The same for a row's own class k with the row taken away; ``share`` are its new shares."""
     cdef:
@@ -169,11 +137,11 @@ cdef double own_class(
 
 
 cdef Table table_of(
-    const Py_ssize_t[::1] start, const double[:, ::1] pairs, const double[:, ::1] share,
+    Py_ssize_t d, const int64_t[::1] start, const double[:, ::1] pairs, const double[:, ::1] share,
     const double[:, :, ::1] over, const double[::1] support, double m, double least,
 ) noexcept:
     cdef Table t
-    t.d, t.V, t.K = over.shape[1], over.shape[0], over.shape[2]
+    t.d, t.V, t.K, t.W = d, over.shape[0], over.shape[2], over.shape[1]
     t.start, t.share, t.over = &start[0], &share[0, 0], &over[0, 0, 0]
     t.support, t.m, t.least = &support[0], m, least
     t.pairs = &pairs[0, 0] if pairs.shape[0] else NULL
@@ -181,7 +149,7 @@ cdef Table table_of(
 
 
 def score(
-    const Py_ssize_t[:, ::1] cells, const Py_ssize_t[::1] start, const double[:, ::1] pairs,
+    const int64_t[:, ::1] cells, const int64_t[::1] start, const double[:, ::1] pairs,
     const double[:, ::1] share, const double[:, :, ::1] over, const double[::1] support,
     double m, double least, double[:, ::1] out,
 ):
@@ -196,7 +164,7 @@ def score(
         int64_t* power
     if n == 0 or out.shape[1] == 0 or cells.shape[1] == 0:
         return
-    t = table_of(start, pairs, share, over, support, m, least)
+    t = table_of(cells.shape[1], start, pairs, share, over, support, m, least)
     of = <double*>calloc(t.d * t.K, sizeof(double))
     power = <int64_t*>calloc(t.d * t.K, sizeof(int64_t))
     if of == NULL or power == NULL:
@@ -212,7 +180,7 @@ def score(
 
 
 def score_left_out(
-    const Py_ssize_t[:, ::1] cells, const Py_ssize_t[::1] start, const double[:, ::1] pairs,
+    const int64_t[:, ::1] cells, const int64_t[::1] start, const double[:, ::1] pairs,
     const double[:, ::1] share, const double[:, :, ::1] over, const double[::1] support,
     double m, double least, const Py_ssize_t[::1] y, const double[::1] weight,
     const double[:, ::1] own_share, double[:, ::1] out,
@@ -229,7 +197,7 @@ def score_left_out(
         int64_t* power
     if n == 0 or out.shape[1] == 0 or cells.shape[1] == 0:
         return
-    t = table_of(start, pairs, share, over, support, m, least)
+    t = table_of(cells.shape[1], start, pairs, share, over, support, m, least)
     of = <double*>calloc(t.d * t.K, sizeof(double))
     terms = <double*>calloc(t.d, sizeof(double))
     power = <int64_t*>calloc(t.d * t.K, sizeof(int64_t))
@@ -257,7 +225,7 @@ cdef inline double factor(
 
 
 cdef void explain_row(
-    Table* t, const Py_ssize_t* row, const double* of, const int64_t* power, const double* whole,
+    Table* t, const int64_t* row, const double* of, const int64_t* power, const double* whole,
     double* out,
 ) noexcept nogil:
     cdef:
@@ -284,7 +252,7 @@ cdef void explain_row(
 
 
 def explain(
-    const Py_ssize_t[:, ::1] cells, const Py_ssize_t[::1] start, const double[:, ::1] pairs,
+    const int64_t[:, ::1] cells, const int64_t[::1] start, const double[:, ::1] pairs,
     const double[:, ::1] share, const double[:, :, ::1] over, const double[::1] support,
     double m, double least, double[:, :, ::1] out,
 ):
@@ -302,7 +270,7 @@ def explain(
         int64_t* power
     if n == 0 or out.shape[2] == 0 or cells.shape[1] == 0:
         return
-    t = table_of(start, pairs, share, over, support, m, least)
+    t = table_of(cells.shape[1], start, pairs, share, over, support, m, least)
     of = <double*>calloc(t.d * t.K, sizeof(double))
     whole = <double*>calloc(t.K, sizeof(double))
     power = <int64_t*>calloc(t.d * t.K, sizeof(int64_t))
