@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from deciban import conjugate, decision, errors, naive_bayes
     from deciban.aode import AODE
+    from deciban.bayes import BayesClassifier
     from deciban.counts import Counts
     from deciban.errors import DecibanError
     from deciban.loading import load
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BayesClassifier",
     "AODE",
     "Counts",
     "DecibanError",
@@ -35,6 +37,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "BayesClassifier": "deciban.bayes",
     "AODE": "deciban.aode",
     "Counts": "deciban.counts",
     "DecibanError": "deciban.errors",
