@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, Self
 
+from threadpoolctl import threadpool_limits
 
 from deciban import labels, storage
 from deciban.bayes import files
@@ -112,7 +113,9 @@ class BayesClassifier(Answering):
             _check_columns(rows.schema)
             counted, part = _counted(rows)
             rows.remember(self)
-            with Progress("learning", STEPS, shown=wanted(self.progress)) as progress:
+            # Many small problems: threads of BLAS would only wait for each other.
+            shown = wanted(self.progress)
+            with threadpool_limits(1, "blas"), Progress("learning", STEPS, shown=shown) as progress:
                 self.model_ = learn(
                     counted, part, int(self.max_rows), int(self.memory_limit), seed, progress.tell
                 )
