@@ -4,7 +4,7 @@ import math
 
 
 class Oracle:
-    """Rows of values, None where one is missing; ``m`` rows of smoothing; holes as values or not."""
+    """Rows of values, None where one is missing; ``m`` rows of smoothing."""
 
     def __init__(self, rows, y, weight=None, m=1.0, hole=False, sizes=None):
         weight = [1.0] * len(rows) if weight is None else weight

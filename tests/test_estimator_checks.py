@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from deciban import NaiveBayes
+from deciban import AODE, NaiveBayes
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 
 
@@ -15,6 +15,7 @@ from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, Gaussi
         BernoulliNB(),
         CategoricalNB(),
         NaiveBayes(),
+        AODE(),
     ]
 )
 @pytest.mark.filterwarnings("default")

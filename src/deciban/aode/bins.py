@@ -63,9 +63,7 @@ def _check_edges(name: Any, edges: Any) -> None:
         )
 
 
-def looked_at(
-    parts: Iterator[Part], schema: Schema, stated: Any
-) -> tuple[Edges, Iterator[Part]]:
+def looked_at(parts: Iterator[Part], schema: Schema, stated: Any) -> tuple[Edges, Iterator[Part]]:
     """The cut points of the numeric columns, and all rows again."""
     known = dict(stated) if isinstance(stated, Mapping) else {}
     for name in known:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -144,4 +145,4 @@ def _shares(n_columns: int) -> list[slice]:
     done = np.cumsum(np.arange(n_columns - 1, -1, -1.0))
     ends = np.searchsorted(done, done[-1] * np.arange(1, parts) / parts) + 1 if n_columns else []
     edges = np.unique([0, *np.minimum(ends, n_columns), n_columns]).tolist()
-    return [slice(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    return [slice(a, b) for a, b in pairwise(edges)]

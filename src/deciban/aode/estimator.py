@@ -9,7 +9,6 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from deciban import encoding, labels, storage
@@ -28,8 +27,6 @@ from deciban.params import fixed_prior
 from deciban.schema import Schema
 from deciban.storage.document import field
 from deciban.transaction import all_or_nothing
-
-FloatArray = NDArray[np.float64]
 
 #: Strength and discount are chosen on no more rows than this.
 TRIED = 1_000
@@ -55,7 +52,7 @@ class AODE(Scoring):
     kinds
         ``{column: kind}`` where inference is to be overruled; see :mod:`deciban.schema`
     bins
-        ``"auto"`` (5, 10, 20 bins of equal frequency or every value, column by column),
+        ``"auto"`` (ten bins of equal frequency, or every value where there are few),
         a number of bins, ``"mdl"``, or cut points ``{column: [...]}`` such as those of
         another model, ``other.bins_``; columns without any are cut as by ``"auto"``
     missing
@@ -120,7 +117,7 @@ class AODE(Scoring):
 
         >>> m = AODE().fit({"x": ["S", "S", "L"], "z": [1, 2, 2], "y": [1, 1, 2]}, target="y")
         >>> m.counts_.weight, m.bins_
-        (array([2., 1.]), {'z': array([1.5])})
+        (array([2., 1.]), {'z': [1.5]})
         """
         return self._fit(X, y, None, target, sql, sample_weight)
 
@@ -232,9 +229,9 @@ class AODE(Scoring):
     # ------------------------------------------------------------------ the model
 
     @property
-    def bins_(self) -> dict[str, FloatArray]:
+    def bins_(self) -> dict[str, list[float]]:
         """Where each numeric column is cut: the least value of each bin but the first."""
-        return {name: cuts.copy() for name, cuts in self._model().tally.edges.items()}
+        return {name: cuts.tolist() for name, cuts in self._model().tally.edges.items()}
 
     @property
     def strength_(self) -> float:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.aode.counting import columns_of
-from deciban.aode.layout import Layout
 from deciban.aode.model import Model
 from deciban.aode.scoring import amounts
 from deciban.aode.tally import VALUES, Edges, Tally
@@ -29,7 +28,9 @@ def to_stored(model: Model, parameters: dict[str, Any], target: str | None, name
     edges = model.tally.edges
     bins = parameters["bins"]
     if isinstance(bins, dict):
-        bins = {str(name): np.asarray(cuts, dtype=np.float64).tolist() for name, cuts in bins.items()}
+        bins = {
+            str(name): np.asarray(cuts, dtype=np.float64).tolist() for name, cuts in bins.items()
+        }
     description: dict[str, Any] = {
         "parameters": plain({**parameters, "bins": bins}),
         "target": target,
@@ -127,7 +128,7 @@ def _check_pairs(tally: Tally) -> None:
     alone = amounts(table.sums["count"], table.rows, layout)
     for i, j in layout.columns():
         part = pairs[layout.lines(i, j)]
-        for column, axis in ((i, 1), (j, 0)):
-            cells = slice(layout.first[column], layout.first[column + 1])
+        for at, axis in ((i, 1), (j, 0)):
+            cells = slice(layout.first[at], layout.first[at + 1])
             if not np.allclose(part.sum(axis=axis), alone[cells], rtol=1e-9, atol=1e-9):
                 raise ModelFileError("the pairs do not add up to the counts of the values.")

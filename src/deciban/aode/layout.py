@@ -92,7 +92,7 @@ def bytes_needed(layout: Layout, n_classes: int) -> int:
     """What counting and scoring hold at once: the pairs, a copy while they grow, and the totals.
 
     >>> bytes_needed(Layout((9,) * 10), 2)
-    164800
+    163200
     """
     numbers = 2 * layout.n_pairs + layout.n_cells * (layout.n_columns + 2)
     return 8 * n_classes * numbers
@@ -125,9 +125,7 @@ def _readable(size: int) -> str:
     return f"{amount:.4g} {units[0]}"
 
 
-def spread(
-    pairs: FloatArray, old: tuple[Labels, Cells], new: tuple[Labels, Cells]
-) -> FloatArray:
+def spread(pairs: FloatArray, old: tuple[Labels, Cells], new: tuple[Labels, Cells]) -> FloatArray:
     """The pairs on other classes and cells; what has no place there must be empty."""
     (classes, cells), (wider, among) = old, new
     here, there = Layout.of(cells), Layout.of(among)

@@ -119,15 +119,11 @@ def log_likelihood(params: Params, cells: Places) -> FloatArray:
     """``log P(x | c)`` of every row and class."""
     p = params
     out = np.zeros((len(cells), p.share.shape[1]))
-    kernel.score(
-        cells, p.layout.start, p.pairs, p.share, p.over, p.support, p.m, p.least, out
-    )
+    kernel.score(cells, p.layout.start, p.pairs, p.share, p.over, p.support, p.m, p.least, out)
     return out
 
 
-def left_out(
-    params: Params, cells: Places, y: NDArray[np.intp], weight: FloatArray
-) -> FloatArray:
+def left_out(params: Params, cells: Places, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
     """The same of counted rows, as if each had never been counted."""
     p = params
     out = np.zeros((len(cells), p.share.shape[1]))
@@ -155,7 +151,5 @@ def explain(params: Params, cells: Places) -> FloatArray:
     """Each column's part of ``log P(x | c)``: (rows, columns, classes), summing to it."""
     p = params
     out = np.zeros((*cells.shape, p.share.shape[1]))
-    kernel.explain(
-        cells, p.layout.start, p.pairs, p.share, p.over, p.support, p.m, p.least, out
-    )
+    kernel.explain(cells, p.layout.start, p.pairs, p.share, p.over, p.support, p.m, p.least, out)
     return out

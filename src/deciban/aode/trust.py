@@ -18,9 +18,9 @@ from deciban.calibration import GRID, Calibration
 FloatArray = NDArray[np.float64]
 
 #: The strengths that are tried.
-STRENGTHS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
+STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0)
 #: The strength where nothing was tried.
-STRENGTH = 5.0
+STRENGTH = 3.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,55 +12,10 @@ import numpy as np
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
-from libc.string cimport memcmp, memcpy
-
-cdef extern from *:
-    """
-    static inline uint64_t deciban_mix(uint64_t a, uint64_t b) {
-      unsigned __int128 product = (unsigned __int128)a * b;
-      return (uint64_t)product ^ (uint64_t)(product >> 64);
-    }
-    """
-    uint64_t mix "deciban_mix"(uint64_t a, uint64_t b) noexcept nogil
+from libc.string cimport memcpy
 
 # Drawn anew in every process, so that nobody can prepare texts that collide.
 cdef uint64_t SEED = int.from_bytes(os.urandom(8), "little") | 1
-cdef uint64_t ODD = 0x9E3779B97F4A7C15
-
-cdef enum:
-    MISSING = -1
-    UNKNOWN = -2
-    NO_MEMORY = -3
-
-
-cdef struct Slot:
-    uint32_t tag
-    uint32_t place      # code + 1; 0 is empty
-
-
-cdef inline uint64_t load(const uint8_t* at, Py_ssize_t n) noexcept nogil:
-    """Up to eight bytes as one number."""
-    cdef uint64_t low = 0
-    cdef uint32_t a, b
-    if n >= 8:
-        memcpy(&low, at, 8)
-        return low
-    if n >= 4:
-        memcpy(&a, at, 4)
-        memcpy(&b, at + n - 4, 4)
-        return (<uint64_t>a << 32) | b
-    if n > 0:
-        return (<uint64_t>at[0] << 16) | (<uint64_t>at[n >> 1] << 8) | at[n - 1]
-    return 0
-
-
-cdef inline uint64_t hashed(const uint8_t* at, Py_ssize_t n) noexcept nogil:
-    cdef uint64_t h = SEED ^ <uint64_t>n
-    cdef Py_ssize_t i = 0
-    while n - i > 8:
-        h = mix(h ^ load(at + i, 8), ODD)
-        i += 8
-    return mix(h ^ load(at + i, n - i), ODD ^ SEED)
 
 
 cdef class Dictionary:
@@ -75,16 +30,9 @@ cdef class Dictionary:
     ['spam', 'ham']
     """
 
-    cdef:
-        Slot* slots
-        uint64_t* hashes
-        int64_t* starts
-        uint8_t* texts
-        uint64_t size_mask
-        Py_ssize_t n, room, text_room
-
     def __cinit__(self, labels=()):
         self.n, self.room, self.text_room, self.size_mask = 0, 64, 1024, 127
+        self.seed = SEED
         self.slots = <Slot*>calloc(128, sizeof(Slot))
         self.hashes = <uint64_t*>malloc(self.room * sizeof(uint64_t))
         self.starts = <int64_t*>malloc((self.room + 1) * sizeof(int64_t))
@@ -109,7 +57,9 @@ cdef class Dictionary:
 
     cdef add(self, bytes text):
         cdef const uint8_t[::1] view = text if text else b"\0"
-        if self.code(&view[0], len(text), True) == NO_MEMORY:
+        cdef uint64_t h = hashed(&view[0], len(text), self.seed)
+        if (found(self, &view[0], len(text), h) == UNKNOWN
+                and self.insert(&view[0], len(text), h) == NO_MEMORY):
             raise MemoryError
 
     def encode(self, const int64_t[::1] offsets, const uint8_t[::1] data, missing):
@@ -139,48 +89,31 @@ cdef class Dictionary:
             Py_ssize_t n = gap.shape[0], i
             int64_t[::1] out = np.empty(n, dtype=np.int64)
             const uint8_t* texts = &data[0] if data.shape[0] else self.texts
-            int64_t last = 0
-        if offsets.shape[0] != n + 1:
-            raise ValueError("one more offset than rows is needed")
-        with nogil:
-            for i in range(n + 1):
-                if offsets[i] < last:
-                    break
-                last = offsets[i]
-            else:
-                i = n + 2
-        if i < n + 2 or last > data.shape[0]:
-            raise ValueError("offsets must rise and stay within the data")
+            int64_t start, length, code
+            uint64_t h
+        check(offsets, n, data.shape[0])
         with nogil:
             for i in range(n):
                 if gap[i]:
                     out[i] = MISSING
                     continue
-                out[i] = self.code(texts + offsets[i], offsets[i + 1] - offsets[i], grow)
-                if out[i] == NO_MEMORY:
-                    break
+                start, length = offsets[i], offsets[i + 1] - offsets[i]
+                h = hashed(texts + start, length, self.seed)
+                code = found(self, texts + start, length, h)
+                if code == UNKNOWN and grow:
+                    code = self.insert(texts + start, length, h)
+                    if code == NO_MEMORY:
+                        break
+                out[i] = code
             else:
                 i = n
         if i < n:
             raise MemoryError
         return np.asarray(out)
 
-    cdef int64_t code(self, const uint8_t* text, Py_ssize_t length, bint grow) noexcept nogil:
-        cdef:
-            uint64_t h = hashed(text, length), at = h & self.size_mask
-            uint32_t tag = <uint32_t>(h >> 32)
-            Slot slot
-            int64_t start
-        while self.slots[at].place:
-            slot = self.slots[at]
-            if slot.tag == tag:
-                start = self.starts[slot.place - 1]
-                if (self.starts[slot.place] - start == length
-                        and memcmp(self.texts + start, text, length) == 0):
-                    return <int64_t>slot.place - 1
-            at = (at + 1) & self.size_mask
-        if not grow:
-            return UNKNOWN
+    cdef int64_t insert(self, const uint8_t* text, Py_ssize_t length, uint64_t h) noexcept nogil:
+        """The code of a text that is known to be new."""
+        cdef uint64_t at
         if not self.reserve(length):
             return NO_MEMORY
         at = h & self.size_mask
@@ -190,7 +123,7 @@ cdef class Dictionary:
         self.starts[self.n + 1] = self.starts[self.n] + length
         self.hashes[self.n] = h
         self.n += 1
-        self.slots[at].tag, self.slots[at].place = tag, <uint32_t>self.n
+        self.slots[at].tag, self.slots[at].place = <uint32_t>(h >> 32), <uint32_t>self.n
         return self.n - 1
 
     cdef bint reserve(self, Py_ssize_t length) noexcept nogil:
@@ -233,3 +166,21 @@ cdef class Dictionary:
         free(self.slots)
         self.slots, self.size_mask, self.room = slots, mask, 2 * self.room
         return True
+
+
+cdef int check(const int64_t[::1] offsets, Py_ssize_t n, Py_ssize_t size) except -1:
+    """Refuse offsets that do not cut ``size`` bytes into ``n`` texts."""
+    cdef Py_ssize_t i
+    cdef int64_t last = 0
+    if offsets.shape[0] != n + 1:
+        raise ValueError("one more offset than rows is needed")
+    with nogil:
+        for i in range(n + 1):
+            if offsets[i] < last:
+                break
+            last = offsets[i]
+        else:
+            i = n + 2
+    if i < n + 2 or last > size:
+        raise ValueError("offsets must rise and stay within the data")
+    return 0

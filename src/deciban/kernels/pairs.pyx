@@ -10,7 +10,7 @@ power of two of each product is moved to an integer beside it.
 
 import numpy as np
 
-from libc.math cimport exp, log
+from libc.math cimport exp, frexp, log
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 
@@ -106,27 +106,50 @@ cdef void averaged(
         out[k] = log(total / n) + top * LN2
 
 
+cdef inline double carried(double product, int* power) noexcept nogil:
+    """The product without its power of two, which is added up."""
+    cdef int more
+    product = frexp(product, &more)
+    power[0] += more
+    return product
+
+
+cdef double own_term(
+    Table* t, const int64_t* row, Py_ssize_t i, Py_ssize_t k, double w, const double* share,
+) noexcept nogil:
+    """The logarithm of the product of parent i for class k, a row of weight w taken away."""
+    cdef:
+        Py_ssize_t j, n = 0, d = t.d
+        int64_t u = row[i], v
+        int power = 0
+        double had, of = share[i], over = over_of(t, u, 0)[k]
+    for j in range(d):
+        v = row[j]
+        if v < 0 or j == i:
+            continue
+        had = line_of(t, u, v)[k] - w if v < t.V else 0.0
+        had = had if had > 0 else 0.0
+        if t.W > 1:
+            over = over_of(t, u, j)[k]
+        of *= (had + t.m * share[j]) / (1.0 / over - w)
+        n += 1
+        if n % 8 == 0:
+            of = carried(of, &power)
+    return log(of) + power * LN2
+
+
 cdef double own_class(
     Table* t, const int64_t* row, Py_ssize_t k, double w, const double* share, double* terms,
 ) noexcept nogil:
     """The same for a row's own class k with the row taken away; ``share`` are its new shares."""
     cdef:
-        Py_ssize_t i, j, u, v, n = 0, d = t.d, K = t.K
-        double had, top = 0.0, total = 0.0
+        Py_ssize_t i, n = 0, d = t.d
+        double top = 0.0, total = 0.0
     for i in range(d):
-        u = row[i]
-        if not parent(t, u, w):
-            continue
-        terms[n] = log(share[i])
-        for j in range(d):
-            v = row[j]
-            if v < 0 or j == i:
-                continue
-            had = line_of(t, u, v)[k] - w if v < t.V else 0.0
-            had = had if had > 0 else 0.0
-            terms[n] += log((had + t.m * share[j]) / (1.0 / over_of(t, u, j)[k] - w))
-        top = terms[n] if n == 0 or terms[n] > top else top
-        n += 1
+        if parent(t, row[i], w):
+            terms[n] = own_term(t, row, i, k, w, share)
+            top = terms[n] if n == 0 or terms[n] > top else top
+            n += 1
     if n == 0:
         for i in range(d):
             total += log(share[i]) if row[i] >= 0 else 0.0

@@ -1,0 +1,271 @@
+"""What a token is, and texts to counts of tokens under that rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.errors import InputError, ParameterError, ShapeError
+from deciban.kernels.dictionary import Dictionary
+from deciban.kernels.sinks import Rows, Sink, Table
+from deciban.kernels.tokens import CHARACTERS, EDGES, WORDS, Scanner
+from deciban.source.columns import Strings
+from deciban.text.characters import classes, folded, folds
+from deciban.text.packing import packed
+from deciban.text.spans import spans
+from deciban.text.vocabulary import Buckets, Vocabulary
+
+__all__ = ["Counted", "Tokenizer"]
+
+Segmenter = Callable[[str], Iterable[str]]
+#: No token is made of more units.
+LONGEST = 256
+
+
+class Counted(NamedTuple):
+    """Sums per class, (classes, tokens): of tokens, and of the rows that have them if asked for."""
+
+    tokens: NDArray[Any]
+    documents: NDArray[Any] | None = None
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """A rule of tokens.
+
+    ``"words"`` are runs of two or more word characters (letters, digits and
+    the underscore of any script), in lower case, exactly as scikit-learn's
+    CountVectorizer finds them. ``"any-script"`` does the same, but cuts runs
+    of Chinese, Japanese, Thai, Lao, Khmer and Burmese, which put no spaces
+    between words, into characters and overlapping pairs of them.
+
+    >>> Tokenizer().tokens("I love you, 我爱你")
+    ['love', 'you', '我', '我爱', '爱', '爱你', '你']
+    >>> Tokenizer("words").tokens("I love you, 我爱你")
+    ['love', 'you', '我爱你']
+
+    Parameters
+    ----------
+    rule : "any-script" or "words"
+    ngrams : fewest and most words in a token; words are joined by a space.
+        Characters of unspaced scripts stay characters and pairs.
+    characters : fewest and most characters in a token; instead of words.
+    within : characters of words only, each with a space at both ends.
+    case : keep upper case.
+    accents : strip accents and other marks (NFKD), "café" to "cafe".
+    one_letter : keep words of one letter.
+    numbers : write every run of digits as one "0", so that all numbers of two
+        or more digits are one token.
+    stop_words : words to leave out, as they are after folding.
+    segmenter : a function from a text to its words, instead of the rule;
+        everything but ``ngrams`` and ``stop_words`` is then its own affair.
+
+    """
+
+    rule: Literal["any-script", "words"] = "any-script"
+    ngrams: tuple[int, int] = (1, 1)
+    characters: tuple[int, int] | None = None
+    within: bool = False
+    case: bool = False
+    accents: bool = False
+    one_letter: bool = False
+    numbers: bool = False
+    stop_words: tuple[str, ...] | None = None
+    segmenter: Segmenter | None = None
+
+    def __post_init__(self) -> None:
+        if self.rule not in ("any-script", "words"):
+            raise ParameterError(
+                f'rule must be "any-script" or "words", got {self.rule!r}.',
+                hint='"words" is what scikit-learn\'s CountVectorizer counts',
+            )
+        object.__setattr__(self, "ngrams", _range("ngrams", self.ngrams))
+        if self.characters is not None:
+            object.__setattr__(self, "characters", _range("characters", self.characters))
+        if self.stop_words is not None:
+            object.__setattr__(self, "stop_words", _stop_words(self.stop_words))
+        if self.segmenter is not None and not callable(self.segmenter):
+            raise ParameterError(
+                f"segmenter must be a function from a text to its words, got {self.segmenter!r}.",
+                hint="for instance jieba.lcut",
+            )
+
+    def describe(self) -> dict[str, Any]:
+        """The rule as JSON can hold it; ``Tokenizer(**description)`` is the same rule.
+
+        >>> Tokenizer(**Tokenizer("words", ngrams=(1, 2)).describe()).ngrams
+        (1, 2)
+        """
+        if self.segmenter is not None:
+            raise ParameterError(
+                f"a segmenter is code and cannot be written down: {self.segmenter!r}.",
+                hint="segment the texts first, and join the words by spaces",
+            )
+        out = {field.name: getattr(self, field.name) for field in fields(self)}
+        del out["segmenter"]
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in out.items()}
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of a text as they are counted, in order.
+
+        >>> Tokenizer(ngrams=(1, 2)).tokens("Such is life")
+        ['such', 'such is', 'is', 'is life', 'life']
+        """
+        words, rows = Vocabulary(), Rows(1, False, False)
+        self._scan(packed([text]), words, True, rows)
+        names = words.tokens()
+        return [names[code] for code in rows.result()[1]]
+
+    def spans(self, text: str) -> list[tuple[int, int, str]]:
+        """Where the tokens of a text are: ``text[start:stop]`` became the token.
+
+        Only single words, and characters and pairs of unspaced scripts, have a
+        place; rules with n-grams, characters or a segmenter show their words.
+
+        >>> Tokenizer().spans("No Spam!")
+        [(0, 2, 'no'), (3, 7, 'spam')]
+        """
+        stops = self._stops
+        found = spans(text, self)
+        return found if not len(stops) else [s for s in found if s[2] not in self._stop_set]
+
+    def count(
+        self,
+        strings: Strings,
+        vocabulary: Vocabulary | Buckets,
+        y: NDArray[np.int64],
+        n_classes: int,
+        weight: NDArray[np.float64] | None = None,
+        *,
+        binary: bool = False,
+        documents: bool = False,
+    ) -> Counted:
+        """Sums of tokens per class; new tokens are added to ``vocabulary``.
+
+        Integers without ``weight``. ``binary`` counts a token once a row,
+        ``documents`` also sums the rows that have it.
+
+        >>> words = Vocabulary()
+        >>> texts = packed(["good good film", "bad film"])
+        >>> Tokenizer().count(texts, words, np.array([1, 0]), 2).tokens, words.tokens()
+        (array([[0, 1, 1],
+               [2, 1, 0]]), ['good', 'film', 'bad'])
+        """
+        y = _class_codes(y, len(strings), n_classes)
+        if weight is not None:
+            weight = np.ascontiguousarray(weight, dtype=np.float64)
+            if weight.shape != y.shape:
+                raise ShapeError(
+                    f"one weight per row is needed, got {weight.shape} for {len(y)} rows."
+                )
+        table = Table(y, n_classes, weight, binary, documents)
+        self._scan(strings, vocabulary, True, table)
+        return Counted(*table.result(len(vocabulary)))
+
+    def encode(
+        self,
+        strings: Strings,
+        vocabulary: Vocabulary | Buckets,
+        *,
+        grow: bool = True,
+        binary: bool = False,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+        """Rows of a sparse matrix: pointers to rows, codes and how often each occurs.
+
+        A code occurs once a row, in the order in which it is met. Without
+        ``grow`` unknown tokens are left out, and several threads may use one
+        vocabulary at a time.
+
+        >>> words = Vocabulary(["film", "good"])
+        >>> [part.tolist() for part in Tokenizer().encode(packed(["good good film!"]), words)]
+        [[0, 2], [1, 0], [2, 1]]
+        """
+        rows = Rows(len(strings), True, binary)
+        self._scan(strings, vocabulary, grow, rows)
+        return rows.result()
+
+    @cached_property
+    def _stops(self) -> Dictionary:
+        return Dictionary(self.stop_words or ())
+
+    @cached_property
+    def _stop_set(self) -> frozenset[str]:
+        return frozenset(self.stop_words or ())
+
+    def _scan(self, strings: Strings, words: Vocabulary | Buckets, grow: bool, sink: Sink) -> None:
+        scanner, target = self._scanner(), (words.table, words.buckets, grow, sink)
+        if self.segmenter is None:
+            scanner.scan(strings.offsets, strings.data, strings.missing, *target)
+        else:
+            pointers, units = _segmented(strings, self.segmenter)
+            scanner.gather(pointers, units.offsets, units.data, *target)
+
+    def _scanner(self) -> Scanner:
+        mode = WORDS if self.characters is None else EDGES if self.within else CHARACTERS
+        return Scanner(
+            classes(),
+            folds(self.case, self.accents),
+            self._fold,
+            mode,
+            self.rule == "any-script",
+            self.numbers,
+            1 if self.one_letter else 2,
+            *(self.characters or self.ngrams),
+            self._stops,
+        )
+
+    def _fold(self, text: bytes) -> bytes:
+        out = folded(text.decode("utf-8", "replace"), self.case, self.accents)
+        return out.encode("utf-8", "surrogatepass")
+
+
+def _range(name: str, value: Any) -> tuple[int, int]:
+    pair = tuple(value) if isinstance(value, tuple | list) else ()
+    whole = all(isinstance(v, int) and not isinstance(v, bool) for v in pair)
+    if len(pair) != 2 or not whole or not 1 <= pair[0] <= pair[1] <= LONGEST:
+        raise ParameterError(
+            f"{name} must be two whole numbers, 1 <= fewest <= most <= {LONGEST}, got {value!r}.",
+            hint="(1, 2) is single ones and pairs",
+        )
+    return pair
+
+
+def _stop_words(words: Any) -> tuple[str, ...]:
+    if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+        raise ParameterError(
+            f"stop_words must be words, got {words!r}.", hint='for instance ["the", "a", "of"]'
+        )
+    return tuple(sorted(set(words)))
+
+
+def _class_codes(y: NDArray[Any], n_rows: int, n_classes: int) -> NDArray[np.int64]:
+    y = np.ascontiguousarray(y, dtype=np.int64)
+    if y.shape != (n_rows,):
+        raise ShapeError(f"one class per row is needed, got {y.shape} for {n_rows} rows.")
+    if n_rows and not 0 <= y.min() <= y.max() < n_classes:
+        raise InputError(f"codes of classes must be from 0 to {n_classes - 1}.")
+    return y
+
+
+def _segmented(strings: Strings, segmenter: Segmenter) -> tuple[NDArray[np.int64], Strings]:
+    """The words of all rows, and which belong to which."""
+    pointers: list[int] = [0]
+    words: list[str] = []
+    for text in strings.tolist():
+        words += [] if text is None else _words(text, segmenter)
+        pointers.append(len(words))
+    return np.array(pointers, dtype=np.int64), packed(words)
+
+
+def _words(text: str, segmenter: Segmenter) -> Iterator[str]:
+    for word in segmenter(text):
+        if not isinstance(word, str):
+            raise InputError(
+                f"the segmenter must give words, got {word!r}.", hint="a list of str is needed"
+            )
+        yield word
