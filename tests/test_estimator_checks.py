@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from deciban import AODE, NaiveBayes
+from deciban import AODE, BayesClassifier, NaiveBayes
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 
 
@@ -16,6 +16,7 @@ from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, Gaussi
         CategoricalNB(),
         NaiveBayes(),
         AODE(),
+        BayesClassifier(),
     ]
 )
 @pytest.mark.filterwarnings("default")

@@ -94,9 +94,7 @@ class Columns:
 
     def products(self, numbers: FloatArray) -> FloatArray:
         """Squares and products of the numbers, scaled."""
-        return np.asarray(
-            (self._raw_products(numbers) - self.product_middle) / self.product_spread
-        )
+        return np.asarray((self._raw_products(numbers) - self.product_middle) / self.product_spread)
 
     def _raw_products(self, numbers: FloatArray) -> FloatArray:
         z = self.scaled(numbers)
@@ -169,7 +167,12 @@ def _scales(numbers: FloatArray, weight: FloatArray) -> tuple[FloatArray, ...]:
     high = np.max(np.where(known, numbers, -np.inf), axis=0)
     some = known.any(axis=0)
     usable = some & (spread > 0) & np.isfinite(spread)
-    return np.where(some, low, 0.0), np.where(some, high, 0.0), middle, np.where(usable, spread, 1.0)
+    return (
+        np.where(some, low, 0.0),
+        np.where(some, high, 0.0),
+        middle,
+        np.where(usable, spread, 1.0),
+    )
 
 
 def _edges(counts: Counts) -> tuple[FloatArray, ...]:

@@ -206,5 +206,3 @@ def _check_columns(schema: Schema) -> None:
             UserWarning,
             stacklevel=3,
         )
-
-

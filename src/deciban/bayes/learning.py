@@ -67,9 +67,7 @@ def learn(
     second = _products(seen)
     tell()
     cells = seen.columns.cells(seen.numbers, seen.codes)
-    grown = trees.learn(
-        seen.columns, cells, seen.y, seen.weight, seen.splits, seen.start, tell
-    )
+    grown = trees.learn(seen.columns, cells, seen.y, seen.weight, seen.splits, seen.start, tell)
     tell()
     third = pairs.learn(counted.schema, whole, limit)
     tell()
@@ -198,5 +196,3 @@ def _of_one_class(counted: Counted, seen: Seen, whole: Part) -> Model:
         len(evidence.names(counted)), len(columns.linear_columns), columns.product_columns.shape[1]
     )
     return Model(counted, None, columns, terms, Report(whole.batch.n_rows, len(seen.y), 0.0, 0.0))
-
-

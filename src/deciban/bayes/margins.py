@@ -55,7 +55,9 @@ def prior(y: NDArray[np.intp], weight: FloatArray, n_classes: int) -> FloatArray
 
 def one_score(margins: FloatArray) -> FloatArray:
     """As a logistic regression has them: of two classes, the second against the first."""
-    return np.ascontiguousarray(margins[:, 1:] - margins[:, :1] if margins.shape[1] == 2 else margins)
+    return np.ascontiguousarray(
+        margins[:, 1:] - margins[:, :1] if margins.shape[1] == 2 else margins
+    )
 
 
 def all_scores(scores: FloatArray) -> FloatArray:

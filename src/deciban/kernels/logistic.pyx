@@ -122,9 +122,9 @@ def gram(
     const double[::1] data, const index[::1] columns, const index[::1] starts,
     const double[::1] weight, Py_ssize_t first, Py_ssize_t last, double[:, ::1] out,
 ):
-    """Add ``weight[i] * x_i x_i'`` of rows ``first .. last`` of a matrix held by rows.
+    """Add the upper half of ``weight[i] * x_i x_i'``, rows ``first .. last``, held by rows.
 
-    The last row and column of ``out`` are those of a constant one.
+    Columns are sorted within a row; the last one of ``out`` is that of a constant one.
     """
     cdef:
         Py_ssize_t d = out.shape[0] - 1, i
@@ -138,5 +138,5 @@ def gram(
                 x = weight[i] if data is None else weight[i] * data[p]
                 row = &out[columns[p], 0]
                 row[d] += x
-                for q in range(starts[i], starts[i + 1]):
+                for q in range(p, starts[i + 1]):
                     row[columns[q]] += x if data is None else x * data[q]

@@ -24,11 +24,19 @@ def solve(problem: Problem, start: FloatArray, tol: float, max_iter: int) -> Sol
         return point.value, (point.gradient * unit).ravel()
 
     least = tol * float(np.min(problem.scale * unit, initial=np.inf))
-    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "gtol": least, "ftol": 0.0, "maxls": 50}
+    options = {
+        "maxiter": max_iter,
+        "maxfun": 20 * max_iter,
+        "gtol": least,
+        "ftol": 0.0,
+        "maxls": 50,
+    }
     found = minimize(
         objective, (start / unit).ravel(), jac=True, method="L-BFGS-B", options=options
     )
     point = problem.at(found.x.reshape(start.shape) * unit)
-    # Where the line search finds no lower value, rounding has been reached.
+    # Where no lower value is found, rounding has been reached.
     steep = problem.steepness(point)
-    return Solution(point, int(found.nit), steep <= (max(tol, CLOSE) if found.status == 2 else tol))
+    return Solution(
+        point, int(found.nit), steep <= (max(tol, CLOSE) if found.nit < max_iter else tol)
+    )

@@ -6,14 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg import LinAlgError
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from deciban.logistic.problem import Point, Problem
 from deciban.logistic.stopping import Solution, advance, negligible
 
 FloatArray = NDArray[np.float64]
 Solve = Callable[[FloatArray], FloatArray]
+
+#: Less curvature than this share is rounding.
+FLAT = 1e-9
 
 
 def solve(problem: Problem, start: FloatArray, tol: float, max_iter: int) -> Solution:
@@ -56,7 +58,8 @@ def _without_flat_directions(hessian: FloatArray, shape: tuple[int, ...]) -> Flo
         blocks = hessian.reshape(width, m, width, m)
         for j in range(width):
             block = blocks[j, :, j, :]
-            block += np.trace(block) / m**2
+            if block.sum() <= FLAT * np.trace(block):
+                block += np.trace(block) / m**2
     return hessian
 
 

@@ -45,7 +45,7 @@ class Problem:
 
     >>> design = Dense(np.array([[-1.0], [1.0]]))
     >>> problem = Problem(design, np.array([0, 1]), Prior.l2(1.0, 1, 1))
-    >>> problem.at(np.zeros((2, 1))).value / np.log(2)
+    >>> float(problem.at(np.zeros((2, 1))).value / np.log(2))
     2.0
     """
 
@@ -127,8 +127,10 @@ class Problem:
     def separated(self, point: Point) -> bool:
         """Whether every row that counts is on its own side: the truth the likeliest by far."""
         p = point.proba
-        truth = p[np.arange(len(p)), self.y] if self.n_scores > 1 else np.where(
-            self.y == 1, p[:, 0], 1 - p[:, 0]
+        truth = (
+            p[np.arange(len(p)), self.y]
+            if self.n_scores > 1
+            else np.where(self.y == 1, p[:, 0], 1 - p[:, 0])
         )
         counts = slice(None) if self.weight is None else self.weight > 0
         return bool(np.all(truth[counts] > 0.5))

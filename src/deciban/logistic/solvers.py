@@ -3,8 +3,8 @@
 ==================================  ==========================================
 coefficients                        solver
 ==================================  ==========================================
-at most 1,500                       Newton with Cholesky; with a sample's
-                                    Hessian where dense rows are many
+at most 1,500                       Newton with Cholesky; where rows are many,
+                                    from the optimum of a sample
 more, of one score; or < 100,000    Newton with conjugate gradients
 more                                L-BFGS
 ==================================  ==========================================
@@ -12,12 +12,13 @@ more                                L-BFGS
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import ParameterError
 from deciban.logistic import gradient, lbfgs, newton, sampled, truncated
-from deciban.logistic.dense import Dense
 from deciban.logistic.problem import Problem
 from deciban.logistic.stopping import Solution
 
@@ -50,11 +51,16 @@ def choose(solver: str, n_coefficients: int, n_scores: int) -> str:
 
 
 def solve(
-    problem: Problem, start: FloatArray, solver: str = "auto", tol: float = 1e-8, max_iter: int = 100
+    problem: Problem,
+    start: FloatArray,
+    solver: str = "auto",
+    tol: float = 1e-8,
+    max_iter: int = 100,
 ) -> Solution:
     """The optimum, by the solver of that name.
 
     >>> from deciban.logistic import Prior
+    >>> from deciban.logistic.dense import Dense
     >>> problem = Problem(Dense(np.array([[-1.0], [1.0]])), np.array([0, 1]), Prior.l2(1, 1, 1))
     >>> w, b = solve(problem, np.zeros((2, 1))).point.W.ravel().round(4)
     >>> float(w), abs(float(b))                     # w = 2 / (1 + exp(w))
@@ -62,7 +68,12 @@ def solve(
     """
     name = choose(solver, start.size, start.shape[1])
     if name == "newton":
-        many = isinstance(problem.design, Dense) and sampled.pays(problem)
-        return (sampled if many else newton).solve(problem, start, tol, max_iter)
-    ways = {"newton-cg": truncated.solve, "lbfgs": lbfgs.solve, "gradient": gradient.solve}
+        name = "sampled" if sampled.pays(problem) else name
+    ways: dict[str, Callable[..., Solution]] = {
+        "newton": newton.solve,
+        "sampled": sampled.solve,
+        "newton-cg": truncated.solve,
+        "lbfgs": lbfgs.solve,
+        "gradient": gradient.solve,
+    }
     return ways[name](problem, start, tol, max_iter)

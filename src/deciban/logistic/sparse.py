@@ -6,6 +6,7 @@ over the rows, which stay in the cache however many columns there are.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -120,7 +121,7 @@ class Sparse:
             return out
 
         total = np.asarray(sum(self.run(work, _parts(self.X.indptr))))
-        total[-1] = total[:, -1]
+        total += np.triu(total, 1).T
         return total if self.intercept else np.ascontiguousarray(total[:-1, :-1])
 
     def _gathered(self, R: FloatArray, *, squares: bool) -> FloatArray:
@@ -135,7 +136,7 @@ class Sparse:
             out[-1] = R.sum(axis=0)
         return out
 
-    def _held(self, X: Any) -> tuple[Any, ...]:
+    def _held(self, X: Any) -> tuple[Any, Any, Any]:
         return None if self.plain else X.data, X.indices, X.indptr
 
 
@@ -148,4 +149,4 @@ def _parts(starts: NDArray[Any]) -> list[tuple[int, int]]:
     n = max(1, min(MOST_PARTS, int(starts[-1]) // PART))
     cuts = np.searchsorted(starts, np.linspace(0, starts[-1], n + 1)[1:-1]).tolist()
     cuts = [0, *cuts, len(starts) - 1]
-    return [(a, b) for a, b in zip(cuts[:-1], cuts[1:], strict=True) if a < b] or [(0, 0)]
+    return [(a, b) for a, b in itertools.pairwise(cuts) if a < b] or [(0, 0)]

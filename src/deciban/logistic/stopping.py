@@ -38,7 +38,11 @@ def negligible(point: Point, step: FloatArray) -> bool:
 
 
 def advance(
-    problem: Problem, point: Point, step: FloatArray, size: float = 1.0, slack: float = 10 * ROUNDING
+    problem: Problem,
+    point: Point,
+    step: FloatArray,
+    size: float = 1.0,
+    slack: float = 10 * ROUNDING,
 ) -> Point | None:
     """The first point along the step that is sufficiently lower, halving; None if there is none.
 

@@ -7,6 +7,8 @@ Hessian's diagonal, or by whatever inverse a caller has.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,7 @@ from deciban.logistic.problem import Point, Problem
 from deciban.logistic.stopping import Solution, advance, negligible
 
 FloatArray = NDArray[np.float64]
+Preconditioner = Callable[[Problem, Point], Solve]
 
 #: The products that one step may take.
 MOST_PRODUCTS = 200
@@ -27,14 +30,14 @@ def solve(
     start: FloatArray,
     tol: float,
     max_iter: int,
-    precondition: Solve | None = None,
+    preconditioner: Preconditioner | None = None,
 ) -> Solution:
     """Step by an approximate ``H**-1 g`` until the gradient vanishes."""
     point = problem.at(start)
     for n_iter in range(max_iter):
         if problem.steepness(point) <= tol:
             return Solution(point, n_iter, True)
-        step = newton_step(problem, point, precondition or by_diagonal(problem, point))
+        step = newton_step(problem, point, (preconditioner or by_diagonal)(problem, point))
         if negligible(point, step):
             return Solution(point, n_iter, True)
         new = advance(problem, point, step)
