@@ -24,7 +24,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 
-from deciban import AODE, NaiveBayes
+import peers
+from deciban import AODE, BayesClassifier, NaiveBayes
 
 #: Probabilities below this count as this: a peer that is sure and wrong is not infinitely wrong.
 LEAST = 1e-15

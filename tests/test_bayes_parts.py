@@ -108,10 +108,7 @@ RULES = (DEPTH, 0.1, 1.0, 3.0, 5.0, 3.0, 100, 20)
 def grown(X, y, n_classes, sizes, ordered):
     """Trees learned from even rows, stopped by odd ones."""
     X, y = X.astype(np.uint8), y.astype(np.intp)
-    sides = [
-        (np.ascontiguousarray(X[s::2]), y[s::2].copy(), np.ones(len(y[s::2])))
-        for s in (0, 1)
-    ]
+    sides = [(np.ascontiguousarray(X[s::2]), y[s::2].copy(), np.ones(len(y[s::2]))) for s in (0, 1)]
     starts = [np.zeros((len(side[1]), n_classes)) for side in sides]
     column, left, value, losses_ = trees.boost(
         *sides[0], starts[0], *sides[1], starts[1],
@@ -134,7 +131,7 @@ def test_trees_learn_what_columns_say_together(n_classes, ordered):
     said = np.zeros((300, 3, n_classes))
     forest.explain(sides[1][0], said)
     np.testing.assert_allclose(said.sum(axis=1) + forest.constants(n_classes), margins, atol=1e-12)
-    assert np.abs(said[:, 2]).mean() < 0.1 * np.abs(said[:, 0]).mean()
+    assert np.abs(said[:, 2]).mean() < 0.2 * np.abs(said[:, 0]).mean()
 
 
 def test_the_first_step_is_newtons():
@@ -148,7 +145,9 @@ def test_the_first_step_is_newtons():
 
 def test_noise_grows_no_trees():
     rng = np.random.default_rng(5)
-    forest, _, _, _ = grown(rng.integers(0, 4, (200, 2)), rng.integers(0, 2, 200), 2, [4, 4], [1, 0])
+    forest, _, _, _ = grown(
+        rng.integers(0, 4, (200, 2)), rng.integers(0, 2, 200), 2, [4, 4], [1, 0]
+    )
     assert len(forest.value) <= 8
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "BayesClassifier",
     "AODE",
+    "BayesClassifier",
     "Counts",
     "DecibanError",
     "NaiveBayes",

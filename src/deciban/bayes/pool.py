@@ -37,7 +37,7 @@ def shares(views: Sequence[FloatArray], y: NDArray[np.intp], weight: FloatArray)
         miss = probabilities(pooled)
         miss[rows, y] -= 1.0
         slope = np.tensordot(stacked, miss * weight[:, None], ((1, 2), (0, 1)))
-        value = weight @ losses(pooled, y) - STIFFNESS * np.mean(np.log(share))
+        value = float(weight @ losses(pooled, y) - STIFFNESS * np.mean(np.log(share)))
         return value, share * (slope - share @ slope) + STIFFNESS * (share - 1 / len(share))
 
     found = minimize(objective, np.zeros(len(stacked)), jac=True, method="L-BFGS-B")
