@@ -19,9 +19,9 @@ import numpy as np
 import polars as pl
 from sklearn.feature_extraction.text import CountVectorizer as Theirs
 
+from deciban.engines.threads import n_threads
 from deciban.source import batches
 from deciban.text import CountVectorizer, Tokenizer, Vocabulary, parts
-from deciban.threads import n_threads
 from side_by_side import best
 
 DOCUMENTS, MEGABYTES = 200_000, 87

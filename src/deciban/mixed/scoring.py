@@ -27,7 +27,7 @@ from deciban.source.columns import Batch
 FloatArray = NDArray[np.float64]
 
 
-class Scoring(Plotted, ClassifierMixin, BaseEstimator):
+class Answering(Plotted, ClassifierMixin, BaseEstimator):
     """The methods that answer, batch by batch on all cores."""
 
     model_: Model
@@ -121,38 +121,6 @@ class Scoring(Plotted, ClassifierMixin, BaseEstimator):
         prior = self._model().log_prior
         return explanation.decibans(prior, explanation.position(against, self.classes_))
 
-    def leave_one_out(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        target: str | None = None,
-        sql: str | None = None,
-        sample_weight: Any = None,
-    ) -> FloatArray:
-        """``log P(c | x)`` of counted rows, each as if it had never been seen.
-
-        The choices (bins, smoothing, shapes, discount) stay. The price is one
-        scoring pass; weighted rows are taken out with the weights they have.
-
-        >>> from deciban import NaiveBayes
-        >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, [1, 1, 2])
-        >>> np.exp(m.leave_one_out({"x": ["S"]}, [1])).round(3)      # 2/4 * 2/3 and 2/4 * 1/3
-        array([[0.667, 0.333]])
-        """
-        model = self._model()
-
-        def work(part: Part) -> FloatArray:
-            y = part.codes_among(self.classes_)
-            prior, said = model.left_out(part.batch, y, part.weights)
-            joint = model.believed(prior, said)
-            scores.normalise(joint, model.log_prior, logarithm=True)
-            return joint
-
-        rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-        parts = list(threads.run(work, rows.labelled()))
-        return np.concatenate([np.empty((0, len(self.classes_))), *parts])
-
     # ------------------------------------------------------------------ the model
 
     def _pieces(self) -> list[explanation.Piece]:
@@ -172,19 +140,9 @@ class Scoring(Plotted, ClassifierMixin, BaseEstimator):
         return self.model_.schema
 
     @property
-    def choices_(self) -> dict[str, Choice]:
-        """How each counted column is modelled."""
-        return self.model_.choices
-
-    @property
     def counts_(self) -> Counts:
         """The table of counts."""
         return self.model_.counts
-
-    @property
-    def temperature_(self) -> float:
-        """One over the discount of the evidence: 1 is the pure model."""
-        return 1.0 / self.model_.discount
 
     def _model(self) -> Model:
         check_is_fitted(self, "model_")
@@ -223,3 +181,49 @@ class Scoring(Plotted, ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+class Scoring(Answering):
+    """The same of models whose rows can be left out again."""
+
+    def leave_one_out(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        target: str | None = None,
+        sql: str | None = None,
+        sample_weight: Any = None,
+    ) -> FloatArray:
+        """``log P(c | x)`` of counted rows, each as if it had never been seen.
+
+        The choices (bins, smoothing, shapes, discount) stay. The price is one
+        scoring pass; weighted rows are taken out with the weights they have.
+
+        >>> from deciban import NaiveBayes
+        >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, [1, 1, 2])
+        >>> np.exp(m.leave_one_out({"x": ["S"]}, [1])).round(3)      # 2/4 * 2/3 and 2/4 * 1/3
+        array([[0.667, 0.333]])
+        """
+        model = self._model()
+
+        def work(part: Part) -> FloatArray:
+            y = part.codes_among(self.classes_)
+            prior, said = model.left_out(part.batch, y, part.weights)
+            joint = model.believed(prior, said)
+            scores.normalise(joint, model.log_prior, logarithm=True)
+            return joint
+
+        rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+        parts = list(threads.run(work, rows.labelled()))
+        return np.concatenate([np.empty((0, len(self.classes_))), *parts])
+
+    @property
+    def choices_(self) -> dict[str, Choice]:
+        """How each counted column is modelled."""
+        return self.model_.choices
+
+    @property
+    def temperature_(self) -> float:
+        """One over the discount of the evidence: 1 is the pure model."""
+        return 1.0 / self.model_.discount
