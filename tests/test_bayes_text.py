@@ -11,7 +11,7 @@ from deciban.bayes.words import ratios
 from deciban.errors import InputError, ModelFileError, ParameterError
 from deciban.text import Tokenizer
 
-FILLERS = [
+FILLERS = (
     "the",
     "film",
     "was",
@@ -21,13 +21,10 @@ FILLERS = [
     "people",
     "in",
     "a",
-    "large",
     "hall",
     "one",
     "evening",
-    "with",
-    "music",
-]
+)
 
 
 def reviews(n=200, seed=0):

@@ -200,7 +200,7 @@ def _joined(
     strength = np.ones(1)
     if len(voices) > 1:
         strength = pool.strengths(said, alone, seen.y, seen.weight)
-    own, believed = (0.0, strength) if table is None else (strength[0], strength[1:])
+    own, believed = (0.0, strength) if table is None else (float(strength[0]), strength[1:])
     terms = _nothing(counted, seen) if table is None else table.terms.scaled(own)
     constants = terms.constants + (1.0 - strength.sum()) * seen.start
     for text, factor in zip(read, believed, strict=True):
