@@ -7,7 +7,7 @@ with a ridge on v, which is a Gaussian prior of variance ``r_c(w)**2 / penalty``
 (Wang and Manning, 2012). A text of n known phrases says its sum over ``sqrt(n)``,
 so that long texts do not shout. It is a sum over phrases all the same.
 
-The counts speak for themselves as well: ``log P(w | c)``, added up over the
+The counts speak for themselves as well: ``-log P(w | not c)``, added up over the
 phrases. Rows that neither has seen say how far each is believed.
 """
 
@@ -199,9 +199,8 @@ class Texts:
         """The coefficients of the regression and of the counts, (phrases + 1, classes)."""
         problem = self.problem(rows)
         W = _solved(problem, np.zeros_like(problem.prior.centre), penalty)
-        counts = self._counts(rows) + SMOOTHING
-        logs = centred(np.log(counts / counts.sum(axis=0)))
-        return centred(all_scores(W)), np.vstack([logs, np.zeros((1, logs.shape[1]))])
+        said = complements(self._counts(rows))
+        return centred(all_scores(W)), np.vstack([said, np.zeros((1, said.shape[1]))])
 
     def said(self, rows: Rows, W: FloatArray) -> FloatArray:
         """What coefficients say of some rows, (rows, classes)."""
@@ -250,6 +249,22 @@ def ratios(counts: FloatArray) -> FloatArray:
     rest = counts.sum(axis=1, keepdims=True) - counts + SMOOTHING
     found = np.log(mine / mine.sum(axis=0)) - np.log(rest / rest.sum(axis=0))
     return np.ascontiguousarray(found[:, 1:] if counts.shape[1] == 2 else found)
+
+
+def complements(counts: FloatArray) -> FloatArray:
+    """``-log P(w | not c)``, centred, (phrases, classes), each class as loud as the others.
+
+    Of two classes it is the naive Bayes model. Of more it is better than that
+    (Rennie et al., 2003): the texts of all other classes are many, and of even number.
+
+    >>> complements(np.array([[1.0, 0.0], [0.0, 1.0]])).round(3)         # log(2/3 / 1/3) / 2
+    array([[ 0.347, -0.347],
+           [-0.347,  0.347]])
+    """
+    rest = counts.sum(axis=1, keepdims=True) - counts + SMOOTHING
+    said = -centred(np.log(rest / rest.sum(axis=0)))
+    size = np.abs(said).sum(axis=0)
+    return np.asarray(said * (size.mean() / np.maximum(size, np.finfo(float).tiny)))
 
 
 def _counted(tokenizer: Tokenizer, batch: Batch, name: str, n_classes: int) -> tuple[Labels, Any]:
