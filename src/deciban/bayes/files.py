@@ -70,6 +70,7 @@ def to_stored(model: Model, parameters: dict[str, Any], target: str | None, name
     counts = Counts(model.counts.classes, model.counts.weight, tables)
     phrases = {f"phrases_{j}": words.phrases for j, words in enumerate(model.texts)}
     arrays |= {f"phrases_{j}": words.weights for j, words in enumerate(model.texts)}
+    arrays |= {f"rarity_{j}": words.rarity for j, words in enumerate(model.texts)}
     return Stored(KIND, counts, description, phrases, arrays)
 
 
@@ -137,7 +138,10 @@ def _texts(
         if len(set(known.tolist())) != len(known):
             raise ModelFileError(f"a phrase of {name!r} is there twice.")
         weights = _floats(arrays, f"phrases_{j}", (len(known), n_classes))
-        out.append(Words(name, _tokenizer(rule), labels.objects(known.tolist()), weights))
+        rarity = _floats(arrays, f"rarity_{j}", (len(known),))
+        if np.any(rarity < 1.0):
+            raise ModelFileError(f"a phrase of {name!r} is in more texts than there are.")
+        out.append(Words(name, _tokenizer(rule), labels.objects(known.tolist()), weights, rarity))
     return tuple(out)
 
 

@@ -4,8 +4,9 @@ A phrase w that a text has counts once. The counts say how far it speaks for a
 class, the log-count ratio ``r_c(w) = log P(w | c) - log P(w | not c)``, and that
 is how far the regression may believe it: the coefficient is ``r_c(w) v_c(w)``
 with a ridge on v, which is a Gaussian prior of variance ``r_c(w)**2 / penalty``
-(Wang and Manning, 2012). A text of n known phrases says its sum over ``sqrt(n)``,
-so that long texts do not shout. It is a sum over phrases all the same.
+(Wang and Manning, 2012). A phrase is as loud as it is rare, by its inverse
+document frequency, and a text of known phrases is scaled to length one, so that
+long texts do not shout. It is a sum over phrases all the same.
 
 The counts speak for themselves as well: ``-log P(w | not c)``, added up over the
 phrases. Rows that neither has seen say how far each is believed.
@@ -51,7 +52,7 @@ TRIED = 2
 #: The constants of the classes are all but free.
 LOOSE = 0.01
 #: The coefficients are found to this accuracy; more would not change the answer.
-TOLERANCE = 3e-5
+TOLERANCE = 1e-4
 MOST_STEPS = 10
 
 
@@ -68,11 +69,12 @@ class Words:
     tokenizer: Tokenizer
     phrases: Labels
     weights: FloatArray
+    rarity: FloatArray
 
     @classmethod
     def nothing(cls, name: str, tokenizer: Tokenizer, n_classes: int = 1) -> Words:
         """No phrase at all."""
-        return cls(name, tokenizer, labels.objects(()), np.zeros((0, n_classes)))
+        return cls(name, tokenizer, labels.objects(()), np.zeros((0, n_classes)), np.empty(0))
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -81,13 +83,13 @@ class Words:
 
     def scaled(self, factor: float) -> Words:
         """The same phrases, saying more or less."""
-        return Words(self.name, self.tokenizer, self.phrases, self.weights * factor)
+        return Words(self.name, self.tokenizer, self.phrases, self.weights * factor, self.rarity)
 
     def margins(self, batch: Batch) -> FloatArray:
         """What the texts say, (rows, classes); unknown words say nothing."""
         texts = strings(batch, self.name)
         found = self.tokenizer.encode(texts, self.vocabulary, grow=False, binary=True)
-        X = _unit(found.pointers, found.codes, len(self.phrases))
+        X = _unit(found.pointers, found.codes, self.rarity)
         return np.asarray(X @ self.weights)
 
     def spoken(self, text: str) -> list[tuple[str, int, int, FloatArray]]:
@@ -106,11 +108,12 @@ class Words:
                 phrase = " ".join(token for _, _, token in spans[at : at + size])
                 if phrase in places:
                     places[phrase].append(range(at, at + size))
+        length = np.sqrt(np.sum(self.rarity[known.codes] ** 2))
         said: dict[int, FloatArray] = {}
         for phrase, found in places.items():
             for at in (at for place in found for at in place):
-                share = len(found) * len(found[0]) * np.sqrt(len(codes))
-                said[at] = said.get(at, 0.0) + self.weights[codes[phrase]] / share
+                code, share = codes[phrase], length * len(found) * len(found[0])
+                said[at] = said.get(at, 0.0) + self.weights[code] * self.rarity[code] / share
         return [(text[slice(*spans[at][:2])], *spans[at][:2], said[at]) for at in sorted(said)]
 
 
@@ -151,7 +154,7 @@ def learn(
     tell: Callable[[], None],
 ) -> Read:
     """The phrases of a column weighed: the penalty by some folds, the margins held out by all."""
-    phrases, X = _counted(tokenizer, batch, name, len(start))
+    phrases, rarity, X = _counted(tokenizer, batch, name, len(start))
     alone = np.tile(start, (len(y), 1))
     if not X.shape[1] or not splits:
         return Read(Words.nothing(name, tokenizer, len(start)), start, np.inf, (), alone)
@@ -167,7 +170,7 @@ def learn(
     believed = pool.strengths(said, alone, y, weight)
     W = np.tensordot(believed, np.stack(found[-1]), 1)
     judged = alone + np.tensordot(believed, said, 1)
-    words = Words(name, tokenizer, phrases, np.ascontiguousarray(W[:-1]))
+    words = Words(name, tokenizer, phrases, np.ascontiguousarray(W[:-1]), rarity)
     return Read(words, start + W[-1], penalty, tuple(believed.tolist()), judged)
 
 
@@ -267,7 +270,9 @@ def complements(counts: FloatArray) -> FloatArray:
     return np.asarray(said * (size.mean() / np.maximum(size, np.finfo(float).tiny)))
 
 
-def _counted(tokenizer: Tokenizer, batch: Batch, name: str, n_classes: int) -> tuple[Labels, Any]:
+def _counted(
+    tokenizer: Tokenizer, batch: Batch, name: str, n_classes: int
+) -> tuple[Labels, FloatArray, Any]:
     """The phrases that are not too rare, in order, and the texts as unit rows of them."""
     vocabulary = Vocabulary()
     found = encode(tokenizer, strings(batch, name), vocabulary, binary=True)
@@ -283,11 +288,13 @@ def _counted(tokenizer: Tokenizer, batch: Batch, name: str, n_classes: int) -> t
     known = np.concatenate([[0], np.cumsum(codes >= 0)])
     tokens = vocabulary.tokens()
     phrases = labels.objects([tokens[code] for code in kept])
-    return phrases, _unit(known[found.pointers], codes[codes >= 0], len(kept))
+    rarity = np.log(len(found.pointers) / (1.0 + texts[kept])) + 1.0
+    return phrases, rarity, _unit(known[found.pointers], codes[codes >= 0], rarity)
 
 
-def _unit(pointers: NDArray[Any], codes: NDArray[Any], width: int) -> Any:
-    """Rows of ones, over the square root of their number."""
-    sizes = np.diff(pointers)
-    data = np.repeat(1.0 / np.sqrt(np.maximum(sizes, 1)), sizes)
+def _unit(pointers: NDArray[Any], codes: NDArray[Any], rarity: FloatArray) -> Any:
+    """Rows of how rare their phrases are, of length one."""
+    sizes, data, width = np.diff(pointers), rarity[codes], len(rarity)
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    data = data / np.sqrt(np.bincount(rows, data**2, len(sizes)))[rows]
     return csr_array((data, codes.astype(np.int32), pointers.astype(np.int32)), (len(sizes), width))
