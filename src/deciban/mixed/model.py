@@ -166,8 +166,10 @@ class Model:
 
     def matrices(self, batch: Batch) -> Matrices:
         """What every block scores of some rows."""
-        numbers, codes = self.columns(batch)
         out: Matrices = {text_block(words.name): words.bags(batch) for words in self._words}
+        if len(out) == len(self.blocks.tables):
+            return out
+        numbers, codes = self.columns(batch)
         for block in self.blocks.tables:
             if block in out:
                 continue
