@@ -11,7 +11,8 @@ that is one fact.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import lru_cache
 
 from deciban.mail import html
 from deciban.mail.mime import Mail, Part, parsed
@@ -36,7 +37,6 @@ _PREFIXES = {
     "return-path": "from",
     "to": "to",
     "cc": "to",
-    "received": "received",
     "x-originating-ip": "received",
     "message-id": "message-id",
 }
@@ -59,6 +59,7 @@ def tokens(message: bytes) -> set[str]:
 
 
 def _headers(mail: Mail, found: set[str]) -> None:
+    fields: dict[str, list[str]] = {}
     for name, whole in mail.headers:
         value = whole[:HEADER]
         found.add(f"header:{_name(name)}")
@@ -66,22 +67,24 @@ def _headers(mail: Mail, found: set[str]) -> None:
             _text(value, found, "subject:")
         elif name == "date":
             found.update(f"date:{zone}" for zone in _ZONE.findall(value))
+        elif name == "received":
+            fields.setdefault(name, []).append(value.partition(";")[0])  # what follows is a time
         elif name not in _PASSING:
-            _field(_PREFIXES.get(name, "head"), value, found)
+            fields.setdefault(_PREFIXES.get(name, "head"), []).append(value)
+    for prefix, values in fields.items():
+        _field(prefix, " \n ".join(values), found)
 
 
 def _field(prefix: str, value: str, found: set[str]) -> None:
-    """The words of a header, and of those that name machines the hosts."""
-    if prefix == "received":
-        value = value.partition(";")[0]
+    """The words of headers, and of those that name machines the hosts."""
     if prefix != "head":
-        found.update(f"{prefix}:{host}" for host in _hosts(value))
-    found.update(f"{prefix}:{word}" for word in _short(value) if not word[0].isdigit())
+        found.update([f"{prefix}:{host}" for host in _hosts(value)])
+    found.update([f"{prefix}:{word}" for word in _short(value) if not word[0].isdigit()])
 
 
 def _text(text: str, found: set[str], prefix: str = "") -> None:
-    found.update(f"{prefix}{word}" for word in _short(text))
-    found.update(f"{prefix}{sign}" for sign in _SIGNS.findall(text))
+    both = _short(text).union(_SIGNS.findall(text))
+    found.update([f"{prefix}{each}" for each in both] if prefix else both)
 
 
 def _part(part: Part, found: set[str]) -> None:
@@ -131,8 +134,8 @@ def _name(text: str) -> str:
     return short if short.isprintable() else "".join(filter(str.isprintable, short))
 
 
-def _short(text: str) -> Iterable[str]:
-    return (word for word in words(text) if len(word) <= LONGEST)
+def _short(text: str) -> set[str]:
+    return {word for word in set(words(text)) if len(word) <= LONGEST}
 
 
 def _hosts(text: str) -> Iterator[str]:
@@ -142,9 +145,12 @@ def _hosts(text: str) -> Iterator[str]:
     ['mx.example.org', 'example.org', '192.0.2.1', '192.0.2', '192.0']
     """
     for host in _HOST.findall(text.lower()):
-        yield host
-        names = host.split(".")
-        if names[-1].isdigit():
-            yield from (".".join(names[:end]) for end in range(len(names) - 1, 1, -1))
-        else:
-            yield from (".".join(names[start:]) for start in range(1, len(names) - 1))
+        yield from _with_above(host)
+
+
+@lru_cache(1 << 12)  # the same servers are met again and again
+def _with_above(host: str) -> list[str]:
+    names = host.split(".")
+    if names[-1].isdigit():
+        return [".".join(names[:end]) for end in range(len(names), 1, -1)]
+    return [".".join(names[start:]) for start in range(max(1, len(names) - 1))]
