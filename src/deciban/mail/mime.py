@@ -38,8 +38,8 @@ class Mail(NamedTuple):
 #: No more than this of a part is looked at: bodies of many megabytes are attachments in disguise.
 LONGEST = 1 << 18
 _BLANK = re.compile(rb"\r?\n\r?\n|\r\r")
-_WELL_FORMED = re.compile(r"(?:[!-9;-~]+:[^\r\n]*\n(?:[ \t][^\r\n]*\n)*)*\n")
-_FIELD = re.compile(r"([!-9;-~]+):[ \t]*([^\n]*(?:\n[ \t][^\n]*)*)\n")
+_WELL_FORMED = re.compile(r"(?:[!-9;-~]++:[^\r\n]*+\n(?:[ \t][^\r\n]*+\n)*+)*+\n")
+_FIELD = re.compile(r"([!-9;-~]++):[ \t]*+([^\n]*+(?:\n[ \t][^\n]*+)*+)\n")
 _PARSER = Parser()
 
 

@@ -11,7 +11,7 @@ that is one fact.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from deciban.mail import html
@@ -25,8 +25,8 @@ LONGEST = 30
 #: No more than this of a header is looked at, in characters.
 HEADER = 2000
 
-_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+")
-_URL = re.compile(r"(?:https?://|www\.)([^\s/\"'<>()\[\]]{1,200})(/[^\s\"'<>()]{0,200})?", re.I)
+_HOST = re.compile(r"[\w-]++(?:\.[\w-]++)+")
+_URL = re.compile(r"(?:https?://|www\.)([^\s/\"'<>()\[\]]{1,200})(/[^\s\"'<>()]{0,200})?")
 _SIGNS = re.compile(r"[$£€¥] ?\d[\d.,]*|[!?]{2,}")
 _ZONE = re.compile(r"[+-]\d{4}\b")
 #: Headers with a prefix of their own.
@@ -105,27 +105,28 @@ def _part(part: Part, found: set[str]) -> None:
 def _page(page: html.Page, found: set[str]) -> None:
     found.update(f"html:{name}" for name in page.tags)
     found.update(f"hidden:{word}" for word in _short(page.hidden))
-    for link in page.links:
-        _link(link, found)
+    _links((link.lower() for link in page.links), found)
     _shown(page.shown, found)
 
 
 def _shown(text: str, found: set[str]) -> None:
     _text(text, found)
-    if "://" in text or "www." in text:
-        for link in _URL.finditer(text):
-            _link(link[0], found)
+    lower = text.lower()
+    if "://" in lower or "www." in lower:
+        _links((link[0] for link in _URL.finditer(lower)), found)
 
 
-def _link(link: str, found: set[str]) -> None:
-    """Where a link goes: the host with its domains, and the words of its path."""
-    target = _URL.match(link)
-    if target:
-        found.update(f"url:{host}" for host in _hosts(target[1]))
-        if target[2]:
-            found.update(f"url:{word}" for word in _short(target[2]))
-    elif link[:7].lower() == "mailto:":
-        found.add("url:mailto")
+def _links(links: Iterable[str], found: set[str]) -> None:
+    """Where links go: hosts with their domains, and the words of the paths."""
+    paths = []
+    for link in set(links):
+        target = _URL.match(link)
+        if target:
+            found.update([f"url:{host}" for host in _hosts(target[1])])
+            paths.append(target[2] or "")
+        elif link.startswith("mailto:"):
+            found.add("url:mailto")
+    found.update([f"url:{word}" for word in _short(" ".join(paths))])
 
 
 def _name(text: str) -> str:
