@@ -28,7 +28,7 @@ test: $(STAMPS)/installed $(STAMPS)/group-test
 	$(BIN)/python -m pytest -n auto
 
 bench: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-bench $(STAMPS)/group-khiops
-	@for name in speed files quality; do $(BIN)/python bench/$$name.py || exit 1; done
+	@for name in speed files quality explain; do $(BIN)/python bench/$$name.py || exit 1; done
 
 clean:
 	rm -rf $(VENV)

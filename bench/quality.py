@@ -23,7 +23,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 
-from deciban import NaiveBayes
+from deciban import AODE, NaiveBayes
 
 #: Probabilities below this count as this: a peer that is sure and wrong is not infinitely wrong.
 LEAST = 1e-15
@@ -44,6 +44,12 @@ class Figures(NamedTuple):
 def ours(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """The defaults of NaiveBayes."""
     model = NaiveBayes().fit(train, y)
+    return model.classes_, model.predict_proba(test)
+
+
+def pairs(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The defaults of AODE."""
+    model = AODE().fit(train, y)
     return model.classes_, model.predict_proba(test)
 
 
@@ -120,6 +126,7 @@ def wnb(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> tuple[np.ndar
 
 METHODS: dict[str, Method] = {
     "deciban": ours,
+    "AODE": pairs,
     "gaussian+cat": _added_up(_gaussian),
     "kbins+cat": _added_up(_ten_bins),
     "wnb": wnb,

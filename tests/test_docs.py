@@ -18,7 +18,7 @@ MODULES = sorted(
     if not module.name.startswith("deciban.kernels.")
 )
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-PUBLIC = ["deciban", "deciban.naive_bayes", "deciban.conjugate", "deciban.decision"]
+PUBLIC = ["deciban", "deciban.naive_bayes", "deciban.conjugate", "deciban.decision", "deciban.text"]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from deciban import NaiveBayes
+from deciban import AODE, LogisticRegression, NaiveBayes
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 
 
@@ -15,6 +15,8 @@ from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, Gaussi
         BernoulliNB(),
         CategoricalNB(),
         NaiveBayes(),
+        AODE(),
+        LogisticRegression(),
     ]
 )
 @pytest.mark.filterwarnings("default")

@@ -211,9 +211,9 @@ def test_models_with_other_words_are_not_added():
 def test_bursts_length_and_contrast_are_chosen_by_leave_one_out():
     rng = np.random.default_rng(0)
     vocabulary = np.array([f"w{i}" for i in range(300)])
-    shares = rng.dirichlet(np.full(300, 0.1), 4)
+    shares = 0.7 / 300 + 0.3 * rng.dirichlet(np.full(300, 0.1), 4)
     y = rng.integers(0, 4, 400)
-    some = [" ".join(np.repeat(rng.choice(vocabulary, 12, p=shares[c]), 5)) for c in y]
+    some = [" ".join(np.repeat(rng.choice(vocabulary, 8, p=shares[c]), 5)) for c in y]
     m = NaiveBayes().fit(some[:300], y[:300])
     reading = m.model_.readings["text"]
     assert reading.weighting == "presence" or reading.scale * 60**-reading.length < 0.5

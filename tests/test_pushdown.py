@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deciban import NaiveBayes, source
-from deciban.engines import duck
+from deciban import NaiveBayes, grouping, source
 from deciban.errors import FileError, MissingValueError
 from deciban.mixed import counting, sample
 from deciban.mixed.gathering import gather
@@ -34,13 +33,13 @@ HOSTILE = [
 def pushed(monkeypatch):
     """The columns that the engine was asked to count."""
     asked = []
-    count = duck.count
+    count = grouping.count
 
     def watched(table, columns, target):
         asked.extend(columns)
         return count(table, columns, target)
 
-    monkeypatch.setattr(counting.duck, "count", watched)
+    monkeypatch.setattr(counting.grouping, "count", watched)
     return asked
 
 
@@ -193,11 +192,11 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
     frame = pl.DataFrame({**X, "label": Y})
     path = written(frame, tmp_path / "t.parquet")
     other = source.scan(written(pl.concat([frame, frame]), tmp_path / "other.parquet")).stored
-    count = duck.count
+    count = grouping.count
 
     def late(table, columns, target):
         return count(other, columns, target)
 
-    monkeypatch.setattr(counting.duck, "count", late)
+    monkeypatch.setattr(counting.grouping, "count", late)
     with pytest.raises(FileError, match=r"t\.parquet changed while it was read"):
         NaiveBayes().fit(path, target="label")

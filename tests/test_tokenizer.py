@@ -146,7 +146,7 @@ def test_buckets_hold_all_tokens(column, rule):
 
 def test_buckets_are_the_same_in_every_process():
     _, codes, _ = Tokenizer().encode(packed(["spam ham"]), Buckets(1 << 20))
-    assert codes.tolist() == [663987, 196492]
+    assert codes.tolist() == [231718, 724158]
 
 
 @given(st.binary())
@@ -238,7 +238,7 @@ def test_bad_input():
 
 
 def test_nothing_beyond_the_tables_is_a_word_or_has_a_lower_case():
-    far = "".join(map(chr, range(0x40000, 0x110000)))
-    assert re.search(r"[\w\s]", far) is None
-    cased = "".join(map(chr, range(0x20000, 0x110000)))
-    assert cased.lower() == cased
+    points = np.arange(0x20000, 0x110000, dtype="<u4").tobytes()
+    far = points.decode("utf-32-le")
+    assert re.search(r"[\w\s]", far[0x20000:]) is None
+    assert far.lower() == far

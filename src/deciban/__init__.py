@@ -13,20 +13,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deciban import conjugate, decision, errors, naive_bayes
+    from deciban import conjugate, decision, errors, naive_bayes, text
+    from deciban.aode import AODE
     from deciban.counts import Counts
     from deciban.errors import DecibanError
     from deciban.evaluation import Comparison, Evaluation, compare, evaluate
+    from deciban.linear import LogisticRegression
     from deciban.loading import load
     from deciban.mixed import NaiveBayes
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AODE",
     "Comparison",
     "Counts",
     "DecibanError",
     "Evaluation",
+    "LogisticRegression",
     "NaiveBayes",
     "compare",
     "conjugate",
@@ -35,13 +39,16 @@ __all__ = [
     "evaluate",
     "load",
     "naive_bayes",
+    "text",
 ]
 
 _HOME = {
+    "AODE": "deciban.aode",
     "Comparison": "deciban.evaluation",
     "Counts": "deciban.counts",
     "DecibanError": "deciban.errors",
     "Evaluation": "deciban.evaluation",
+    "LogisticRegression": "deciban.linear",
     "NaiveBayes": "deciban.mixed",
     "compare": "deciban.evaluation",
     "evaluate": "deciban.evaluation",

@@ -55,7 +55,7 @@ class Calibration:
                 joint -= joint.max(axis=0)
                 true = joint[y, rows]
                 loss = np.log(np.exp(joint, out=joint).sum(axis=0)) - true
-                total[i] = weight @ np.nan_to_num(np.minimum(loss, LARGE), nan=LARGE)
+                total[i] = weight @ np.fmin(loss, LARGE)  # which is LARGE for NaN
         return cls(total, float(weight.sum()))
 
     @property

@@ -11,6 +11,8 @@ from deciban.errors import ModelFileError
 
 #: Where the estimator of each kind of model lives.
 HOMES = {
+    "AODE": "deciban.aode",
+    "LogisticRegression": "deciban.linear",
     "NaiveBayes": "deciban.mixed",
 }
 

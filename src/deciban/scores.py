@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from deciban.errors import InputError, ShapeError
 from deciban.families import family
+from deciban.kernels import evidence
 from deciban.kernels import posterior as kernel
 from deciban.params import Params
 
@@ -55,6 +56,37 @@ def normalise(joint: FloatArray, log_prior: FloatArray, *, logarithm: bool = Fal
     array([[0.25, 0.75]])
     """
     kernel.normalise(joint, log_prior, logarithm)
+
+
+def compared(log_likelihood: FloatArray, against: int, scale: float = 1.0) -> FloatArray:
+    """``scale`` times log-likelihoods against those of one class, last axis.
+
+    Impossible against impossible is no evidence either way.
+
+    >>> compared(np.log([0.5, 0.25]), against=1).round(4)
+    array([0.6931, 0.    ])
+    """
+    out = np.array(log_likelihood, dtype=np.float64, order="C")
+    evidence.compare(out.reshape(1, -1, out.shape[-1]), against, scale)
+    return out
+
+
+def added_up(said: FloatArray, prior: FloatArray) -> FloatArray:
+    """What the prior and all columns say, (rows, classes), of (rows, columns, classes).
+
+    >>> added_up(np.ones((1, 3, 2)), np.array([0.0, 0.5]))
+    array([[3. , 3.5]])
+    """
+    return evidence.totals(np.ascontiguousarray(said), np.ascontiguousarray(prior))
+
+
+def between(said: FloatArray, a: NDArray[np.intp], b: NDArray[np.intp]) -> FloatArray:
+    """What every column says for each row's class a against its class b, (rows, columns).
+
+    >>> between(np.array([[[3.0, 1.0]]]), np.array([0]), np.array([1]))
+    array([[2.]])
+    """
+    return evidence.differences(np.ascontiguousarray(said), a, b)
 
 
 def likeliest(joint: FloatArray) -> NDArray[np.intp]:

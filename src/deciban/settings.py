@@ -35,6 +35,8 @@ class Settings:
         smoothing gives it; ``"skip"``, nothing.
     floor
         added to every variance.
+    shared
+        whether the classes of a numeric column share one variance.
     normalise
         whether complement weights are divided by their sum.
     bins
@@ -64,6 +66,7 @@ class Settings:
     sizes: ArrayLike | None = None
     unseen: Literal["smooth", "skip"] = "smooth"
     floor: float = 0.0
+    shared: bool = False
     normalise: bool = False
     bins: ArrayLike = 10
     weighting: Weighting = "amount"

@@ -156,6 +156,57 @@ def predict(
 
 
 @app.command()
+def explain(
+    model: o.ModelFile,
+    data: o.SomeData = None,
+    row: Annotated[
+        str | None, typer.Option(metavar="JSON", help="One row, as a JSON object.")
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="One text, for a model of texts.")
+    ] = None,
+    rows: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Rows of a file, like DATA. May be repeated."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="No more rows than this.")] = 10,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="CLASS", help="Compare with this class, not with the runner-up."),
+    ] = None,
+    html: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write a page of HTML that stands alone.")
+    ] = None,
+    encoding: o.Encoding = "utf-8",
+    na: o.Na = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object a row, for machines.")
+    ] = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Say why: decibans for the answer against the runner-up, feature by feature."""
+    from deciban.cli import explanation
+
+    files = [*(data or ()), *(rows or ())]
+    given = [name for name, value in (("--row", row), ("--text", text), ("DATA", files)) if value]
+    if len(given) != 1:
+        what = " and ".join(given) or "nothing"
+        raise typer.BadParameter(f"give DATA, --row or --text, got {what}", param_hint="--row")
+    found = explanation.explain(
+        model,
+        row=o.row(row),
+        text=text,
+        data=_input(files, encoding, na) if files else None,
+        limit=limit,
+        against=against,
+    )
+    if html is not None:
+        explanation.write_html(found, html)
+    if json or not (quiet or html is not None):
+        explanation.show(found, json=json)
+
+
+@app.command()
 def evaluate(
     model: o.ModelFile,
     data: o.Data,

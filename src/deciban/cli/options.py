@@ -20,6 +20,12 @@ Data = Annotated[
         show_default=False,
     ),
 ]
+SomeData = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[DATA]...", help="Files, globs, or - for the standard input.", show_default=False
+    ),
+]
 ModelFile = Annotated[
     str, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)
 ]
@@ -161,6 +167,34 @@ def loss(path: str | None, classes: Sequence[Any]) -> dict[tuple[Any, Any], floa
         for row in rows[1:]
         for truth, cell in zip(truths, row[1:], strict=True)
     }
+
+
+def row(stated: str | None) -> dict[str, Any] | None:
+    """A JSON object as a row.
+
+    >>> row('{"age": 41}')
+    {'age': 41}
+    """
+    if stated is None:
+        return None
+    import json
+
+    try:
+        found = json.loads(stated)
+    except json.JSONDecodeError as error:
+        raise _bad("--row", f"{stated!r} is not JSON: {error.msg}") from None
+    if not isinstance(found, dict):
+        raise _bad("--row", f'{stated!r} is not a JSON object, such as {{"age": 41}}')
+    return found
+
+
+def class_of(name: str | None, classes: Sequence[Any]) -> Any:
+    """The class that is written like this, or None.
+
+    >>> class_of("1", [0, 1])
+    1
+    """
+    return None if name is None else _class(name, classes)
 
 
 def models_and_data(files: Sequence[str]) -> tuple[list[str], list[str]]:

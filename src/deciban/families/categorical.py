@@ -24,7 +24,7 @@ from deciban.families.discrete import (
     subtract,
 )
 from deciban.kernels import categorical as kernel
-from deciban.kernels import panels
+from deciban.kernels import evidence, panels
 from deciban.labels import Labels
 from deciban.settings import Settings
 
@@ -185,6 +185,11 @@ def add(params: Params, X: NDArray[np.int64], out: FloatArray) -> None:
 
 def explain(params: Params, X: NDArray[np.int64]) -> FloatArray:
     """``log P(x_j | c)`` of every column; a missing value says nothing."""
-    last = np.diff(params.offsets) - 1
-    at = params.offsets[:-1] + np.minimum(np.maximum(X, 0), last)
-    return np.asarray(np.where((X < 0)[:, :, None], 0.0, params.log_prob[at]))
+    out = np.zeros((*X.shape, params.log_prob.shape[1]))
+    add_each(params, X, np.arange(X.shape[1]), out)
+    return out
+
+
+def add_each(params: Params, X: NDArray[np.int64], at: NDArray[np.intp], out: FloatArray) -> None:
+    """Add ``log P(x_j | c)`` of column j to column ``at[j]`` of out, (rows, columns, classes)."""
+    evidence.add_codes(X, params.offsets, params.log_prob, at, out)

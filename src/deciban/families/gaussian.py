@@ -190,9 +190,16 @@ def pooled(sums: dict[str, Any]) -> Prior:
     return Prior(mean, spread / np.where(n > 0, n, 1.0))
 
 
+def shared(of: Moments) -> Moments:
+    """The same with one variance per column, within classes, for all of them."""
+    n = of.n.sum(axis=0)
+    var = of.spread.sum(axis=0) / np.where(n > 0, n, 1.0)
+    return Moments(of.n, of.mean, of.n * var)
+
+
 def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Params:
     """Normal or Student's t parameters of every column and class."""
-    of = moments(sums)
+    of = shared(moments(sums)) if settings.shared else moments(sums)
     lam = 0.0 if settings.method == "ml" else settings.per_column(cells.size)
     needed = np.any(lam) or not of.n.all()
     prior = pooled(sums) if needed else Prior(np.zeros(1), np.zeros(1))
@@ -333,6 +340,13 @@ def explain(params: Params, X: FloatArray) -> FloatArray:
     """The log-density of each column under every class."""
     density = _log_density(params, X[:, :, None])
     return np.where(np.isnan(X)[:, :, None], 0.0, density)
+
+
+def add_each(params: Params, X: FloatArray, at: NDArray[np.intp], out: FloatArray) -> None:
+    """Add the log-density of column j to column ``at[j]`` of out, (rows, columns, classes)."""
+    said = explain(params, X)
+    for j, place in enumerate(at.tolist()):
+        out[:, place] += said[:, j]
 
 
 def _log_density(params: Params, x: FloatArray) -> FloatArray:

@@ -174,6 +174,11 @@ def add(params: Params, X: FloatArray, out: FloatArray) -> None:
     categorical.add(params.bins, codes_of(params.edges, X), out)
 
 
+def add_each(params: Params, X: FloatArray, at: NDArray[np.intp], out: FloatArray) -> None:
+    """Add ``log P(bin of x_j | c)`` of column j to column ``at[j]`` of out."""
+    categorical.add_each(params.bins, codes_of(params.edges, X), at, out)
+
+
 def explain(params: Params, X: FloatArray) -> FloatArray:
     """``log P(bin of x_j | c)`` of every column."""
     return categorical.explain(params.bins, codes_of(params.edges, X))

@@ -195,6 +195,11 @@ def explain(params: Params, X: Bags) -> FloatArray:
     return out[:, None, :]
 
 
+def add_each(params: Params, X: Bags, at: NDArray[np.intp], out: FloatArray) -> None:
+    """Add what every text says to column ``at[0]`` of out, (rows, columns, classes)."""
+    out[:, at[0]] += explain(params, X)[:, 0]
+
+
 def left_out(
     params: Params,
     sums: dict[str, Any],

@@ -1,7 +1,7 @@
 """The table of texts, for other kernels that look up as they read."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 cdef extern from *:
     """
@@ -27,7 +27,7 @@ cdef class Dictionary:
         Slot* slots
         uint64_t* hashes
         int64_t* starts
-        uint8_t* texts
+        uint8_t* block
         uint64_t size_mask, seed
         Py_ssize_t n, room, text_room
 
@@ -42,34 +42,53 @@ cdef class Dictionary:
 cdef int check(const int64_t[::1] offsets, Py_ssize_t n, Py_ssize_t size) except -1
 
 
-cdef inline uint64_t load(const uint8_t* at, Py_ssize_t n) noexcept nogil:
-    """Up to eight bytes as one number."""
-    cdef uint64_t low = 0
-    cdef uint32_t a, b
+# Where a text has SLACK bytes after it that may be read, short ones are hashed
+# and compared without a branch on their length.
+cdef enum:
+    SLACK = 16
+
+
+cdef inline uint64_t eight(const uint8_t* at) noexcept nogil:
+    cdef uint64_t word
+    memcpy(&word, at, 8)
+    return word
+
+
+cdef inline uint64_t first(uint64_t word, Py_ssize_t n) noexcept nogil:
+    """The first ``n`` bytes of eight, the others 0; all from eight on, none up to 0."""
     if n >= 8:
-        memcpy(&low, at, 8)
-        return low
-    if n >= 4:
-        memcpy(&a, at, 4)
-        memcpy(&b, at + n - 4, 4)
-        return (<uint64_t>a << 32) | b
-    if n > 0:
-        return (<uint64_t>at[0] << 16) | (<uint64_t>at[n >> 1] << 8) | at[n - 1]
-    return 0
+        return word
+    return word & ((<uint64_t>1 << (8 * n)) - 1) if n > 0 else 0
 
 
-cdef inline uint64_t hashed(const uint8_t* at, Py_ssize_t n, uint64_t seed) noexcept nogil:
+cdef inline uint64_t hashed(const uint8_t* at, Py_ssize_t n, uint64_t seed,
+                            bint slack) noexcept nogil:
     cdef uint64_t odd = 0x9E3779B97F4A7C15
-    cdef uint64_t h = seed ^ <uint64_t>n
-    cdef Py_ssize_t i = 0
-    while n - i > 8:
-        h = mix(h ^ load(at + i, 8), odd)
-        i += 8
-    return mix(h ^ load(at + i, n - i), odd ^ seed)
+    cdef uint64_t h = seed ^ (<uint64_t>n * odd)
+    cdef uint8_t tail[16]
+    while n > 16:
+        h = mix(eight(at) ^ odd, eight(at + 8) ^ h)
+        at += 16
+        n -= 16
+    if not slack:
+        memset(tail, 0, 16)
+        memcpy(tail, at, n)
+        at = tail
+    return mix(first(eight(at), n) ^ (seed * odd), first(eight(at + 8), n - 8) ^ h)
+
+
+cdef inline bint same(const uint8_t* kept, const uint8_t* text, Py_ssize_t n,
+                      bint slack) noexcept nogil:
+    """Whether ``n`` bytes are equal; those that are kept always have slack."""
+    if n > 16 or not slack:
+        return memcmp(kept, text, n) == 0
+    return not (
+        first(eight(kept) ^ eight(text), n) | first(eight(kept + 8) ^ eight(text + 8), n - 8)
+    )
 
 
 cdef inline int64_t found(Dictionary d, const uint8_t* text, Py_ssize_t length,
-                          uint64_t h) noexcept nogil:
+                          uint64_t h, bint slack) noexcept nogil:
     """The code of a text whose hash is ``h``, or UNKNOWN."""
     cdef:
         uint64_t at = h & d.size_mask
@@ -81,7 +100,7 @@ cdef inline int64_t found(Dictionary d, const uint8_t* text, Py_ssize_t length,
         if slot.tag == tag:
             start = d.starts[slot.place - 1]
             if (d.starts[slot.place] - start == length
-                    and memcmp(d.texts + start, text, length) == 0):
+                    and same(d.block + start, text, length, slack)):
                 return <int64_t>slot.place - 1
         at = (at + 1) & d.size_mask
     return UNKNOWN

@@ -36,8 +36,8 @@ cdef class Dictionary:
         self.slots = <Slot*>calloc(128, sizeof(Slot))
         self.hashes = <uint64_t*>malloc(self.room * sizeof(uint64_t))
         self.starts = <int64_t*>malloc((self.room + 1) * sizeof(int64_t))
-        self.texts = <uint8_t*>malloc(self.text_room)
-        if not self.slots or not self.hashes or not self.starts or not self.texts:
+        self.block = <uint8_t*>malloc(self.text_room)
+        if not self.slots or not self.hashes or not self.starts or not self.block:
             raise MemoryError
         self.starts[0] = 0
         for label in labels:
@@ -47,7 +47,7 @@ cdef class Dictionary:
         free(self.slots)
         free(self.hashes)
         free(self.starts)
-        free(self.texts)
+        free(self.block)
 
     def __len__(self):
         return self.n
@@ -57,8 +57,8 @@ cdef class Dictionary:
 
     cdef add(self, bytes text):
         cdef const uint8_t[::1] view = text if text else b"\0"
-        cdef uint64_t h = hashed(&view[0], len(text), self.seed)
-        if (found(self, &view[0], len(text), h) == UNKNOWN
+        cdef uint64_t h = hashed(&view[0], len(text), self.seed, False)
+        if (found(self, &view[0], len(text), h, False) == UNKNOWN
                 and self.insert(&view[0], len(text), h) == NO_MEMORY):
             raise MemoryError
 
@@ -70,15 +70,6 @@ cdef class Dictionary:
         """The code of each text, -1 where missing, -2 where unknown; nothing is added."""
         return self.codes(offsets, data, missing.view(np.uint8), False)
 
-    def texts_in_order(self):
-        """Offsets and bytes of all texts, in the order of their codes, copied."""
-        cdef Py_ssize_t i
-        cdef int64_t[::1] offsets = np.empty(self.n + 1, dtype=np.int64)
-        for i in range(self.n + 1):
-            offsets[i] = self.starts[i]
-        data = np.frombuffer(<bytes>self.texts[:self.starts[self.n]], dtype=np.uint8)
-        return np.asarray(offsets), data
-
     def labels(self):
         """The texts in the order of their codes.
 
@@ -88,18 +79,31 @@ cdef class Dictionary:
         """
         cdef Py_ssize_t i
         return [
-            (<bytes>self.texts[self.starts[i]:self.starts[i + 1]]).decode("utf-8", "surrogateescape")
+            (<bytes>self.block[self.starts[i]:self.starts[i + 1]]).decode("utf-8", "surrogateescape")
             for i in range(self.n)
         ]
+
+    def texts(self):
+        """The same as offsets and bytes."""
+        offsets = np.empty(self.n + 1, dtype=np.int64)
+        data = np.empty(self.starts[self.n], dtype=np.uint8)
+        cdef int64_t[::1] starts = offsets
+        cdef uint8_t[::1] block = data
+        memcpy(&starts[0], self.starts, (self.n + 1) * sizeof(int64_t))
+        if data.size:
+            memcpy(&block[0], self.block, data.size)
+        return offsets, data
 
     cdef codes(self, const int64_t[::1] offsets, const uint8_t[::1] data,
                const uint8_t[::1] gap, bint grow):
         cdef:
             Py_ssize_t n = gap.shape[0], i
             int64_t[::1] out = np.empty(n, dtype=np.int64)
-            const uint8_t* texts = &data[0] if data.shape[0] else self.texts
+            const uint8_t* texts = &data[0] if data.shape[0] else self.block
             int64_t start, length, code
             uint64_t h
+            Py_ssize_t size = data.shape[0]
+            bint slack
         check(offsets, n, data.shape[0])
         with nogil:
             for i in range(n):
@@ -107,8 +111,9 @@ cdef class Dictionary:
                     out[i] = MISSING
                     continue
                 start, length = offsets[i], offsets[i + 1] - offsets[i]
-                h = hashed(texts + start, length, self.seed)
-                code = found(self, texts + start, length, h)
+                slack = start + length + SLACK <= size
+                h = hashed(texts + start, length, self.seed, slack)
+                code = found(self, texts + start, length, h, slack)
                 if code == UNKNOWN and grow:
                     code = self.insert(texts + start, length, h)
                     if code == NO_MEMORY:
@@ -128,7 +133,7 @@ cdef class Dictionary:
         at = h & self.size_mask
         while self.slots[at].place:
             at = (at + 1) & self.size_mask
-        memcpy(self.texts + self.starts[self.n], text, length)
+        memcpy(self.block + self.starts[self.n], text, length)
         self.starts[self.n + 1] = self.starts[self.n] + length
         self.hashes[self.n] = h
         self.n += 1
@@ -137,13 +142,13 @@ cdef class Dictionary:
 
     cdef bint reserve(self, Py_ssize_t length) noexcept nogil:
         """Room for one more text; False where there is no memory."""
-        cdef Py_ssize_t need = self.starts[self.n] + length
+        cdef Py_ssize_t need = self.starts[self.n] + length + SLACK
         cdef void* block
         if need > self.text_room:
-            block = realloc(self.texts, 2 * need)
+            block = realloc(self.block, 2 * need)
             if block == NULL:
                 return False
-            self.texts, self.text_room = <uint8_t*>block, 2 * need
+            self.block, self.text_room = <uint8_t*>block, 2 * need
         if self.n < self.room:
             return True
         if self.n >= 0x7FFFFFFE:

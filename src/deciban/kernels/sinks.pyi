@@ -20,3 +20,12 @@ class Table(Sink):
 class Rows(Sink):
     def __init__(self, n_rows: int, unique: bool, binary: bool) -> None: ...
     def result(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]: ...
+
+def arranged(
+    pointers: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    ranks: NDArray[np.int32],
+    out_codes: NDArray[np.int32],
+    out_counts: NDArray[np.int32],
+) -> None: ...

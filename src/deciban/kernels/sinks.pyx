@@ -107,6 +107,8 @@ cdef class Table(Sink):
             return False
         seen = <int64_t*>self.seen.at
         for i in range(n):
+            prefetch(self.cells.at + 8 * (codes[i] * self.n_classes + c))
+        for i in range(n):
             at = codes[i] * self.n_classes + c
             if self.documents or self.binary:
                 if seen[codes[i]] != self.before + row:
@@ -169,6 +171,8 @@ cdef class Rows(Sink):
         if not (self.indices.fit(need) and self.counts.fit(need) and self.last.fit(8 * n_codes)):
             return False
         last = <int64_t*>self.last.at
+        for i in range(n):
+            prefetch(last + codes[i])
         indices, counts = <int32_t*>self.indices.at, <int32_t*>self.counts.at
         for i in range(n):
             at = last[codes[i]]
@@ -193,3 +197,38 @@ cdef class Rows(Sink):
             self.indices.array(np.int32, self.n),
             self.counts.array(np.int32, self.n),
         )
+
+
+def arranged(const int64_t[::1] pointers, const int32_t[::1] codes, const int32_t[::1] counts,
+             const int32_t[::1] ranks, int32_t[::1] out_codes, int32_t[::1] out_counts):
+    """Rows with every code replaced by its rank, and in the order of ranks.
+
+    The matrix is turned to columns and back: time is linear in its size.
+    ``pointers`` may be those of some rows; the outputs are filled there.
+    """
+    cdef:
+        Py_ssize_t n = pointers.shape[0] - 1, width = ranks.shape[0], row, i
+        int64_t first = pointers[0], size = pointers[n] - first, at
+        int64_t[::1] starts = np.zeros(width + 1, dtype=np.int64)
+        int64_t[::1] free_at = np.array(pointers, dtype=np.int64)
+        int32_t[::1] rows = np.empty(size, dtype=np.int32)
+        int32_t[::1] amounts = np.empty(size, dtype=np.int32)
+        int32_t rank
+    with nogil:
+        for i in range(first, first + size):
+            starts[ranks[codes[i]] + 1] += 1
+        for i in range(width):
+            starts[i + 1] += starts[i]
+        for row in range(n):
+            for i in range(pointers[row], pointers[row + 1]):
+                rank = ranks[codes[i]]
+                at = starts[rank]
+                starts[rank] = at + 1
+                rows[at], amounts[at] = <int32_t>row, counts[i]
+        # Every start has moved to where the next column begins.
+        at = 0
+        for i in range(width):
+            for at in range(starts[i - 1] if i else 0, starts[i]):
+                row = rows[at]
+                out_codes[free_at[row]], out_counts[free_at[row]] = <int32_t>i, amounts[at]
+                free_at[row] += 1

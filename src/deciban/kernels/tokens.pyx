@@ -9,23 +9,15 @@ A document with a character whose folding is not one character, or depends on
 its neighbours (İ, Σ), is folded by Python first.
 """
 
-from deciban.kernels.dictionary cimport Dictionary, NO_MEMORY, UNKNOWN, check, found, hashed
-from deciban.kernels.sinks cimport Sink
+from deciban.kernels.dictionary cimport (
+    Dictionary, NO_MEMORY, SLACK, Slot, UNKNOWN, check, found, hashed,
+)
+from deciban.kernels.sinks cimport Sink, prefetch
 
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memmove
-
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define deciban_prefetch(at) __builtin_prefetch(at)
-    #else
-    #define deciban_prefetch(at) ((void)(at))
-    #endif
-    """
-    void prefetch "deciban_prefetch"(const void* at) noexcept nogil
 
 cdef enum:      # what a character is; text/characters.py makes the table
     WORD = 1
@@ -189,7 +181,7 @@ cdef class Scanner:
         self.resolve()
 
     cdef bint reserve(self, Py_ssize_t more) noexcept nogil:
-        cdef Py_ssize_t room = self.used + more
+        cdef Py_ssize_t room = self.used + more + SLACK
         cdef void* block
         if room <= self.room:
             return True
@@ -229,23 +221,28 @@ cdef class Scanner:
     cdef void find_words(self, const uint8_t* at, const uint8_t* end) noexcept nogil:
         """Runs of word characters; under ``any_script`` also unspaced ones, one by one."""
         cdef:
+            const uint8_t* word
             const uint8_t* table = &self.as_is[0] if self.plain else &self.as_folded[0]
             uint8_t* out = self.buffer
             uint8_t written
             Py_ssize_t length = 0
             int holding = NONE, kind
-            bint digit = False, unspaced
+            bint digit = False, unspaced, simple = self.high == 1 and self.stops.n == 0
             uint32_t c
             int64_t f
         while at < end:
             written = table[at[0]]
             if written > 1 and holding != IN_RUN:
-                out[0] = written
-                out += 1
-                at += 1
-                length += 1
+                word = at
+                while written > 1:
+                    out[0] = written
+                    out += 1
+                    at += 1
+                    written = table[at[0]] if at < end else 0
+                length += at - word
                 holding, digit = IN_WORD, False
-                continue
+                if at == end:
+                    break
             if written == 1:
                 at += decoded(at, end, &c)
                 f = self.folded(c)
@@ -274,7 +271,11 @@ cdef class Scanner:
                 kind, unspaced = 0, False
                 at += 1
             if holding:
-                self.finish(out - self.buffer, holding, length)
+                if simple and holding == IN_WORD and self.kind == IN_WORD:
+                    if length >= self.shortest:
+                        self.single(out - self.buffer)
+                else:
+                    self.finish(out - self.buffer, holding, length)
                 out = self.buffer + self.used
                 length, digit = 0, False
             if holding == IN_RUN and not unspaced:
@@ -357,15 +358,13 @@ cdef class Scanner:
         cdef int64_t start = self.used
         if self.stops.n and found(
             self.stops, self.buffer + start, stop - start,
-            hashed(self.buffer + start, stop - start, self.stops.seed),
+            hashed(self.buffer + start, stop - start, self.stops.seed, True), True,
         ) != UNKNOWN:
             return
-        self.used = stop
         if self.high == 1:
-            self.emit(start, stop)
-            if not self.n_pending:      # all are looked up: write over them
-                self.used = 0
+            self.single(stop)
             return
+        self.used = stop
         if self.n_units == UNITS:
             self.shift(start, stop)
             start, stop = self.used - (stop - start), self.used
@@ -374,6 +373,11 @@ cdef class Scanner:
         if spaced:
             self.buffer[self.used] = 32
             self.used += 1
+
+    cdef inline void single(self, int64_t stop) noexcept nogil:
+        """The unit is a token by itself."""
+        self.emit(self.used, stop)
+        self.used = stop if self.n_pending else 0   # all are looked up: write over them
 
     cdef void shift(self, int64_t start, int64_t stop) noexcept nogil:
         """Make tokens of the oldest units; those that later ones may join, and the
@@ -411,7 +415,7 @@ cdef class Scanner:
             self.used = 0
 
     cdef inline void emit(self, int64_t start, int64_t stop) noexcept nogil:
-        cdef uint64_t h = hashed(self.buffer + start, stop - start, self.seed)
+        cdef uint64_t h = hashed(self.buffer + start, stop - start, self.seed, True)
         if not self.buckets:
             prefetch(&self.words.slots[h & self.words.size_mask])
         self.pending_start[self.n_pending] = start
@@ -428,6 +432,8 @@ cdef class Scanner:
             Py_ssize_t i, n = 0
             int64_t code
             Py_ssize_t n_codes
+        if not self.buckets:
+            self.approach()
         for i in range(self.n_pending):
             if self.buckets:
                 code = self.pending_hash[i] % self.buckets
@@ -443,8 +449,22 @@ cdef class Scanner:
         if n and not self.sink.take(self.row, codes, n, n_codes):
             self.failed = True
 
+    cdef inline void approach(self) noexcept nogil:
+        """Ask for the memory of the texts that the tokens will be compared with."""
+        cdef:
+            Py_ssize_t i
+            uint32_t places[PENDING]
+            const Slot* slots = self.words.slots
+            const int64_t* starts = self.words.starts
+        for i in range(self.n_pending):
+            places[i] = slots[self.pending_hash[i] & self.words.size_mask].place
+            prefetch(starts + places[i])
+        for i in range(self.n_pending):
+            if places[i]:
+                prefetch(self.words.block + starts[places[i] - 1])
+
     cdef inline int64_t code(self, const uint8_t* text, Py_ssize_t size, uint64_t h) noexcept nogil:
-        cdef int64_t code = found(self.words, text, size, h)
+        cdef int64_t code = found(self.words, text, size, h, True)
         if code == UNKNOWN and self.grow:
             code = self.words.insert(text, size, h)
             if code == NO_MEMORY:

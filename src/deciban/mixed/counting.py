@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels, tabular
+from deciban import grouping, labels, tabular
 from deciban.cells import Cells
 from deciban.counts import Counts, Table
-from deciban.engines import duck, threads
+from deciban.engines import threads
 from deciban.errors import FileError, InputError, ShapeError
 from deciban.exact import ExactSum
 from deciban.families import categorical, gaussian, histogram
@@ -35,7 +35,7 @@ def learn(rows: Rows, sample: Sample | None = None, tokenizer: Tokenizer | None 
     rule = tokenizer or Tokenizer()
     table, target = rows.table.stored, rows.target
     if table is not None and target is not None and rows.weight is None:
-        there = duck.countable(table, rows.schema, target)
+        there = grouping.countable(table, rows.schema, target)
         if there:
             return _divided(rows, table, target, there, sample, rule)
     return _streamed(rows, sample, rule)
@@ -52,7 +52,7 @@ def _divided(
     """Some columns counted by the engine, the others here."""
     rest = rows.some(name for name in rows.schema.names if name not in there)
     with ThreadPoolExecutor(1) as pool:
-        grouped = pool.submit(duck.count, table, there, target)
+        grouped = pool.submit(grouping.count, table, there, target)
         here = _streamed(rest, None, tokenizer)
         whole = nothing(rows.schema, here.classes) + here + grouped.result()
     categories = replace(whole.tables["categories"], rows=whole.weight)

@@ -12,6 +12,7 @@ import numpy as np
 
 from deciban.calibration import GRID, Calibration
 from deciban.choices import Choice, Shape, Wishes
+from deciban.counts import Counts
 from deciban.errors import ModelFileError, ParameterError
 from deciban.mixed.model import Model
 from deciban.mixed.texts import BLOCK
@@ -40,12 +41,12 @@ _UNITS = ("", "date", "timestamp", "time")
 def to_stored(model: Model, parameters: dict[str, Any], target: str | None, named: bool) -> Stored:
     """The model as a file holds it."""
     description: dict[str, Any] = {
-        "parameters": _plain(parameters),
+        "parameters": plain(parameters),
         "target": target,
         "named": named,
         "columns": [asdict(column) for column in model.schema.columns],
         "choices": [asdict(choice) for choice in model.choices.values()],
-        "wishes": _plain(asdict(model.wishes)),
+        "wishes": plain(asdict(model.wishes)),
         "prior": None if model.prior is None else np.asarray(model.prior).tolist(),
     }
     if model.schema.texts:
@@ -57,7 +58,7 @@ def to_stored(model: Model, parameters: dict[str, Any], target: str | None, name
     return Stored(KIND, model.counts, description, arrays=arrays)
 
 
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
+def plain(values: dict[str, Any]) -> dict[str, Any]:
     """Arrays as lists: what JSON can hold."""
     return {name: _plain_value(value) for name, value in values.items()}
 
@@ -74,12 +75,14 @@ def from_stored(stored: Stored) -> Model:
     only(about, *_KEYS)
     if stored.kind != KIND:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
-    schema = Schema(tuple(_column(entry) for entry in field(about, "columns", list)))
+    if stored.counts is None:
+        raise ModelFileError("the counts are missing.")
+    schema = Schema(tuple(column(entry) for entry in field(about, "columns", list)))
     model = Model(
         schema,
         stored.counts,
         _wishes(about),
-        _prior(about, stored),
+        stated_prior(about, stored.counts),
         _calibration(stored),
         _tokenizer(about),
         _readings(about, schema),
@@ -92,7 +95,8 @@ def from_stored(stored: Stored) -> Model:
     return model
 
 
-def _column(entry: Any) -> ColumnSchema:
+def column(entry: Any) -> ColumnSchema:
+    """A column of the schema, checked."""
     found: ColumnSchema = _entry(entry, ColumnSchema)
     if found.kind not in get_args(Kind) or found.unit not in _UNITS:
         raise ModelFileError(f"column {found.name!r} is of no known kind.")
@@ -168,12 +172,13 @@ def _readings(about: Any, schema: Schema) -> dict[str, Reading]:
     return found
 
 
-def _prior(about: Any, stored: Stored) -> Any:
+def stated_prior(about: Any, counts: Counts) -> Any:
+    """The priors that the user stated, checked; None where there are none."""
     stated = about.get("prior")
     if stated is None:
         return None
     values = field(about, "prior", list)
-    good = len(values) == len(stored.counts.classes) and all(type(v) is float for v in values)
+    good = len(values) == len(counts.classes) and all(type(v) is float for v in values)
     if not good or min(values) < 0 or abs(sum(values) - 1) > 1e-6:
         raise ModelFileError("the priors are not those of the classes.")
     return np.array(values)

@@ -90,7 +90,7 @@ def is_texts(X: Any) -> bool:
         return isinstance(next((value for value in X[:100] if value is not None), None), str)
     if isinstance(X, np.ndarray):
         return X.ndim == 1 and (X.dtype.kind in "UT" or (X.dtype == object and is_texts(list(X))))
-    if isinstance(X, Mapping | str) or hasattr(X, "columns"):
+    if isinstance(X, Mapping | str) or hasattr(type(X), "columns"):
         return False
     series = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
     if not series or getattr(X, "ndim", 1) != 1 or not hasattr(X, "__getitem__"):

@@ -13,14 +13,15 @@ import numpy as np
 
 from deciban.mixed.parts import Part, joined
 
-#: No more rows are kept than this.
+#: No more rows are kept than this, unless something else is said.
 MOST = 20_000
 
 
 @dataclass
 class Sample:
-    """Rows 0, ``stride``, 2 ``stride``, ... of those that were added; no more than ``MOST``."""
+    """Rows 0, ``stride``, 2 ``stride``, ... of those that were added; no more than ``most``."""
 
+    most: int = field(default_factory=lambda: MOST)
     stride: int = 1
     seen: int = 0
     parts: list[Part] = field(default_factory=list)
@@ -45,7 +46,7 @@ class Sample:
         self.seen = n_rows
 
     def _make_room(self, n_rows: int) -> None:
-        while -(-(self.seen + n_rows) // self.stride) > MOST:
+        while -(-(self.seen + n_rows) // self.stride) > self.most:
             self._thin()
 
     def _thin(self) -> None:

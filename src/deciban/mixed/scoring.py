@@ -14,17 +14,20 @@ from deciban import decision, explanation, scores
 from deciban.choices import Choice
 from deciban.counts import Counts
 from deciban.engines import threads
+from deciban.mixed import spoken
 from deciban.mixed.gathering import gather
 from deciban.mixed.model import Model
 from deciban.mixed.parts import Part
+from deciban.mixed.pieces import pieces
 from deciban.mixed.rows import Rows
+from deciban.plots import Plotted
 from deciban.schema import Schema
 from deciban.source.columns import Batch
 
 FloatArray = NDArray[np.float64]
 
 
-class Scoring(ClassifierMixin, BaseEstimator):
+class Scoring(Plotted, ClassifierMixin, BaseEstimator):
     """The methods that answer, batch by batch on all cores."""
 
     model_: Model
@@ -99,9 +102,13 @@ class Scoring(ClassifierMixin, BaseEstimator):
         """
         model = self._model()
         at = explanation.position(against, self.classes_)
-        parts = list(threads.run(model.explain, self._rows(X).batches()))
+
+        def work(batch: Batch) -> FloatArray:
+            return explanation.decibans(model.explain(batch), at)
+
+        parts = list(threads.run(work, self._rows(X).batches()))
         shape = (0, len(self.schema_.names), len(self.classes_))
-        return explanation.decibans(np.concatenate([np.empty(shape), *parts]), at)
+        return np.concatenate([np.empty(shape), *parts])
 
     def prior_evidence(self, against: Any = None) -> FloatArray:
         """Decibans of the prior for every class.
@@ -147,6 +154,17 @@ class Scoring(ClassifierMixin, BaseEstimator):
         return np.concatenate([np.empty((0, len(self.classes_))), *parts])
 
     # ------------------------------------------------------------------ the model
+
+    def _pieces(self) -> list[explanation.Piece]:
+        return pieces(self._model())
+
+    def _importance(self) -> dict[str, FloatArray]:
+        prior = np.exp(self._model().log_prior)
+        of = explanation.weighed(self._pieces(), prior, self.schema_.names)
+        return {**of, **spoken.weighed(self._model(), prior)}
+
+    def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
+        return spoken.spoken(self._model(), column, text)
 
     @property
     def schema_(self) -> Schema:

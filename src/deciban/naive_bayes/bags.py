@@ -20,6 +20,7 @@ class BagClassifier(SmoothedClassifier):
     """A classifier of rows of amounts over a fixed set of columns."""
 
     _may_be_negative = False
+    _hole: Any = 0.0
 
     def _encode(self, X: Any, cells: Cells) -> Any:
         X = X if isinstance(X, Rows) else np.ascontiguousarray(X, dtype=np.float64)
@@ -165,6 +166,15 @@ class BernoulliNB(BagClassifier):
         self.binarize = binarize
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+
+    def threshold_values(self) -> tuple[float, float]:
+        """A value that counts as absent, and one that counts as present.
+
+        >>> BernoulliNB(binarize=5.0).threshold_values()
+        (5.0, 6.0)
+        """
+        least = 0.0 if self.binarize is None else float(self.binarize)
+        return least, least + 1.0
 
     def _copies(self, X: Any) -> bool:
         return self.binarize is not None or super()._copies(X)

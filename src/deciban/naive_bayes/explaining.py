@@ -11,12 +11,17 @@ from sklearn.utils.validation import check_is_fitted
 from deciban import explanation
 from deciban.families import family
 from deciban.naive_bayes.model import BLOCK
+from deciban.naive_bayes.pieces import pieces
 from deciban.naive_bayes.rows import FloatArray, Rows, canonical, is_sparse, rows_of, stored
 from deciban.naive_bayes.scoring import Scoring
+from deciban.plots import Plotted
 
 
-class Explaining(Scoring):
+class Explaining(Plotted, Scoring):
     """The methods that give reasons."""
+
+    def _pieces(self) -> list[explanation.Piece]:
+        return pieces(self)
 
     def evidence(self, X: Any, against: Any = None) -> Any:
         """What every column says about every class, in decibans, prior apart.

@@ -28,6 +28,9 @@ class GaussianNB(NaiveBayesClassifier):
         probabilities of the classes; None takes them from the data
     var_smoothing
         the largest variance of all columns, times this, is added to every variance
+    shared_variance
+        whether all classes share one variance per column, which makes the log-odds
+        linear: see :meth:`deciban.LogisticRegression.from_gaussian`
 
     >>> import numpy as np
     >>> X = np.array([[-2.0, -1], [-1, -1], [1, 1], [2, np.nan]])
@@ -42,9 +45,12 @@ class GaussianNB(NaiveBayesClassifier):
     _family = "gaussian"
     _dense = True
 
-    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
+    def __init__(
+        self, *, priors: Any = None, var_smoothing: float = 1e-9, shared_variance: bool = False
+    ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
+        self.shared_variance = shared_variance
 
     def _encode(self, X: Any, cells: Cells) -> FloatArray:
         return X.dense() if isinstance(X, Rows) else np.ascontiguousarray(X, dtype=np.float64)
@@ -72,7 +78,7 @@ class GaussianNB(NaiveBayesClassifier):
             )
         _, var = gaussian.pooled(dict(self.counts_.tables[UNWEIGHTED].sums))
         self.epsilon_ = float(smoothing * var.max()) if len(var) else 0.0
-        return Settings("ml", floor=self.epsilon_)
+        return Settings("ml", floor=self.epsilon_, shared=bool(self.shared_variance))
 
     def _log_prior(self) -> FloatArray:
         return prior_of(self.counts_, self.priors)
@@ -80,7 +86,8 @@ class GaussianNB(NaiveBayesClassifier):
     def _show(self) -> None:
         self.class_count_ = self.counts_.weight
         self.class_prior_ = np.exp(self._prior)
-        n, self.theta_, spread = gaussian.moments(dict(self.counts_.tables[BLOCK].sums))
+        of = gaussian.moments(dict(self.counts_.tables[BLOCK].sums))
+        n, self.theta_, spread = gaussian.shared(of) if self.shared_variance else of
         self.var_ = spread / np.where(n > 0, n, 1.0) + self.epsilon_
 
     def __sklearn_tags__(self) -> Any:

@@ -32,7 +32,7 @@ class Description:
     version: int
     writer: str
     kind: str
-    classes: tuple[tuple[object, float], ...]
+    classes: tuple[tuple[object, float | None], ...]
     columns: tuple[Column, ...]
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Description:
         yield f"format version {self.version}, written by deciban {self.writer}"
         yield f"{len(self.classes)} classes"
         for label, weight in self.classes[:LISTED]:
-            yield f"  {label!r}: {weight:g} rows"
+            yield f"  {label!r}" + ("" if weight is None else f": {weight:g} rows")
         yield from _more(len(self.classes))
         yield f"{len(self.columns)} columns"
         for column in self.columns[:LISTED]:
@@ -74,16 +74,32 @@ def describe(path: str | os.PathLike[str]) -> Description:
       'size': categorical, 2 values
     """
     content = archive.read(path)
-    counts = model.unpacked(path, content).counts
+    stored = model.unpacked(path, content)
     return Description(
         os.fspath(path),
         Path(path).stat().st_size,
         content.version,
         content.writer,
         content.kind,
-        tuple(zip(counts.classes.tolist(), counts.weight.tolist(), strict=True)),
-        tuple(column for table in counts.tables.values() for column in _columns(table)),
+        tuple(_classes(stored)),
+        tuple(_all_columns(stored)),
     )
+
+
+def _classes(stored: model.Stored) -> Iterator[tuple[object, float | None]]:
+    """The classes and their weights; a model without counts knows only their names."""
+    if stored.counts is not None:
+        yield from zip(stored.counts.classes.tolist(), stored.counts.weight.tolist(), strict=True)
+    elif "classes" in stored.labels:
+        yield from ((label, None) for label in stored.labels["classes"].tolist())
+
+
+def _all_columns(stored: model.Stored) -> Iterator[Column]:
+    if stored.counts is not None:
+        for table in stored.counts.tables.values():
+            yield from _columns(table)
+    elif "columns" in stored.labels:
+        yield from (Column(name, "linear") for name in stored.labels["columns"].tolist())
 
 
 def _columns(table: Table) -> Iterator[Column]:

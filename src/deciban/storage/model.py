@@ -1,7 +1,7 @@
 """A model in a file: an estimator's own description beside its counts.
 
 An estimator says what it is (``kind``), how it was made (``description``: its
-parameters, in JSON), and hands over its counts; names and numbers that are many
+parameters, in JSON), and hands over its counts, if it has any; names and numbers that are many
 go along as ``labels`` and ``arrays``. What it gets back is the same, checked.
 """
 
@@ -30,7 +30,7 @@ class Stored:
     """What an estimator leaves in a file and finds there."""
 
     kind: str
-    counts: Counts
+    counts: Counts | None
     description: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, Labels] = field(default_factory=dict)
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
     ('CategoricalNB', {'alpha': 1.0}, True)
     """
     writer = Writer()
-    counts, tables = counts_to(stored.counts)
+    counts, tables = (None, {}) if stored.counts is None else counts_to(stored.counts)
     content = {
         "model": dict(stored.description),
         "labels": {name: writer.put(stored.labels[name]) for name in sorted(stored.labels)},
@@ -78,10 +78,19 @@ def unpacked(path: str | os.PathLike[str], content: archive.Content) -> Stored:
             parts[start + dot][rest] = array
         document.only(content.document, "model", "labels", "counts")
         tables, names, own = parts.values()
-        counts = counts_from(document.field(content.document, "counts", dict), tables)
+        counts = _counts(content.document, tables)
         labels = _labels(document.field(content.document, "labels", dict), names)
         description = document.field(content.document, "model", dict)
         return Stored(content.kind, counts, description, labels, own)
+
+
+def _counts(content: Mapping[str, Any], tables: dict[str, NDArray[Any]]) -> Counts | None:
+    """The counts; a model without any says so, and has no tables of them."""
+    if content.get("counts", ...) is not None:
+        return counts_from(document.field(content, "counts", dict), tables)
+    if tables:
+        raise ModelFileError(f"array {next(iter(tables))!r} belongs to no counts.")
+    return None
 
 
 def _labels(entries: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Labels]:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
-import numpy as np
-
+from deciban.errors import InputError
+from deciban.kernels.texts import utf8
 from deciban.source.columns import Strings
 
 __all__ = ["packed"]
 
 
-def packed(texts: Sequence[str | None]) -> Strings:
-    """A column of texts; None is missing, lone surrogates are kept as three bytes.
+def packed(texts: Iterable[str | None]) -> Strings:
+    """A column of texts; None is missing, a lone surrogate is three bytes that are not UTF-8.
 
     >>> packed(["a", None, "né"]).tolist()
     ['a', None, 'né']
     """
-    parts = [b"" if text is None else text.encode("utf-8", "surrogatepass") for text in texts]
-    offsets = np.zeros(len(parts) + 1, dtype=np.int64)
-    np.cumsum([len(part) for part in parts], out=offsets[1:])
-    data = np.frombuffer(b"".join(parts), dtype=np.uint8)
-    return Strings(offsets, data, np.array([text is None for text in texts], dtype=bool))
+    try:
+        return Strings(*utf8(texts if isinstance(texts, list) else list(texts)))
+    except TypeError as error:
+        raise InputError(f"{error}.", hint="texts are a list of str") from None

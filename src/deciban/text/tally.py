@@ -71,7 +71,7 @@ class Tally:
 def united(tallies: Iterable[Tally], classes: Labels) -> tuple[Labels, dict[str, FloatArray]]:
     """The words of several tallies in their order, and the sums of these classes."""
     words = Vocabulary()
-    parts = [(tally, words.absorb(tally.words)) for tally in tallies]
+    parts = [(tally, words.add(tally.words)) for tally in tallies]
     order = words.order()
     place = np.empty(len(words), dtype=np.intp)
     place[order] = np.arange(len(words))

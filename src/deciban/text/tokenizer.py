@@ -20,7 +20,7 @@ from deciban.text.packing import packed
 from deciban.text.spans import spans
 from deciban.text.vocabulary import Buckets, Vocabulary
 
-__all__ = ["Counted", "Tokenizer"]
+__all__ = ["Counted", "Encoded", "Tokenizer", "checked"]
 
 Segmenter = Callable[[str], Iterable[str]]
 #: No token is made of more units.
@@ -32,6 +32,14 @@ class Counted(NamedTuple):
 
     tokens: NDArray[Any]
     documents: NDArray[Any] | None = None
+
+
+class Encoded(NamedTuple):
+    """Rows of a sparse matrix: those of row ``i`` lie at ``pointers[i] .. pointers[i + 1]``."""
+
+    pointers: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -156,13 +164,7 @@ class Tokenizer:
         (array([[0, 1, 1],
                [2, 1, 0]]), ['good', 'film', 'bad'])
         """
-        y = _class_codes(y, len(strings), n_classes)
-        if weight is not None:
-            weight = np.ascontiguousarray(weight, dtype=np.float64)
-            if weight.shape != y.shape:
-                raise ShapeError(
-                    f"one weight per row is needed, got {weight.shape} for {len(y)} rows."
-                )
+        y, weight = checked(y, weight, len(strings), n_classes)
         table = Table(y, n_classes, weight, binary, documents)
         self.scan(strings, vocabulary, True, table)
         return Counted(*table.result(len(vocabulary)))
@@ -174,7 +176,7 @@ class Tokenizer:
         *,
         grow: bool = True,
         binary: bool = False,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    ) -> Encoded:
         """Rows of a sparse matrix: pointers to rows, codes and how often each occurs.
 
         A code occurs once a row, in the order in which it is met. Without
@@ -187,7 +189,7 @@ class Tokenizer:
         """
         rows = Rows(len(strings), True, binary)
         self.scan(strings, vocabulary, grow, rows)
-        return rows.result()
+        return Encoded(*rows.result())
 
     @cached_property
     def _stops(self) -> Dictionary:
@@ -244,13 +246,21 @@ def _stop_words(words: Any) -> tuple[str, ...]:
     return tuple(sorted(set(words)))
 
 
-def _class_codes(y: NDArray[Any], n_rows: int, n_classes: int) -> NDArray[np.int64]:
+def checked(
+    y: NDArray[Any], weight: NDArray[Any] | None, n_rows: int, n_classes: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """Class codes and weights as the kernels take them, one per row."""
     y = np.ascontiguousarray(y, dtype=np.int64)
     if y.shape != (n_rows,):
         raise ShapeError(f"one class per row is needed, got {y.shape} for {n_rows} rows.")
     if n_rows and not 0 <= y.min() <= y.max() < n_classes:
         raise InputError(f"codes of classes must be from 0 to {n_classes - 1}.")
-    return y
+    if weight is None:
+        return y, None
+    weight = np.ascontiguousarray(weight, dtype=np.float64)
+    if weight.shape != y.shape:
+        raise ShapeError(f"one weight per row is needed, got {weight.shape} for {n_rows} rows.")
+    return y, weight
 
 
 def _segmented(strings: Strings, segmenter: Segmenter) -> tuple[NDArray[np.int64], Strings]:

@@ -49,7 +49,7 @@ class Vocabulary:
 
     def codes(self, tokens: Iterable[str], grow: bool = False) -> NDArray[np.int64]:
         """The code of each token, -1 where unknown; with ``grow`` none is."""
-        column = packed(list(tokens))
+        column = packed(tokens)
         look = self.table.encode if grow else self.table.lookup
         return np.maximum(look(column.offsets, column.data, column.missing), -1)
 
@@ -59,7 +59,7 @@ class Vocabulary:
         >>> Vocabulary(["spam", "ham", "spa"]).order()
         array([1, 2, 0])
         """
-        offsets, data = self.table.texts_in_order()
+        offsets, data = self.table.texts()
         keys = _prefixes(offsets, data)
         at = np.lexsort(keys[::-1])
         ranked = keys[:, at]
@@ -71,18 +71,15 @@ class Vocabulary:
             at[start:stop] = sorted(words, key=words.__getitem__)
         return at
 
-    def absorb(self, other: Vocabulary) -> NDArray[np.int64]:
-        """Take in the tokens of another; the codes that they have here.
+    def add(self, other: Vocabulary) -> NDArray[np.int64]:
+        """Take in all tokens of another one, in its order; their codes here.
 
-        >>> Vocabulary(["a", "b"]).absorb(Vocabulary(["c", "b"]))
-        array([2, 1])
+        >>> known = Vocabulary(["a", "b"])
+        >>> known.add(Vocabulary(["c", "b"])).tolist(), known.tokens()
+        ([2, 1], ['a', 'b', 'c'])
         """
-        offsets, data = other.table.texts_in_order()
+        offsets, data = other.table.texts()
         return self.table.encode(offsets, data, np.zeros(len(other), dtype=bool))
-
-    def copy(self) -> Vocabulary:
-        """One that grows by itself."""
-        return Vocabulary(self.tokens())
 
 
 def _prefixes(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.uint64]:

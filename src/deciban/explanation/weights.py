@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban import scores
 from deciban.errors import InputError
 
 FloatArray = NDArray[np.float64]
@@ -32,8 +33,8 @@ def decibans(log_likelihood: FloatArray, against: int | None = None) -> FloatArr
     array([20., 10.,  0.])
     """
     if against is not None:
-        other = log_likelihood[..., against, None]
-    elif log_likelihood.shape[-1] == 2:
+        return scores.compared(log_likelihood, against, DECIBANS)
+    if log_likelihood.shape[-1] == 2:
         other = log_likelihood[..., ::-1]
     else:
         other = _mean_of_others(log_likelihood)

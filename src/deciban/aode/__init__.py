@@ -1,0 +1,31 @@
+"""AODE, averaged one-dependence estimators, on mixed tables (Webb, Boughton and Wang, 2005).
+
+Naive Bayes takes columns to be independent within a class. Here each column in
+turn is taken as a *parent* on which all others depend, and the answers of all
+parents are averaged::
+
+    P(c, x) = P(c) * mean_i ( P(x_i | c) * prod_{j != i} P(x_j | c, x_i) )
+
+Nothing is searched for: it is counting, now of pairs of values. As always the
+counts add up and can be taken apart again.
+
+The model itself needs no scikit-learn, whose import takes long; the estimator
+is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deciban.aode.estimator import AODE
+
+__all__ = ["AODE"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "AODE":
+        from deciban.aode.estimator import AODE
+
+        return AODE
+    raise AttributeError(f"module 'deciban.aode' has no attribute {name!r}")

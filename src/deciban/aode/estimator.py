@@ -1,0 +1,425 @@
+"""AODE: the estimator."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from deciban import encoding, labels, storage
+from deciban.aode import bins, files
+from deciban.aode.counting import columns_of, learn
+from deciban.aode.layout import bytes_needed, check_memory
+from deciban.aode.model import Model
+from deciban.aode.tally import VALUES, Tally, nothing
+from deciban.aode.trust import Trust
+from deciban.errors import InputError, ModelFileError, ParameterError
+from deciban.mixed.gathering import gather
+from deciban.mixed.parts import joined
+from deciban.mixed.sample import Sample
+from deciban.mixed.scoring import Scoring
+from deciban.params import fixed_prior
+from deciban.schema import Schema
+from deciban.storage.document import field
+from deciban.transaction import all_or_nothing
+
+#: Strength and discount are chosen on no more rows than this.
+TRIED = 1_000
+#: On fewer, though not fewer than these, where that is more work: rows by pairs by classes.
+FEWEST, WORK = 250, 4_000_000
+
+
+class AODE(Scoring):
+    """Averaged one-dependence estimators: naive Bayes that counts pairs of values.
+
+    Each column in turn is the parent on which all others depend, and the
+    answers of all parents are averaged: ``P(c, x) = P(c) * mean_i (P(x_i | c) *
+    prod_j P(x_j | c, x_i))``. It takes whatever :class:`NaiveBayes` takes, in one
+    pass, and is more accurate where columns depend on each other; its table
+    grows with the square of the number of values.
+
+    Numbers are cut into bins in the first 100,000 rows that it sees, and stay
+    so: all further counting is exact given the bins, and models of the same
+    ``bins_`` can be added and subtracted. Text and identifiers are not counted.
+
+    Parameters
+    ----------
+    kinds
+        ``{column: kind}`` where inference is to be overruled; see :mod:`deciban.schema`
+    bins
+        ``"auto"`` (ten bins of equal frequency, or every value where there are few),
+        a number of bins, ``"mdl"``, or cut points ``{column: [...]}`` such as those of
+        another model, ``other.bins_``; columns without any are cut as by ``"auto"``
+    missing
+        ``"auto"``, ``"skip"`` (a hole says nothing) or ``"value"`` (it is a value of its own)
+    smoothing
+        how many rows the shares of a column are worth beside those of a parent: a number
+        from 1e-6 to 1e6, or ``"auto"``, the one of least leave-one-out loss. A number also
+        smooths the shares themselves; with ``"auto"`` that is empirical Bayes.
+    support
+        the weight of rows that a value must have to be a parent; without any parent,
+        the columns of a row are taken to be independent
+    prior
+        class priors: None (as counted), ``"uniform"``, or probabilities in the order of the classes
+    calibrate
+        whether the evidence is discounted so that probabilities can be trusted
+    memory_limit
+        the most bytes that counting may need; more is refused before it starts
+
+    >>> rows = [{"a": a, "b": b} for a in "01" for b in "01"] * 5
+    >>> same = [row["a"] == row["b"] for row in rows]          # neither column says anything alone
+    >>> m = AODE(smoothing=1, calibrate=False).fit(rows, same)
+    >>> m.predict([{"a": "0", "b": "0"}, {"a": "0", "b": "1"}])
+    array([ True, False])
+
+    """
+
+    model_: Model  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        bins: Any = "auto",
+        missing: str = "auto",
+        smoothing: Any = "auto",
+        support: float = 0.0,
+        prior: Any = None,
+        calibrate: bool = True,
+        memory_limit: int = 1 << 30,
+    ) -> None:
+        self.kinds = kinds
+        self.bins = bins
+        self.missing = missing
+        self.smoothing = smoothing
+        self.support = support
+        self.prior = prior
+        self.calibrate = calibrate
+        self.memory_limit = memory_limit
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        target: str | None = None,
+        sql: str | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Count the rows of a table, with labels ``y`` or in the column ``target``.
+
+        ``sample_weight`` is an array or the name of a column.
+
+        >>> m = AODE().fit({"x": ["S", "S", "L"], "z": [1, 2, 2], "y": [1, 1, 2]}, target="y")
+        >>> m.counts_.weight, m.bins_
+        (array([2., 1.]), {'z': [1.5]})
+        """
+        return self._fit(X, y, None, target, sql, sample_weight)
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        classes: Any = None,
+        *,
+        target: str | None = None,
+        sql: str | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Count some more rows; a class or category that appears later is allowed.
+
+        The first call infers the kinds of the columns and cuts the bins.
+        ``classes`` names classes that have no rows yet.
+
+        >>> m = AODE().partial_fit({"x": ["S", "L"]}, [1, 2])
+        >>> m.partial_fit({"x": ["S"]}, [3]).classes_
+        array([1, 2, 3])
+        """
+        if not hasattr(self, "model_"):
+            return self._fit(X, y, classes, target, sql, sample_weight)
+        with all_or_nothing(self):
+            before, sample = self.model_, self._sample()
+            rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+            more = learn(rows, before.tally.edges, self.memory_limit, sample)
+            self._adopt(self._declared(self._joined(before.tally, more), classes), before.trust)
+            self._try(sample, before.trust)
+        return self
+
+    def forget(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        target: str | None = None,
+        sql: str | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Take rows back that were counted before, exactly; strength and discount stay.
+
+        A class or category without rows goes with its last row; bins stay.
+
+        >>> m = AODE().fit({"x": ["S", "L", "M"], "z": [1, 2, 3]}, [1, 2, 2])
+        >>> m.forget({"x": ["M"], "z": [3]}, [2]).counts_.weight
+        array([1., 1.])
+        """
+        before = self._model()
+        with all_or_nothing(self):
+            rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+            gone = learn(rows, before.tally.edges, self.memory_limit)
+            self._adopt(_less(before.tally, gone), before.trust)
+        return self
+
+    def decay(self, factor: float) -> Self:
+        """Multiply the weight of everything learned so far.
+
+        >>> m = AODE().fit({"x": ["S", "L"], "z": [1, 2]}, [1, 2])
+        >>> m.decay(0.5).counts_.weight
+        array([0.5, 0.5])
+        """
+        before = self._model()
+        with all_or_nothing(self):
+            tally = before.tally * factor
+            self._adopt(tally, None if before.trust is None else before.trust * float(factor))
+        return self
+
+    def recalibrate(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        target: str | None = None,
+        sql: str | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Choose strength and discount anew on rows that are counted.
+
+        >>> X = {"x": ["S", "S", "L", "L"]}
+        >>> m = AODE(smoothing=1).fit(X, [1, 1, 2, 2])
+        >>> m.recalibrate(X, [1, 1, 2, 2]).temperature_
+        1.0
+        """
+        model, sample = self._model(), Sample(TRIED)
+        rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+        for part in rows.labelled():
+            sample.add(part.counted())
+        with all_or_nothing(self):
+            self._adopt(model.tally, None)
+            self._try(sample, None)
+        return self
+
+    def __add__(self, other: object) -> Self:
+        """The model of both data sets, with the parameters of the first; bins must be the same."""
+        if not isinstance(other, AODE):
+            return NotImplemented
+        tally = self._combined(other, self._joined)
+        mine, theirs = self._model().trust, other._model().trust
+        return self._with(tally, mine + theirs if mine and theirs else mine or theirs)
+
+    def __sub__(self, other: object) -> Self:
+        """The model without the rows of the other."""
+        if not isinstance(other, AODE):
+            return NotImplemented
+        return self._with(self._combined(other, _less), self._model().trust)
+
+    # ------------------------------------------------------------------ the model
+
+    @property
+    def bins_(self) -> dict[str, list[float]]:
+        """Where each numeric column is cut: the least value of each bin but the first."""
+        return {name: cuts.tolist() for name, cuts in self._model().tally.edges.items()}
+
+    @property
+    def strength_(self) -> float:
+        """How many rows a column's own shares are worth beside those of a parent."""
+        return self._model().m
+
+    @property
+    def memory_(self) -> int:
+        """The bytes that counting needs, as ``memory_limit`` bounds them."""
+        model = self._model()
+        return bytes_needed(model.tally.layout, len(model.counts.classes))
+
+    def _model(self) -> Model:  # type: ignore[override]
+        super()._model()
+        return self.model_
+
+    def _fit(
+        self, X: Any, y: Any, classes: Any, target: str | None, sql: str | None, weight: Any
+    ) -> Self:
+        with all_or_nothing(self):
+            self._check_parameters()
+            rows = gather(self, X, y, target, sql, weight, kinds=self.kinds)
+            _check_columns(rows.schema)
+            sample = self._sample()
+            tally = learn(rows, self.bins, self.memory_limit, sample)
+            rows.remember(self)
+            self.model_ = Model(rows.schema, tally)
+            self._adopt(self._declared(tally, classes), None)
+            self._try(sample, None)
+        return self
+
+    def _declared(self, tally: Tally, classes: Any) -> Tally:
+        """With classes that have no rows yet."""
+        if classes is None:
+            return tally
+        named = encoding.class_codes(classes, "classes").classes
+        return tally.widened(nothing(columns_of(self.schema_), tally.edges, named))
+
+    def _joined(self, a: Tally, b: Tally) -> Tally:
+        """Both together, if that fits."""
+        both = a.counts + b.counts
+        check_memory(both.tables[VALUES].cells, len(both.classes), self.memory_limit)
+        return a + b
+
+    def _combined(self, other: AODE, combine: Callable[[Tally, Tally], Tally]) -> Tally:
+        mine, theirs = (
+            {c.name: (c.kind, c.unit) for c in side._model().schema.columns}
+            for side in (self, other)
+        )
+        for name in {**mine, **theirs}:
+            if mine.get(name) != theirs.get(name):
+                sides = [side[name][0] if name in side else "absent" for side in (mine, theirs)]
+                raise InputError(
+                    f"column {name!r} is {sides[0]} in one model and {sides[1]} in the other.",
+                    hint="state the kinds of columns where inference differs",
+                )
+        return combine(self._model().tally, other._model().tally)
+
+    def _with(self, tally: Tally, trust: Trust | None) -> Self:
+        """Another model of the same columns and parameters."""
+        result: Self = clone(self)
+        kept = {n: v for n, v in vars(self).items() if n.endswith("_") and not n.startswith("_")}
+        result.__dict__.update(kept)
+        result._adopt(tally, trust)
+        return result
+
+    def _adopt(self, tally: Tally, trust: Trust | None) -> None:
+        """Make this tally the model."""
+        n_classes = len(tally.counts.classes)
+        prior = None if self.prior is None else np.exp(fixed_prior(self.prior, n_classes))
+        m, settings = self._check_parameters()
+        self.model_ = Model(self.schema_, tally, m, prior=prior, trust=trust, **settings)
+        self.classes_ = tally.counts.classes
+
+    def _sample(self) -> Sample | None:
+        wanted = self.calibrate or isinstance(self.smoothing, str)
+        return Sample(TRIED) if wanted else None
+
+    def _try(self, sample: Sample | None, before: Trust | None) -> None:
+        """Choose strength and discount on some of the rows that were just counted."""
+        if sample is None or not sample.parts:
+            return
+        some = joined(sample.parts)
+        layout, n_rows = self.model_.tally.layout, some.batch.n_rows
+        work = layout.n_columns**2 * len(self.classes_) * n_rows
+        step = max(1, min(-(-work // WORK), n_rows // FEWEST))
+        total = self.model_.tried(some.taken(np.arange(0, n_rows, step)))
+        total = total * (step * sample.stride)
+        self._adopt(self.model_.tally, total if before is None else before + total)
+
+    def _check_parameters(self) -> tuple[float | None, dict[str, Any]]:
+        bins.check(self.bins)
+        if self.missing not in ("auto", "skip", "value"):
+            raise ParameterError(
+                f"missing must be one of 'auto', 'skip', 'value', got {self.missing!r}.",
+                hint="'auto' is the default",
+            )
+        if not _between(self.support, 0, np.inf):
+            raise ParameterError(
+                f"support must be a number >= 0, got {self.support!r}.",
+                hint="30 is what the authors of AODE took, 0 lets every value be a parent",
+            )
+        if not _between(self.memory_limit, 1, np.inf):
+            raise ParameterError(
+                f"memory_limit must be a number of bytes, got {self.memory_limit!r}.",
+                hint="1 << 30 is one GiB, the default",
+            )
+        settings = {
+            "missing": self.missing,
+            "least": float(self.support),
+            "calibrate": bool(self.calibrate),
+        }
+        return _smoothing(self.smoothing), settings
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a ``.deciban`` file: whole, or not at all.
+
+        >>> import tempfile
+        >>> from deciban import load
+        >>> m = AODE().fit({"x": ["S", "S", "L"], "z": [1, 2, 3]}, [1, 1, 2])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     m.save(f"{folder}/m.deciban")
+        ...     load(f"{folder}/m.deciban").counts_ == m.counts_
+        True
+        """
+        model, named = self._model(), hasattr(self, "feature_names_in_")
+        storage.save(path, files.to_stored(model, self.get_params(), self.target_, named))
+
+    @classmethod
+    def from_stored(cls, stored: storage.Stored) -> Self:
+        """The estimator in a model file that was read."""
+        files.check(stored)
+        about = stored.description
+        try:
+            found = cls(**field(about, "parameters", dict))
+            m, settings = found._check_parameters()
+        except (TypeError, ParameterError) as error:
+            raise ModelFileError(f"the parameters are not those of AODE: {error}") from None
+        model = files.from_stored(stored, m, settings)
+        found.model_, found.classes_ = model, model.counts.classes
+        found.target_, found.n_features_in_ = about["target"], len(model.schema.names)
+        if field(about, "named", bool):
+            found.feature_names_in_ = labels.objects(model.schema.names)
+        _ = model.params  # what cannot be estimated is noticed now
+        return found
+
+
+def _less(tally: Tally, gone: Tally) -> Tally:
+    """What is left, which must not be nothing."""
+    left = tally - gone
+    if not len(left.counts.classes):
+        raise InputError(
+            f"nothing is left of {tally.counts.weight.sum():g} rows.",
+            hint="a model without rows knows nothing: fit another one",
+        )
+    return left
+
+
+def _between(value: Any, low: float, high: float) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and low <= float(value) < high
+
+
+def _smoothing(stated: Any) -> float | None:
+    """Checked: a number, or None for ``"auto"``."""
+    if isinstance(stated, str) and stated == "auto":
+        return None
+    if not _between(stated, 1e-6, 1e6 + 1):
+        raise ParameterError(
+            f'smoothing must be a number from 1e-6 to 1e6 or "auto", got {stated!r}.',
+            hint="1 is what Weka takes; without any, most pairs of values are impossible",
+        )
+    return float(stated)
+
+
+def _check_columns(schema: Schema) -> None:
+    """Text is named in a warning; some column must be left to learn from."""
+    if not columns_of(schema):
+        reasons = "; ".join(f"{c.name!r} is {c.kind} ({c.reason})" for c in schema.columns[:3])
+        raise InputError(
+            f"no column is left to learn from: {reasons}.",
+            hint="state what a column is, such as kinds={'name': 'categorical'}",
+        )
+    texts = schema.texts
+    if texts:
+        warnings.warn(
+            f"AODE counts no text, so {', '.join(map(repr, texts))} is ignored.",
+            UserWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,175 @@
+"""The AODE model of a mixed table: the tally, what it chooses, and what follows from both.
+
+It answers to the same names as the model of :mod:`deciban.mixed`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban import params, tabular
+from deciban.aode import scoring
+from deciban.aode.counting import columns_of
+from deciban.aode.tally import VALUES, Tally
+from deciban.aode.trust import STRENGTH, STRENGTHS, Trust
+from deciban.calibration import Calibration
+from deciban.choices import Choice, Wishes, choose
+from deciban.counts import Counts
+from deciban.engines import threads
+from deciban.families import histogram
+from deciban.families.discrete import log_shares
+from deciban.mixed.parts import Part
+from deciban.rounding import difference
+from deciban.schema import Schema
+from deciban.source.columns import Batch
+
+FloatArray = NDArray[np.float64]
+
+#: The smoothing of the class prior.
+PRIOR = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """All that training leaves behind; everything else is derived when it is asked for.
+
+    ``smoothing`` is ``m``, how many rows the shares of a column are worth
+    beside those of a parent, and smooths the shares as well; without it, both
+    are chosen by the counts and by ``trust``. ``calibrate`` is whether the
+    evidence is discounted.
+    """
+
+    schema: Schema
+    tally: Tally
+    smoothing: float | None = None
+    missing: str = "auto"
+    least: float = 0.0
+    prior: FloatArray | None = None
+    calibrate: bool = True
+    trust: Trust | None = None
+
+    @property
+    def counts(self) -> Counts:
+        """The classes, and how often each value occurs in them."""
+        return self.tally.counts
+
+    @cached_property
+    def m(self) -> float:
+        """How many rows the shares of a column are worth beside those of a parent."""
+        if self.smoothing is not None:
+            return self.smoothing
+        return STRENGTH if self.trust is None else self.trust.m(discounted=self.calibrate)
+
+    @cached_property
+    def discount(self) -> float:
+        """How far the evidence is believed."""
+        if self.trust is None or not self.calibrate:
+            return 1.0
+        return self.trust.calibration(self.m).discount
+
+    @cached_property
+    def log_prior(self) -> FloatArray:
+        """``log P(c)``."""
+        return params.class_prior(self.counts, PRIOR, fixed=self.prior)
+
+    @cached_property
+    def choices(self) -> dict[str, Choice]:
+        """How each counted column is smoothed, and whether its holes say something."""
+        counts = Counts(
+            self.counts.classes, self.counts.weight, {"categories": self.counts.tables[VALUES]}
+        )
+        found = choose(counts, Wishes(missing=self.missing))
+        return {
+            name: replace(choice, smoothing=self._lam(choice, size))
+            for (name, choice), size in zip(found.items(), self.tally.layout.sizes, strict=True)
+        }
+
+    def _lam(self, choice: Choice, size: int) -> float:
+        if self.smoothing is None:
+            return choice.smoothing
+        return self.smoothing / max(1, size + choice.missing)
+
+    @cached_property
+    def params(self) -> scoring.Params:
+        """What rows are scored with."""
+        chosen = list(self.choices.values())
+        lam = np.array([choice.smoothing for choice in chosen])
+        holes = [choice.missing for choice in chosen]
+        return scoring.estimate(self.tally, lam, self.m, holes, self.least)
+
+    # ------------------------------------------------------------------ rows
+
+    @cached_property
+    def _lookups(self) -> list[tabular.Lookup]:
+        values = self.tally.cells.values or ()
+        return [tabular.Lookup(v) for v in values[len(self.schema.numbers) :]]
+
+    def cells(self, batch: Batch) -> NDArray[np.int64]:
+        """The cells of some rows: -1 is skipped, V + j is a value never seen in column j."""
+        edges = tuple(self.tally.edges[name] for name in self.schema.numbers)
+        binned = histogram.codes_of(edges, tabular.numbers(self.schema, batch))
+        columns = tabular.category_columns(self.schema, batch)
+        codes = np.hstack([binned, tabular.codes(self._lookups, columns, batch.n_rows)])
+        layout = self.tally.layout
+        new = codes >= np.array(layout.sizes, dtype=np.int64)
+        holes = np.array([c.missing for c in self.choices.values()], dtype=bool)
+        out = np.where(new, layout.n_cells + np.arange(layout.n_columns), codes + 1)
+        out = np.where(new, out, out + layout.first[:-1])
+        return np.ascontiguousarray(np.where((codes < 0) & ~holes, -1, out), dtype=np.int64)
+
+    # ------------------------------------------------------------------ scoring
+
+    def fill_joint(self, batch: Batch, out: FloatArray) -> None:
+        """Write ``log P(c) + beta * log P(x | c)`` of every row and class."""
+        said = scoring.log_likelihood(self.params, self.cells(batch))
+        out[:] = self.believed(self.log_prior, said)
+
+    def believed(self, prior: FloatArray, said: FloatArray) -> FloatArray:
+        """``prior + beta * said``."""
+        return np.asarray(prior + self.discount * said)
+
+    def explain(self, batch: Batch) -> FloatArray:
+        """``beta`` times each column's part of ``log P(x | c)``, (rows, columns, classes)."""
+        said = scoring.explain(self.params, self.cells(batch))
+        out = np.zeros((batch.n_rows, len(self.schema.names), said.shape[2]))
+        at = {name: j for j, name in enumerate(columns_of(self.schema))}
+        for j, column in enumerate(self.schema.columns):
+            for name in (*column.numbers, *column.categories):
+                out[:, j] += said[:, at[name]]
+        return out * self.discount
+
+    def left_out(
+        self, batch: Batch, y: NDArray[np.intp], weight: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Log prior and log-likelihood, (rows, classes), of counted rows as if each never was."""
+        said = scoring.left_out(self.params, self.cells(batch), y, weight)
+        return self._prior_left_out(y, weight), said
+
+    def _prior_left_out(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
+        shape = (len(y), len(self.log_prior))
+        if self.prior is not None:
+            return np.broadcast_to(self.log_prior, shape)
+        amount = np.array(np.broadcast_to(self.counts.weight, shape))
+        rows = np.arange(len(y))
+        amount[rows, y] = np.maximum(difference(amount[rows, y], weight), 0.0)
+        amount += PRIOR
+        return log_shares(amount, amount.sum(axis=1, keepdims=True), shape[1])
+
+    # ------------------------------------------------------------------ trust
+
+    def tried(self, part: Part) -> Trust:
+        """The leave-one-out loss of counted rows: of a row of weight k, one of k is left out."""
+        y, weight = part.codes_among(self.counts.classes), part.weights
+        one, cells = np.minimum(weight, 1.0), self.cells(part.batch)
+        prior = self._prior_left_out(y, one)
+        strengths = STRENGTHS if self.smoothing is None else (self.smoothing,)
+
+        def work(m: float) -> Calibration:
+            said = scoring.left_out(scoring.with_m(self.params, m), cells, y, one)
+            return Calibration.of(prior, said, y, weight)
+
+        return Trust.of(strengths, list(threads.run(work, strengths)))

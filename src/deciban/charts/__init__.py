@@ -1,0 +1,40 @@
+"""Charts by Altair: each module draws one kind of object, which it knows by its attributes.
+
+Altair is imported when a chart is made, and only here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from deciban.errors import MissingPackageError
+
+#: Colours that people who do not tell red from green can tell apart.
+FOR, AGAINST, PLAIN, TOTAL = "#2a7fb8", "#d1603d", "#5b7083", "#33434f"
+WIDTH = 460
+
+
+def altair() -> Any:
+    """The library, or an error that says how to get it."""
+    try:
+        import altair as found
+    except ImportError:
+        raise MissingPackageError(
+            "charts need Altair, which is not installed.", hint="pip install deciban[charts]"
+        ) from None
+    return found
+
+
+def data(rows: Iterable[Mapping[str, Any]]) -> Any:
+    """Rows as the data of a chart; no frame library is needed."""
+    return altair().Data(values=[dict(row) for row in rows])
+
+
+def finite(value: float, limit: float) -> float:
+    """A number that can be drawn: infinity ends at the limit.
+
+    >>> finite(float("inf"), 9.0), finite(2.0, 9.0)
+    (9.0, 2.0)
+    """
+    return max(-limit, min(limit, float(value)))

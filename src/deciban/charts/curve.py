@@ -1,0 +1,160 @@
+"""The evidence of one column: a curve with its band, steps for bins, bars for categories."""
+
+from __future__ import annotations
+
+from datetime import date, time
+from typing import Any
+
+import numpy as np
+
+from deciban.charts import AGAINST, FOR, WIDTH, altair, data, finite
+
+#: More categories, or classes, are not drawn.
+CATEGORIES, CLASSES = 30, 8
+#: Decibans beyond this are drawn here.
+LIMIT = 100.0
+
+
+def chart(curve: Any, of: Any = None) -> Any:
+    """The chart of one class, or of all where there are more than two."""
+    places = _places(curve, of)
+    rows = [row for c in places for row in _rows(curve, c)]
+    numbers = curve.kind == "number" and not isinstance(curve.x[0], time)
+    made = _line(curve, rows, len(places)) if numbers else _bars(curve, rows, len(places))
+    return made.properties(title=_title(curve, places))
+
+
+def _places(curve: Any, of: Any) -> list[int]:
+    if of is not None:
+        return [curve.place(of)]
+    if len(curve.classes) == 2:
+        return [1 - curve.place(curve.against) if curve.against is not None else 1]
+    found = [c for c, label in enumerate(curve.classes) if label != curve.against]
+    return found[:CLASSES]
+
+
+def _title(curve: Any, places: list[int]) -> Any:
+    what = curve.classes[places[0]] if len(places) == 1 else "each class"
+    other = curve.against
+    if other is None and len(curve.classes) == 2 and len(places) == 1:
+        other = curve.classes[1 - places[0]]
+    against = "the others" if other is None else other
+    band = [] if curve.low is None else [f"band: {100 * curve.level:.0f} % of the posterior"]
+    return {
+        "text": f"What {curve.column} says for {what} against {against}",
+        "subtitle": band,
+        "subtitleColor": "#667",
+    }
+
+
+def _rows(curve: Any, c: int) -> list[dict[str, Any]]:
+    low = curve.decibans if curve.low is None else curve.low
+    high = curve.decibans if curve.high is None else curve.high
+    bottom, top = _ends(curve)
+    low, high = np.maximum(low, bottom), np.minimum(high, top)
+    some = list(range(len(curve.x)))
+    if curve.kind == "category" and len(curve.x) > CATEGORIES:
+        weight = curve.rows if curve.rows is not None else np.abs(curve.decibans).max(axis=1)
+        some = sorted(np.argsort(-weight, kind="stable")[:CATEGORIES].tolist())
+    return [
+        {
+            "class": str(curve.classes[c]),
+            "x": _plain(curve.x[i]),
+            "label": curve.labels[i],
+            "decibans": finite(curve.decibans[i, c], LIMIT),
+            "low": finite(low[i, c], LIMIT),
+            "high": finite(high[i, c], LIMIT),
+            "rows": None if curve.rows is None else float(curve.rows[i]),
+        }
+        for i in some
+    ]
+
+
+def _ends(curve: Any) -> tuple[float, float]:
+    """Where a band that is far wider than the curve is cut off."""
+    drawn = np.clip(curve.decibans, -LIMIT, LIMIT)
+    room = 0.5 * float(np.ptp(drawn)) + 5.0
+    return float(drawn.min()) - room, float(drawn.max()) + room
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date | time) else value
+
+
+def _tips(alt: Any) -> list[Any]:
+    return [
+        alt.Tooltip("class:N"),
+        alt.Tooltip("label:N", title="value"),
+        alt.Tooltip("decibans:Q", format="+.2f"),
+        alt.Tooltip("low:Q", format="+.2f"),
+        alt.Tooltip("high:Q", format="+.2f"),
+        alt.Tooltip("rows:Q", format=",.0f"),
+    ]
+
+
+def _line(curve: Any, rows: list[dict[str, Any]], n_classes: int) -> Any:
+    """Numbers: a smooth curve, or steps with the bins' edges."""
+    alt = altair()
+    binned = curve.edges is not None and not isinstance(curve.x[0], date)
+    rows = _stepped(curve, rows) if binned else rows
+    kind = "T" if isinstance(curve.x[0], date) else "Q"
+    how = "step-after" if binned else "linear"
+    x = alt.X(f"x:{kind}", title=curve.column, scale=alt.Scale(zero=False, nice=False))
+    base = alt.Chart(data(rows)).encode(x=x, **_colour(alt, n_classes))
+    zero = alt.Chart(data([{"y": 0}])).mark_rule(color="#999").encode(y="y:Q")
+    y = alt.Y("decibans:Q", title="decibans")
+    return alt.layer(
+        zero,
+        base.mark_area(opacity=0.22, interpolate=how).encode(
+            y=alt.Y("low:Q", title="decibans"), y2="high:Q"
+        ),
+        base.mark_line(interpolate=how).encode(y=y, tooltip=_tips(alt)),
+    ).properties(width=WIDTH, height=260)
+
+
+def _stepped(curve: Any, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each bin from its least value on, and the last one to its end."""
+    edges, out = list(curve.edges), []
+    first, last = float(curve.x[0]), float(curve.x[-1])
+    reach = [min(first, *edges[:1]) if edges else first, *edges]
+    for start in range(0, len(rows), len(curve.x)):
+        some = rows[start : start + len(curve.x)]
+        out += [{**row, "x": left} for row, left in zip(some, reach, strict=True)]
+        end = max(last, reach[-1])
+        span = (end - reach[0]) or 1.0
+        out.append({**some[-1], "x": end if end > reach[-1] else end + 0.05 * span})
+    return out
+
+
+def _bars(curve: Any, rows: list[dict[str, Any]], n_classes: int) -> Any:
+    """Categories: a bar each, with its interval."""
+    alt = altair()
+    order = _order(rows) if curve.kind == "category" else None
+    y = alt.Y("label:N", sort=order, title=curve.column, axis=alt.Axis(labelLimit=220))
+    base = alt.Chart(data(rows)).encode(y=y, tooltip=_tips(alt))
+    x = alt.X("decibans:Q", title="decibans")
+    if n_classes > 1:
+        base = base.encode(yOffset="class:N", **_colour(alt, n_classes))
+        bars = base.mark_bar().encode(x=x)
+    else:
+        side = alt.condition("datum.decibans >= 0", alt.value(FOR), alt.value(AGAINST))
+        bars = base.mark_bar(height={"band": 0.7}).encode(x=x, color=side)
+    rules = base.mark_rule(strokeWidth=1.5).encode(
+        x="low:Q", x2="high:Q", color=alt.value("#33434f")
+    )
+    step = 22 if n_classes == 1 else max(22, 9 * n_classes)
+    return alt.layer(bars, rules).properties(
+        width=WIDTH, height=alt.Step(step, **{"for": "position"})
+    )
+
+
+def _order(rows: list[dict[str, Any]]) -> list[str]:
+    """The strongest for the first class that is drawn at the top."""
+    first = [row for row in rows if row["class"] == rows[0]["class"]]
+    return [row["label"] for row in sorted(first, key=lambda row: -row["decibans"])]
+
+
+def _colour(alt: Any, n_classes: int) -> dict[str, Any]:
+    if n_classes == 1:
+        return {"color": alt.value(FOR)}
+    return {"color": alt.Color("class:N", title="class", scale=alt.Scale(scheme="tableau10"))}

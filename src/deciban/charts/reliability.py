@@ -1,0 +1,32 @@
+"""Reliability: what was predicted beside how often it came true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deciban.charts import FOR, altair, data
+
+
+def chart(found: Any) -> Any:
+    """Points with their intervals; on the diagonal, probabilities can be taken as they are."""
+    alt = altair()
+    names = ("predicted", "observed", "low", "high", "rows")
+    columns = [getattr(found, name).tolist() for name in names]
+    rows = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+    what = "of the answer" if found.of is None else f"of {found.of}"
+    unit = alt.Scale(domain=[0, 1])
+    base = alt.Chart(data(rows)).encode(
+        x=alt.X("predicted:Q", title=f"predicted probability {what}", scale=unit)
+    )
+    ends = alt.Chart(data([{"p": 0}, {"p": 1}])).mark_line(color="#999", strokeDash=[4, 3])
+    y = alt.Y("observed:Q", title="share that came true", scale=unit)
+    return alt.layer(
+        ends.encode(x="p:Q", y="p:Q"),
+        base.mark_rule(color=FOR).encode(y="low:Q", y2="high:Q"),
+        base.mark_line(color=FOR, opacity=0.5).encode(y=y),
+        base.mark_circle(color=FOR, opacity=1).encode(
+            y=y,
+            size=alt.Size("rows:Q", title="rows", scale=alt.Scale(range=[25, 250])),
+            tooltip=[alt.Tooltip(f"{name}:Q", format=".3~f") for name in names],
+        ),
+    ).properties(width=340, height=340, title="Reliability")

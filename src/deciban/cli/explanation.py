@@ -1,0 +1,85 @@
+"""explain: the reasons for the answers to some rows, in decibans."""
+
+from __future__ import annotations
+
+import html as escaping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from deciban.cli import models
+from deciban.cli.options import class_of
+from deciban.cli.reading import Input
+from deciban.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    from deciban.explanation import Explanation
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"></head>
+<body style="margin:2em">{body}</body></html>
+"""
+
+
+def explain(
+    path: str,
+    *,
+    row: Mapping[str, Any] | None,
+    text: str | None,
+    data: Input | None,
+    limit: int,
+    against: str | None,
+) -> list[Explanation]:
+    """The explanations of one row, of a text, or of the first rows of a table."""
+    model: Any = models.estimator(path)
+    other = class_of(against, model.classes_.tolist())
+    if data is None:
+        return [model.explain(row if text is None else text, other)]
+    found = [model.explain(one, other) for one in islice(_rows(model, data, limit), limit)]
+    if not found:
+        raise InputError("there are no rows.", hint="give a table with rows")
+    return found
+
+
+def _rows(model: Any, data: Input, limit: int) -> Iterator[dict[str, Any]]:
+    """Rows by name; columns that the model does not know are not looked at."""
+    types = models.types(model.model_) if hasattr(model, "model_") else {}
+    table = data.scan(types, rows=limit)
+    names = list(model.schema_.names)
+    for name in names:
+        table.require(name)
+    for batch in table:
+        for values in batch.tolist():
+            yield {name: values[name] for name in names}
+
+
+def show(found: Sequence[Explanation], *, json: bool) -> None:
+    """Print tables, in colour on a terminal, or one JSON object a row."""
+    if json:
+        for why in found:
+            print(why.to_json())
+        return
+    from rich.console import Console
+
+    from deciban.explanation import terminal
+
+    console = Console(highlight=False)
+    for i, why in enumerate(found):
+        if i:
+            print()
+        if console.is_terminal:
+            console.print(why)
+        else:
+            print(terminal.text(why))
+
+
+def write_html(found: Sequence[Explanation], path: str) -> None:
+    """A page that stands alone."""
+    body = '<hr style="margin:1.5em 0">'.join(why._repr_html_() for why in found)
+    page = _PAGE.format(title=escaping.escape(f"{len(found)} explained"), body=body)
+    try:
+        Path(path).write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"{path} cannot be written: {error.strerror}.") from None

@@ -1,0 +1,101 @@
+"""The evidence curve of one column: what each of its values says, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.errors import InputError, ParameterError
+from deciban.explanation.piece import Piece
+from deciban.explanation.weights import decibans
+
+FloatArray = NDArray[np.float64]
+
+#: How many samples of the posterior a band is made of, and of how many numbers at most.
+DRAWS, MOST = 1000, 1 << 23
+SEED = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Decibans of each value for every class, (values, classes), with a credible band.
+
+    ``against`` is the class compared with, None for all others. ``low`` and
+    ``high`` hold ``level`` of the posterior of the counts: few rows, wide band;
+    None where the model keeps no counts. ``rows`` are the rows behind each value.
+
+    >>> from deciban import NaiveBayes
+    >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, ["a", "a", "b"])
+    >>> c = m.curve("x")
+    >>> c.x, c.of("a").round(1), c.rows.tolist()
+    (('S', 'L'), array([ 3.5, -4.3]), [2.0, 1.0])
+    """
+
+    column: str
+    kind: Literal["number", "category", "amount"]
+    x: tuple[Any, ...]
+    labels: tuple[str, ...]
+    classes: tuple[Any, ...]
+    against: Any
+    decibans: FloatArray = field(repr=False)
+    low: FloatArray | None = field(repr=False)
+    high: FloatArray | None = field(repr=False)
+    level: float
+    rows: FloatArray | None = field(repr=False)
+    edges: tuple[float, ...] | None = None
+
+    def of(self, label: Any) -> FloatArray:
+        """The curve of one class."""
+        return np.asarray(self.decibans[:, self.place(label)])
+
+    def place(self, label: Any) -> int:
+        """Where a class stands."""
+        if label not in self.classes:
+            known = ", ".join(map(str, self.classes[:10]))
+            raise InputError(f"unknown class {label!r}.", hint=f"one of {known}")
+        return self.classes.index(label)
+
+    def chart(self, of: Any = None) -> Any:
+        """An Altair chart: a curve with its band, or a bar for each category."""
+        from deciban.charts import curve
+
+        return curve.chart(self, of)
+
+
+def curve(piece: Piece, classes: NDArray[Any], at: int | None, level: float) -> Curve:
+    """The curve of a piece; ``at`` is the class compared with."""
+    if not 0.0 < level < 1.0:
+        raise ParameterError(f"level must be between 0 and 1, got {level!r}.", hint="try 0.95")
+    said = decibans(piece.said, at)
+    low, high = _band(piece, said, at, level)
+    labels = tuple(classes.tolist())
+    return Curve(
+        piece.name,
+        piece.kind,
+        piece.values,
+        piece.labels,
+        labels,
+        None if at is None else labels[at],
+        said,
+        low,
+        high,
+        level,
+        None if piece.rows is None else piece.rows.sum(axis=1),
+        piece.edges,
+    )
+
+
+def _band(
+    piece: Piece, said: FloatArray, at: int | None, level: float
+) -> tuple[FloatArray | None, FloatArray | None]:
+    if piece.draws is None:
+        return None, None
+    n = max(100, min(DRAWS, MOST // max(said.size, 1)))
+    drawn = decibans(piece.draws(np.random.default_rng(SEED), n), at)
+    tail = (1.0 - level) / 2.0
+    low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
+    # What is shown is the logarithm of a mean, which may leave the quantiles of a skew posterior.
+    return np.minimum(low, said), np.maximum(high, said)

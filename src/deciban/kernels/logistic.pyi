@@ -1,0 +1,39 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+def residuals(
+    scores: FloatArray, y: NDArray[np.intp], weight: FloatArray | None, out: FloatArray
+) -> float: ...
+def curve(proba: FloatArray, weight: FloatArray | None, change: FloatArray) -> None: ...
+def scatter(
+    data: FloatArray | None,
+    rows: NDArray[Any],
+    starts: NDArray[Any],
+    W: FloatArray,
+    first: int,
+    last: int,
+    out: FloatArray,
+) -> None: ...
+def gather(
+    data: FloatArray | None,
+    rows: NDArray[Any],
+    starts: NDArray[Any],
+    R: FloatArray,
+    first: int,
+    last: int,
+    out: FloatArray,
+    squares: bool,
+) -> None: ...
+def gram(
+    data: FloatArray | None,
+    columns: NDArray[Any],
+    starts: NDArray[Any],
+    weight: FloatArray,
+    first: int,
+    last: int,
+    out: FloatArray,
+) -> None: ...

@@ -1,0 +1,142 @@
+"""Logistic regression: probabilities and residuals of scores, and products with sparse matrices.
+
+Scores are ``(rows, m)``: one column for two classes (the second against the
+first), else one a class. Sparse matrices of which all stored values are one
+come without ``data``.
+"""
+
+import numpy as np
+
+from libc.math cimport exp, log, log1p
+from libc.stdint cimport int32_t, int64_t
+
+ctypedef fused index:
+    int32_t
+    int64_t
+
+
+def residuals(
+    double[:, ::1] scores, const Py_ssize_t[::1] y, const double[::1] weight, double[:, ::1] out
+):
+    """The summed loss; scores become probabilities, ``out`` what they exceed the truth by."""
+    cdef:
+        Py_ssize_t n = scores.shape[0], m = scores.shape[1], i, k
+        double total = 0.0, w, most, mass, small
+        double* row
+    with nogil:
+        for i in range(n):
+            w = 1.0 if weight is None else weight[i]
+            row = &scores[i, 0]
+            if m == 1:
+                small = exp(-row[0] if row[0] > 0 else row[0])
+                # The score speaks against the truth, or for it.
+                total += w * (log1p(small) + (
+                    (row[0] if row[0] > 0 else -row[0]) if (row[0] > 0) != (y[i] == 1) else 0.0
+                ))
+                row[0] = 1.0 / (1.0 + small) if row[0] > 0 else small / (1.0 + small)
+                out[i, 0] = w * (row[0] - y[i])
+                continue
+            most = row[0]
+            for k in range(1, m):
+                most = row[k] if row[k] > most else most
+            small = row[y[i]] - most
+            mass = 0.0
+            for k in range(m):
+                row[k] = exp(row[k] - most)
+                mass += row[k]
+            total += w * (log(mass) - small)
+            for k in range(m):
+                row[k] /= mass
+                out[i, k] = w * row[k]
+            out[i, y[i]] -= w
+    return total
+
+
+def curve(const double[:, ::1] proba, const double[::1] weight, double[:, ::1] change):
+    """How the residuals follow a small change of the scores, in place."""
+    cdef:
+        Py_ssize_t n = proba.shape[0], m = proba.shape[1], i, k
+        double w, mean
+    with nogil:
+        for i in range(n):
+            w = 1.0 if weight is None else weight[i]
+            if m == 1:
+                change[i, 0] *= w * proba[i, 0] * (1.0 - proba[i, 0])
+                continue
+            mean = 0.0
+            for k in range(m):
+                mean += proba[i, k] * change[i, k]
+            for k in range(m):
+                change[i, k] = w * proba[i, k] * (change[i, k] - mean)
+
+
+def scatter(
+    const double[::1] data, const index[::1] rows, const index[::1] starts,
+    const double[:, ::1] W, Py_ssize_t first, Py_ssize_t last, double[:, ::1] out,
+):
+    """Add columns ``first .. last`` of a matrix, held by columns, times W."""
+    cdef:
+        Py_ssize_t m = W.shape[1], j, k
+        index p
+        double x
+    with nogil:
+        for j in range(first, last):
+            if m == 1 and data is None:
+                x = W[j, 0]
+                for p in range(starts[j], starts[j + 1]):
+                    out[rows[p], 0] += x
+                continue
+            for p in range(starts[j], starts[j + 1]):
+                x = 1.0 if data is None else data[p]
+                for k in range(m):
+                    out[rows[p], k] += x * W[j, k]
+
+
+def gather(
+    const double[::1] data, const index[::1] rows, const index[::1] starts,
+    const double[:, ::1] R, Py_ssize_t first, Py_ssize_t last, double[:, ::1] out, bint squares,
+):
+    """Columns ``first .. last`` of a matrix (or of its squares) times R."""
+    cdef:
+        Py_ssize_t m = R.shape[1], j, k
+        index p
+        double x, total
+    with nogil:
+        for j in range(first, last):
+            if m == 1 and data is None:
+                total = 0.0
+                for p in range(starts[j], starts[j + 1]):
+                    total += R[rows[p], 0]
+                out[j, 0] = total
+                continue
+            for k in range(m):
+                out[j, k] = 0.0
+            for p in range(starts[j], starts[j + 1]):
+                x = 1.0 if data is None else data[p]
+                x = x * x if squares else x
+                for k in range(m):
+                    out[j, k] += x * R[rows[p], k]
+
+
+def gram(
+    const double[::1] data, const index[::1] columns, const index[::1] starts,
+    const double[::1] weight, Py_ssize_t first, Py_ssize_t last, double[:, ::1] out,
+):
+    """Add the upper half of ``weight[i] * x_i x_i'``, rows ``first .. last``, held by rows.
+
+    Columns are sorted within a row; the last one of ``out`` is that of a constant one.
+    """
+    cdef:
+        Py_ssize_t d = out.shape[0] - 1, i
+        index p, q
+        double x
+        double* row
+    with nogil:
+        for i in range(first, last):
+            out[d, d] += weight[i]
+            for p in range(starts[i], starts[i + 1]):
+                x = weight[i] if data is None else weight[i] * data[p]
+                row = &out[columns[p], 0]
+                row[d] += x
+                for q in range(p, starts[i + 1]):
+                    row[columns[q]] += x if data is None else x * data[q]

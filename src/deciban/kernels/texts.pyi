@@ -1,0 +1,6 @@
+import numpy as np
+from numpy.typing import NDArray
+
+def utf8(
+    texts: list[str | None],
+) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.bool_]]: ...

@@ -1,0 +1,111 @@
+"""Python's texts as one block of UTF-8.
+
+Written straight into place: asking each text for its UTF-8 would make it keep
+a second copy of itself.
+"""
+
+import numpy as np
+
+from cpython.unicode cimport PyUnicode_Check
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
+from libc.string cimport memcpy
+
+cdef extern from "Python.h":
+    int PyUnicode_READY(object text) except -1
+    bint PyUnicode_IS_ASCII(object text)
+    int PyUnicode_KIND(object text)
+    void* PyUnicode_DATA(object text)
+    Py_ssize_t PyUnicode_GET_LENGTH(object text)
+
+ctypedef fused Point:
+    uint8_t
+    uint16_t
+    uint32_t
+
+
+cdef Py_ssize_t size(const Point* at, Py_ssize_t n) noexcept nogil:
+    """How many bytes the characters are in UTF-8."""
+    cdef Py_ssize_t i, total = n
+    for i in range(n):
+        total += at[i] >= 0x80
+        if Point is not uint8_t:
+            total += at[i] >= 0x800
+        if Point is uint32_t:
+            total += at[i] >= 0x10000
+    return total
+
+
+cdef void write(const Point* at, Py_ssize_t n, uint8_t* out) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef uint32_t c
+    for i in range(n):
+        c = at[i]
+        if c < 0x80:
+            out[0] = c
+            out += 1
+        elif c < 0x800:
+            out[0], out[1] = 0xC0 | (c >> 6), 0x80 | (c & 0x3F)
+            out += 2
+        elif c < 0x10000:
+            out[0], out[1] = 0xE0 | (c >> 12), 0x80 | ((c >> 6) & 0x3F)
+            out[2] = 0x80 | (c & 0x3F)
+            out += 3
+        else:
+            out[0], out[1] = 0xF0 | (c >> 18), 0x80 | ((c >> 12) & 0x3F)
+            out[2], out[3] = 0x80 | ((c >> 6) & 0x3F), 0x80 | (c & 0x3F)
+            out += 4
+
+
+cdef Py_ssize_t measured(object text) except -1:
+    cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text)
+    if PyUnicode_IS_ASCII(text):
+        return n
+    if PyUnicode_KIND(text) == 1:
+        return size(<uint8_t*>PyUnicode_DATA(text), n)
+    if PyUnicode_KIND(text) == 2:
+        return size(<uint16_t*>PyUnicode_DATA(text), n)
+    return size(<uint32_t*>PyUnicode_DATA(text), n)
+
+
+cdef int put(object text, uint8_t* out) except -1:
+    cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text)
+    if PyUnicode_IS_ASCII(text):
+        memcpy(out, PyUnicode_DATA(text), n)
+    elif PyUnicode_KIND(text) == 1:
+        write(<uint8_t*>PyUnicode_DATA(text), n, out)
+    elif PyUnicode_KIND(text) == 2:
+        write(<uint16_t*>PyUnicode_DATA(text), n, out)
+    else:
+        write(<uint32_t*>PyUnicode_DATA(text), n, out)
+    return 0
+
+
+def utf8(list texts):
+    """Offsets, bytes and gaps of texts; None is a gap, anything else a TypeError.
+
+    >>> offsets, data, missing = utf8(["né", None])
+    >>> offsets, data.tobytes().decode(), missing
+    (array([0, 3, 3]), 'né', array([False,  True]))
+    """
+    cdef:
+        Py_ssize_t n = len(texts), i
+        int64_t total = 0
+        int64_t[::1] offsets = np.zeros(n + 1, dtype=np.int64)
+        uint8_t[::1] missing = np.zeros(n, dtype=np.uint8)
+        uint8_t[::1] data
+    texts = list(texts)         # nobody else can change this one
+    for i in range(n):
+        text = texts[i]
+        if text is None:
+            missing[i] = 1
+        elif PyUnicode_Check(text):
+            PyUnicode_READY(text)
+            total += measured(text)
+        else:
+            raise TypeError(f"row {i} is not text, got {text!r}")
+        offsets[i + 1] = total
+    data = np.empty(max(total, 1), dtype=np.uint8)
+    for i in range(n):
+        if not missing[i]:
+            put(texts[i], &data[0] + offsets[i])
+    return np.asarray(offsets), np.asarray(data)[:total], np.asarray(missing).view(np.bool_)

@@ -1,0 +1,152 @@
+"""A sparse matrix and its products, by compiled loops that threads share.
+
+Products go column by column: what is read or written at random are vectors
+over the rows, which stay in the cache however many columns there are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+
+from deciban.kernels import logistic as kernel
+
+FloatArray = NDArray[np.float64]
+
+#: A part of the work holds at least this many stored values.
+PART = 1 << 18
+#: No product is cut into more parts: each has scores of its own.
+MOST_PARTS = 8
+
+
+def in_turn(work: Callable[[Any], Any], parts: Iterable[Any]) -> Iterator[Any]:
+    """One part after the other: how parts run unless a caller has threads."""
+    return map(work, parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse:
+    """A CSR matrix, with or without a constant one at the end of its rows.
+
+    >>> from scipy.sparse import csr_array
+    >>> design = Sparse(csr_array([[0.0, 2.0]]), intercept=True)
+    >>> design.scores(np.array([[1.0], [1.0], [5.0]]))
+    array([[7.]])
+    """
+
+    X: Any
+    intercept: bool = True
+    run: Callable[..., Iterator[Any]] = field(default=in_turn)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.X.shape[0])
+
+    @property
+    def width(self) -> int:
+        """How many coefficients a score has."""
+        return int(self.X.shape[1]) + self.intercept
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether all stored values are one, so that they need not be read."""
+        return bool(np.all(self.X.data == 1.0))
+
+    @cached_property
+    def columns(self) -> Any:
+        """The same matrix held by columns."""
+        return csc_array(self.X)
+
+    def scores(self, W: FloatArray) -> FloatArray:
+        """The matrix times W."""
+        W = np.ascontiguousarray(W)
+
+        def work(part: tuple[int, int]) -> FloatArray:
+            out = np.zeros((self.n_rows, W.shape[1]))
+            kernel.scatter(*self._held(self.columns), W, *part, out)
+            return out
+
+        total, *others = self.run(work, _parts(self.columns.indptr))
+        for other in others:
+            total += other
+        if self.intercept:
+            total += W[-1]
+        return np.asarray(total)
+
+    def transposed(self, R: FloatArray) -> FloatArray:
+        """The transposed matrix times R."""
+        return self._gathered(R, squares=False)
+
+    def squares(self, V: FloatArray) -> FloatArray:
+        """The transposed matrix of squares times V."""
+        return self._gathered(V, squares=True)
+
+    def shares(self, unit: FloatArray) -> FloatArray:
+        """The matrix of squares times one number a coefficient."""
+        d = self.X.shape[1]
+        out = np.asarray(self.X.power(2) @ unit[:d])
+        return out + unit[d] if self.intercept else out
+
+    def rows(self, at: NDArray[np.intp]) -> Sparse:
+        """Some of the rows."""
+        return Sparse(self.X[at], self.intercept, self.run)
+
+    def hessian(self, proba: FloatArray, weight: FloatArray | None) -> FloatArray:
+        """``sum_i w_i (diag(p_i) - p_i p_i') x x_i x_i'``, a square over (width, m)."""
+        m, size = proba.shape[1], self.width
+        w = np.ones(len(proba)) if weight is None else weight
+        if m == 1:
+            return self._gram(w * proba[:, 0] * (1 - proba[:, 0]))
+        out = np.empty((size, m, size, m))
+        for k in range(m):
+            for q in range(k + 1):
+                out[:, k, :, q] = self._gram(w * proba[:, k] * ((k == q) - proba[:, q]))
+                out[:, q, :, k] = out[:, k, :, q]
+        return out.reshape(size * m, size * m)
+
+    def _gram(self, weight: FloatArray) -> FloatArray:
+        weight = np.ascontiguousarray(weight)
+
+        def work(part: tuple[int, int]) -> FloatArray:
+            out = np.zeros((self.X.shape[1] + 1, self.X.shape[1] + 1))
+            kernel.gram(*self._held(self.X), weight, *part, out)
+            return out
+
+        total = np.asarray(sum(self.run(work, _parts(self.X.indptr))))
+        total += np.triu(total, 1).T
+        return total if self.intercept else np.ascontiguousarray(total[:-1, :-1])
+
+    def _gathered(self, R: FloatArray, *, squares: bool) -> FloatArray:
+        R = np.ascontiguousarray(R)
+        out = np.empty((self.width, R.shape[1]))
+
+        def work(part: tuple[int, int]) -> None:
+            kernel.gather(*self._held(self.columns), R, *part, out, squares)
+
+        list(self.run(work, _parts(self.columns.indptr)))
+        if self.intercept:
+            out[-1] = R.sum(axis=0)
+        return out
+
+    def _held(self, X: Any) -> tuple[Any, Any, Any]:
+        return None if self.plain else X.data, X.indices, X.indptr
+
+
+def _parts(starts: NDArray[Any]) -> list[tuple[int, int]]:
+    """Ranges of rows or columns with about the same number of stored values.
+
+    >>> _parts(np.array([0, 3, 6])), len(_parts(np.arange(0, 1 << 24, 256)))
+    ([(0, 2)], 8)
+    """
+    n = max(1, min(MOST_PARTS, int(starts[-1]) // PART))
+    cuts = np.searchsorted(starts, np.linspace(0, starts[-1], n + 1)[1:-1]).tolist()
+    cuts = [0, *cuts, len(starts) - 1]
+    return [(a, b) for a, b in itertools.pairwise(cuts) if a < b] or [(0, 0)]

@@ -1,0 +1,155 @@
+"""The objective and its solvers: derivatives, agreement, priors, offsets, sampling."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import check_grad
+
+from deciban.errors import ParameterError
+from deciban.logistic import Prior, Problem, choose, sampled, solve
+from deciban.logistic.dense import Dense
+from deciban.logistic.sparse import Sparse
+
+few = settings(max_examples=15, deadline=None, derandomize=True)
+SOLVERS = ["newton", "newton-cg", "lbfgs", "gradient"]
+shapes = given(
+    columns=st.integers(1, 5),
+    scores=st.sampled_from([1, 3, 4]),
+    held=st.sampled_from(["dense", "sparse", "binary"]),
+    intercept=st.booleans(),
+    weighted=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+
+
+def problem(columns, scores, held, intercept, weighted, seed, rows=40):
+    """A problem with everything that one can have: weights, offsets, uneven penalties, a centre."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(rows, columns)) * (rng.random((rows, columns)) < 0.7)
+    X = (X > 0).astype(float) if held == "binary" else X
+    design = Dense(X, intercept) if held == "dense" else Sparse(sparse.csr_array(X), intercept)
+    y = rng.integers(0, max(scores, 2), rows)
+    prior = Prior.l2(
+        rng.uniform(0.5, 2, columns),
+        columns,
+        scores,
+        centre=rng.normal(size=(columns, scores)),
+        intercept=intercept,
+    )
+    weight = rng.uniform(0, 2, rows) if weighted else None
+    return Problem(design, y, prior, weight, rng.normal(size=(rows, scores)) if weighted else None)
+
+
+@shapes
+@few
+def test_derivatives(**case):
+    given_ = problem(**case)
+    rng = np.random.default_rng(1)
+    shape = given_.prior.centre.shape
+    W, V = rng.normal(size=(2, *shape))
+    error = check_grad(
+        lambda w: given_.at(w.reshape(shape)).value,
+        lambda w: given_.at(w.reshape(shape)).gradient.ravel(),
+        W.ravel(),
+    )
+    assert error < 1e-4
+    point = given_.at(W)
+    change = given_.at(W + 1e-6 * V).gradient - given_.at(W - 1e-6 * V).gradient
+    np.testing.assert_allclose(given_.product(point, V), change / 2e-6, atol=1e-5)
+    hessian = given_.hessian(point)
+    np.testing.assert_allclose(hessian @ V.ravel(), given_.product(point, V).ravel(), atol=1e-10)
+    np.testing.assert_allclose(np.diagonal(hessian), given_.diagonal(point).ravel(), atol=1e-10)
+
+
+@shapes
+@few
+def test_every_solver_finds_the_same_optimum(**case):
+    given_ = problem(**case)
+    start = np.zeros_like(given_.prior.centre)
+    found = [solve(given_, start, name, 1e-10, 50_000) for name in SOLVERS]
+    assert all(solution.converged for solution in found)
+    d = given_.design.X.shape[1]
+    for solution in found[1:]:
+        np.testing.assert_allclose(solution.point.W[:d], found[0].point.W[:d], atol=1e-6)
+        assert solution.point.value == pytest.approx(found[0].point.value, rel=1e-12)
+
+
+@pytest.mark.parametrize("scores", [1, 3])
+def test_the_loss_by_hand(scores):
+    X, y = np.array([[1.0], [2.0]]), np.array([0, 1])
+    W = np.array([[0.5, -0.25, 1.0][:scores]])
+    at = Problem(Dense(X, False), y, Prior.l2(2.0, 1, scores, intercept=False)).at(W)
+    scored = X @ W if scores > 1 else np.column_stack([[0, 0], X @ W])
+    proba = np.exp(scored) / np.exp(scored).sum(axis=1, keepdims=True)
+    assert at.value == pytest.approx(-np.log(proba[[0, 1], y]).sum() + np.sum(W**2))
+
+
+def test_far_scores_neither_overflow_nor_underflow():
+    X = np.array([[1e4], [-1e4]])
+    for scores in (1, 3):
+        W = np.array([[1.0, -1.0, 0.0][:scores]])
+        at = Problem(Dense(X, False), np.array([1, 0]), Prior.l2(0.0, 1, scores, intercept=False))
+        assert np.isfinite(at.at(W).value)
+        assert np.isfinite(at.at(W).gradient).all()
+    assert at.at(W).value == pytest.approx(4e4)
+
+
+def test_an_offset_is_a_column_whose_coefficient_is_one():
+    rng = np.random.default_rng(0)
+    X, extra = rng.normal(size=(50, 2)), rng.normal(size=(50, 1))
+    y = rng.integers(0, 2, 50)
+    fixed = Problem(Dense(X), y, Prior.l2(1.0, 2, 1), offset=extra)
+    stiff = Problem(
+        Dense(np.hstack([X, extra])),
+        y,
+        Prior.l2([1.0, 1.0, 1e12], 3, 1, centre=[[0], [0], [1.0]]),
+    )
+    a, b = (solve(p, np.zeros_like(p.prior.centre)).point.W.ravel() for p in (fixed, stiff))
+    np.testing.assert_allclose(a, b[[0, 1, 3]], atol=1e-6)
+
+
+@pytest.mark.parametrize("scores", [1, 3])
+@pytest.mark.parametrize("kind", [Dense, lambda X: Sparse(sparse.csr_array(X))])
+def test_a_sample_leads_to_the_optimum_of_all_rows(scores, kind):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(4000, 3))
+    X[:, 2] = np.arange(4000) % 1000 == 0  # what matters is in four rows
+    y = (X[:, 0] + rng.logistic(size=4000) > 0).astype(np.intp) + (scores > 1) * (X[:, 1] > 1)
+    whole = Problem(kind(X), y, Prior.l2(0.1, 3, scores))
+    assert sampled.pays(whole)
+    start = np.zeros((4, scores))
+    exact = solve(problem=whole, start=start, solver="lbfgs", tol=1e-10, max_iter=10_000)
+    found = sampled.solve(whole, start, 1e-9, 50)
+    assert found.converged
+    np.testing.assert_allclose(found.point.W, exact.point.W, atol=1e-5)
+
+
+def test_a_full_precision_is_a_prior_too():
+    rng = np.random.default_rng(3)
+    given_ = problem(2, 3, "dense", True, False, 3)
+    matrix = Prior(given_.prior.centre, given_.prior.matrix())
+    full = Problem(given_.design, given_.y, matrix)
+    W = rng.normal(size=given_.prior.centre.shape)
+    np.testing.assert_allclose(full.at(W).gradient, given_.at(W).gradient)
+    np.testing.assert_allclose(full.hessian(full.at(W)), given_.hessian(given_.at(W)))
+    np.testing.assert_allclose(full.prior.diagonal(), given_.prior.diagonal())
+
+
+def test_threads_change_nothing():
+    rng = np.random.default_rng(4)
+    X = sparse.random_array((3000, 4000), density=0.1, format="csr", rng=rng)
+    W, R = rng.normal(size=(4001, 2)), rng.normal(size=(3000, 2))
+    from deciban.engines import threads
+
+    alone, shared = Sparse(X), Sparse(X, run=threads.run)
+    np.testing.assert_array_equal(alone.scores(W), shared.scores(W))
+    np.testing.assert_array_equal(alone.transposed(R), shared.transposed(R))
+    np.testing.assert_allclose(alone.scores(W), X @ W[:-1] + W[-1])
+    np.testing.assert_allclose(alone.transposed(R)[:-1], X.T @ R)
+
+
+def test_no_such_solver():
+    with pytest.raises(ParameterError, match="solver must be one of 'auto'"):
+        choose("simplex", 3, 1)
