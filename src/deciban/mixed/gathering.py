@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,19 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from deciban import encoding, schema, source
 from deciban.encoding import Labelled
+from deciban.engines import threads
 from deciban.errors import InputError, ParameterError, ShapeError
 from deciban.mixed.parts import some_rows
 from deciban.mixed.rows import Rows
 from deciban.schema import SAMPLE, Schema
-from deciban.source import naming
-from deciban.source.columns import Batch
+from deciban.source import naming, objects
+from deciban.source.columns import Batch, Column
 from deciban.text import packed
 
 #: No more texts are scored by the shortest way.
 FEW = 100
+#: Texts a batch.
+TEXTS = 8192
 
 
 def gather(
@@ -124,7 +127,23 @@ def _one_column(
         )
     stated = getattr(X, "name", None)
     name = schema.names[0] if schema else stated if stated and isinstance(stated, str) else "text"
-    return {name: X}, {name: "text", **(kinds or {})}
+    table = _in_parts(name, X) if isinstance(X, list | tuple) else {name: X}
+    return table, {name: "text", **(kinds or {})}
+
+
+def _in_parts(name: str, texts: Sequence[Any]) -> source.Scan:
+    """Texts packed some at a time: no second copy of all of them is made."""
+
+    def read() -> Iterator[Batch]:
+        for some in threads.chunks(len(texts), TEXTS):
+            part = list(texts[some])
+            try:
+                column: Column = packed(part)
+            except InputError:  # other kinds of holes, or no texts: said as of any column
+                column = objects.column(name, part)
+            yield Batch(len(part), {name: column})
+
+    return source.Scan((name,), read)
 
 
 def _is_frame(X: Any) -> bool:
