@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -184,7 +185,7 @@ def test_words_are_listed_once_each_the_strongest_first():
     parts = tuple(Part(w, 0, 1, said) for w, said in [("a", 1.0), ("b", -1.5), ("a", 1.0)])
     parts += tuple(Part(f"w{i}", 0, 1, 0.5) for i in range(20)) + (Part("nothing", 0, 1, 0.01),)
     why = Explanation("x", "y", 0.0, (Term("t", "a b a", 2.0, (), parts),), 2.0, 0.6)
-    listed = str(why).splitlines()[-1].split("   ")
+    listed = re.findall(r"\S+\s[+-]\S+", str(why).split("a b a\n")[1])
     assert listed[:3] == ["a +2.0", "b -1.5", "w0 +0.5"]
     assert len(listed) == terminal.WORDS
 
