@@ -1,6 +1,6 @@
 """Draw the picture of the README: why the model of docs/fruit.csv takes a fruit for a plum.
 
-``python examples/picture.py`` writes ``docs/explanation.svg``; it needs ``pip install deciban[charts]``.
+``python examples/picture.py`` writes ``docs/explanation.svg``, with ``deciban[charts]`` installed.
 """
 
 from __future__ import annotations

@@ -193,7 +193,7 @@ def test_html_is_escaped_and_stands_alone():
 
 def test_words_are_listed_once_each_the_strongest_first():
     parts = tuple(Part(w, 0, 1, said) for w, said in [("a", 1.0), ("b", -1.5), ("a", 1.0)])
-    parts += tuple(Part(f"w{i}", 0, 1, 0.5) for i in range(20)) + (Part("nothing", 0, 1, 0.01),)
+    parts += tuple(Part(f"w{i}", 0, 1, 0.5 if i < 20 else 0.01) for i in range(21))
     why = Explanation("x", "y", 0.0, (Term("t", "a b a", 2.0, (), parts),), 2.0, 0.6)
     listed = re.findall(r"\S+\s[+-]\S+", str(why).split("a b a\n")[1])
     assert listed[:3] == ["a +2.0", "b -1.5", "w0 +0.5"]
