@@ -59,7 +59,8 @@ def _labels(y: Any) -> Labelled | None:
         values = encoding.vector(column_or_1d(y, warn=True))
     except ValueError as error:
         raise ShapeError(str(error), hint="give one label a row") from None
-    return encoding.class_codes(values.astype(object) if values.dtype.kind == "U" else values)
+    values = values.astype(object) if values.dtype.kind == "U" else values
+    return encoding.class_codes(values, missing=True)
 
 
 def _weight(weight: Any) -> Any:
