@@ -38,7 +38,7 @@ from deciban import params, scores
 from deciban.cells import Cells
 from deciban.counts import Counts, Table
 from deciban.engines import threads
-from deciban.families import family, gaussian
+from deciban.families import family, gaussian, words
 from deciban.families.words import Bags
 from deciban.labels import Labels
 from deciban.params import Params
@@ -152,17 +152,21 @@ def _expected(problem: Problem, fitted: Params) -> tuple[list[FloatArray], float
 def soft(kind: str, X: Any, weight: FloatArray, cells: Cells) -> dict[str, Any]:
     """The sums of rows that belong to every class, (rows, classes), by so much."""
     n_rows, n_classes = weight.shape
-    if isinstance(X, Bags):  # much longer than weights: one class at a time
-        own = np.zeros(n_rows, dtype=np.intp)
-        parts = [
-            family(kind).count(X, own, 1, np.ascontiguousarray(column), cells)
-            for column in weight.T
-        ]
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    if isinstance(X, Bags):
+        names = {"amount": "amount"} if kind == "multinomial" else words.SUMS
+        return {name: _product(X.read(how), weight) for name, how in names.items()}
     each = np.tile(np.arange(n_classes), n_rows)
     many = np.repeat(X, n_classes, axis=0)
     found: dict[str, Any] = family(kind).count(many, each, n_classes, weight.ravel(), cells)
     return found
+
+
+def _product(bags: Bags, weight: FloatArray) -> FloatArray:
+    """The weighted sum of the rows for every class, (classes, words)."""
+    from scipy.sparse import csr_array
+
+    rows = csr_array((bags.data, bags.indices, bags.indptr), shape=bags.shape)
+    return np.ascontiguousarray((rows.T @ weight).T)
 
 
 # ---------------------------------------------------------------------- the objective
@@ -198,4 +202,6 @@ def _bells(block: Block, fitted: gaussian.Params) -> float:
 
 def _dot(amount: FloatArray, log: FloatArray) -> float:
     """The sum of products, where nothing times minus infinity is nothing."""
-    return float(np.where(amount > 0, amount, 0.0).ravel() @ np.where(amount > 0, log, 0.0).ravel())
+    if not np.isneginf(log).any():
+        return float(np.vdot(amount, log))
+    return float(np.vdot(amount, np.where(amount > 0, log, 0.0)))

@@ -114,7 +114,7 @@ class NaiveBayes(Scoring):
         unlabelled: Any = 1.0,
         n_starts: int = 10,
         max_rounds: int = 100,
-        tol: float = 1e-4,
+        tol: float = 1e-3,
         random_state: int = 0,
     ) -> None:
         self.kinds = kinds

@@ -184,6 +184,7 @@ class Unlabelled:
         amount = words.summed(sums, how)
         size = amount.sum() / max(table.rows.sum(), np.finfo(float).tiny)
         belief = float(words.believed(how, np.array([size]))[0])
+        extra *= _known(amount)
         cells = Cells(table.cells.values[0] if table.cells.values else np.empty(0))
         smoothed = Settings("bayes", belief * extra)
         block = Block("multinomial", cells, {"amount": belief * amount}, smoothed, table.rows)
@@ -225,6 +226,11 @@ class Unlabelled:
         parts = [em.soft("words", bags[text_block(name)], weight, cells) for name in names]
         sums = {key: np.concatenate([p[key] for p in parts], axis=1) for key in parts[0]}
         return {texts.BLOCK: Table("words", cells, weight.sum(axis=0), sums)}
+
+
+def _known(amount: FloatArray) -> float:
+    """The share of words that labelled texts have: smoothing is spread over all, no stronger."""
+    return float(np.mean(amount.any(axis=0))) if amount.any() else 1.0
 
 
 def _each(weight: FloatArray) -> Iterator[tuple[NDArray[np.intp], FloatArray]]:
