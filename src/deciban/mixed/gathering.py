@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from deciban import encoding, schema, source
+from deciban import encoding, labels, schema, source
 from deciban.encoding import Labelled
 from deciban.errors import InputError, ParameterError, ShapeError
 from deciban.mixed.parts import some_rows
@@ -55,6 +55,8 @@ def gather(
 def _labels(y: Any) -> Labelled | None:
     if y is None:
         return None
+    if isinstance(y, list | tuple) and len({str, *map(type, y)}) > 1 and str in map(type, y):
+        y = labels.objects(y)  # NumPy would write a missing label as the text "nan"
     try:
         values = encoding.vector(column_or_1d(y, warn=True))
     except ValueError as error:

@@ -78,9 +78,14 @@ class Unlabelled:
         """Where nothing is labelled; what is chosen is chosen by the table as a whole."""
         some, classes = _chunks(parts), np.arange(n_classes)
         seen = replace(model, counts=_counted(model, some, classes[:1]))
-        gentle = {n: replace(c, smoothing=min(c.smoothing, 1.0)) for n, c in seen.choices.items()}
         empty = counting.nothing(model.schema, classes) + seen.counts * 0
-        wide = _fixed(seen, empty, gentle if model.wishes.smoothing == "auto" else seen.choices)
+        if model.wishes.smoothing != "auto":
+            return cls(_fixed(seen, empty, seen.choices), seen.counts, some, 1.0)
+        # Values that are alike in the whole table need not be so in its classes.
+        gentle = {n: replace(c, smoothing=min(c.smoothing, 1.0)) for n, c in seen.choices.items()}
+        read = [replace(seen, readings={}).reading(name) for name in model.schema.texts]
+        readings = {r.column: replace(r, smoothing=min(r.smoothing, 1.0)) for r in read}
+        wide = _fixed(replace(seen, readings=readings), empty, gentle)
         return cls(wide, seen.counts, some, 1.0)
 
     def learned(self, first: Model | None, rounds: Rounds) -> tuple[Counts, Run]:
@@ -181,6 +186,8 @@ class Unlabelled:
         if how.weighting == "absence":
             plain = Settings("bayes", extra, weighting="absence")
             return Block("words", table.cells, sums, plain, table.rows), _as_it_is
+        if self.model.wishes.text == "auto":  # bursts of a word would rule the soft counts
+            how = replace(how, weighting="presence")
         amount = words.summed(sums, how)
         size = amount.sum() / max(table.rows.sum(), np.finfo(float).tiny)
         belief = float(words.believed(how, np.array([size]))[0])
