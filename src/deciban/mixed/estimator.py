@@ -265,6 +265,15 @@ class NaiveBayes(Scoring):
         model = self._model()
         return self._with(counts, honesty.shared(model.calibration, model.counts, counts))
 
+    def with_counts(self, counts: Counts) -> Self:
+        """Another model of the same columns and parameters, with other counts.
+
+        >>> m = NaiveBayes().fit({"x": ["S", "L"]}, [1, 2])
+        >>> m.with_counts(m.counts_ * 3).counts_.weight
+        array([3., 3.])
+        """
+        return self._with(counts, self._model().calibration)
+
     # ------------------------------------------------------------------ counts
 
     def _fit(
