@@ -26,7 +26,9 @@ def kept(y: np.ndarray, labels: int, seed: int) -> np.ndarray:
     return np.sort(np.concatenate(each))
 
 
-def measured(model: NaiveBayes, texts: list[str], y: list, test: pd.DataFrame, column: str) -> float:
+def measured(
+    model: NaiveBayes, texts: list[str], y: list, test: pd.DataFrame, column: str
+) -> float:
     """Accuracy in percent, and the seconds of training."""
     start = time.perf_counter()
     model.fit(texts, y)
@@ -53,10 +55,10 @@ def main() -> None:
         texts, y = train[column].tolist(), train["label"].to_numpy()
         for seed in asked.seed:
             some = kept(y, asked.labels, seed)
-            print(f"{column}, {asked.labels} labels a class, seed {seed}: alone, then with the rest")
-            alone = measured(
-                NaiveBayes(), [texts[i] for i in some], list(y[some]), test, column
+            print(
+                f"{column}, {asked.labels} labels a class, seed {seed}: alone, then with the rest"
             )
+            alone = measured(NaiveBayes(), [texts[i] for i in some], list(y[some]), test, column)
             hidden = np.full(len(y), None, dtype=object)
             hidden[some] = y[some]
             model = NaiveBayes(unlabelled=weight)

@@ -84,7 +84,7 @@ def rises(values):
 def test_the_likelihood_never_falls_on_mixed_tables(seed, numeric, smoothing, method, missing, u):
     rng = np.random.default_rng(seed)
     X, y = mixed.table(50, seed=seed % 1000, n_classes=int(rng.integers(2, 4)))
-    how = dict(numeric=numeric, smoothing=smoothing, method=method, missing=missing)
+    how = {"numeric": numeric, "smoothing": smoothing, "method": method, "missing": missing}
     model = NaiveBayes(**how, unlabelled=u, tol=0, max_rounds=25)
     weight = rng.integers(0, 4, 50) if seed % 2 else None
     seen = hidden(y, rng)
@@ -146,7 +146,7 @@ def test_weight_k_is_k_copies():
     k = np.random.default_rng(1).integers(1, 4, 40)
     many = np.repeat(np.arange(40), k)
     copies = mixed.part(X, seen, many)
-    how = dict(calibrate=False, smoothing=1, numeric="gaussian")
+    how = {"calibrate": False, "smoothing": 1, "numeric": "gaussian"}
     one = NaiveBayes(**how).fit(X, seen, sample_weight=k)
     two = NaiveBayes(**how).fit(*copies)
     assert one.likelihood_ == pytest.approx(two.likelihood_, rel=1e-9)
@@ -207,9 +207,7 @@ def test_a_mixture_finds_its_classes():
 def test_more_starts_are_no_worse():
     rng = np.random.default_rng(7)
     X = {f"x{j}": rng.integers(0, 3, 80).astype(str) for j in range(5)}
-    ends = [
-        NaiveBayes(n_classes=3, n_starts=n).fit(X, [None] * 80).likelihood_[-1] for n in (1, 4)
-    ]
+    ends = [NaiveBayes(n_classes=3, n_starts=n).fit(X, [None] * 80).likelihood_[-1] for n in (1, 4)]
     assert ends[0] <= ends[1]
 
 
@@ -217,7 +215,8 @@ def test_a_mixture_of_texts_and_bins():
     texts = ["ball goal team"] * 20 + ["vote law party"] * 20
     model = NaiveBayes(n_classes=2).fit(texts, [None] * 40)
     found = model.predict(texts)
-    assert len(set(found[:20])) == len(set(found[20:])) == 1 and found[0] != found[20]
+    assert len(set(found[:20])) == len(set(found[20:])) == 1
+    assert found[0] != found[20]
     x = np.r_[np.linspace(0, 1, 50), np.linspace(5, 6, 50)]
     model = NaiveBayes(n_classes=2, numeric="histogram").fit({"x": x, "z": x}, np.full(100, np.nan))
     assert model.counts_.weight.sum() == pytest.approx(100)

@@ -322,7 +322,9 @@ def _ratio(ratio: float) -> float:
 def _generator(seed: int) -> np.random.Generator:
     if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:
         return np.random.default_rng(int(seed))
-    raise ParameterError(f"seed must be a whole number >= 0, got {seed!r}.", hint="0 is the default")
+    raise ParameterError(
+        f"seed must be a whole number >= 0, got {seed!r}.", hint="0 is the default"
+    )
 
 
 def _table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:

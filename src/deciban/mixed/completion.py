@@ -115,7 +115,7 @@ def _loss(model: Model, sample: Sample) -> float:
 
 
 def _whole(name: str, value: Any, what: str, least: int = 1) -> int:
-    if isinstance(value, Integral) and not isinstance(value, bool) and value >= least:
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
         return int(value)
     raise ParameterError(
         f"{name} must be a whole number >= {least}, got {value!r}.", hint=f"it is {what}"
@@ -123,4 +123,4 @@ def _whole(name: str, value: Any, what: str, least: int = 1) -> int:
 
 
 def _number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= value < np.inf
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < np.inf

@@ -120,8 +120,7 @@ class Model:
     def settings(self) -> dict[str, Settings]:
         """How each block is estimated."""
         out = {
-            text_block(name): self.reading(name).settings(self.method)
-            for name in self.schema.texts
+            text_block(name): self.reading(name).settings(self.method) for name in self.schema.texts
         }
         for block, table in self.blocks.tables.items():
             if block in out:

@@ -19,11 +19,11 @@ from deciban.exact import ExactSum
 from deciban.families import gaussian, histogram, words
 from deciban.families.discrete import pseudo_count
 from deciban.families.words import Bags
+from deciban.labels import Labels
 from deciban.mixed import counting, em, texts
 from deciban.mixed.em import Block, Chunk, Problem, Run
 from deciban.mixed.model import Model, text_block
 from deciban.mixed.parts import Part
-from deciban.labels import Labels
 from deciban.schema import Schema
 from deciban.settings import Settings
 
@@ -145,8 +145,24 @@ class Unlabelled:
             {name: block for name, (block, _) in found.items()},
             list(threads.run(work, self.parts)),
             max(float(pseudo_count(model.method, model.lam)), 0.0),
-            model.prior,
+            self._prior(),
         )
+
+    def _prior(self) -> Any:
+        """The prior, if it is not free: that of labelled rows, where texts are believed less.
+
+        Evidence that is discounted would leave a free prior too much to say: it drifts
+        towards the classes that are larger already.
+        """
+        model = self.model
+        readings = [model.reading(name) for name in model.schema.texts]
+        if (
+            model.prior is None
+            and model.counts.weight.any()
+            and any(r.scale != 1 for r in readings)
+        ):
+            return np.exp(model.log_prior)
+        return model.prior
 
     def _block(self, name: str) -> Encoding:
         """A block as EM estimates it, and how its rows are encoded."""
