@@ -40,6 +40,7 @@ def measured(
 
 
 def main() -> None:
+    """Print two lines and the gain for every seed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--column", nargs="+", default=["text_stripped", "text"])

@@ -69,8 +69,8 @@ def frames():
         (pd.Series(list("wxyz")), list),
         (pl.Series(list("wxyz")), list),
         (number, lambda t: [dict(zip(number[:, 0], "wxyz", strict=True))[v] for v in t[:, 0]]),
-        (sparse.csr_array(number + 1), lambda t: ["wxyz"[int(v - 1) // 2] for v in t.todense()[:, 0]]),
-        (sparse.coo_array(number + 1), lambda t: ["wxyz"[int(v - 1) // 2] for v in t.todense()[:, 0]]),
+        (sparse.csr_array(number + 1), lambda t: ["wxyz"[int(v) // 2] for v in t.todense()[:, 0]]),
+        (sparse.coo_array(number + 1), lambda t: ["wxyz"[int(v) // 2] for v in t.todense()[:, 0]]),
     ]  # fmt: skip
 
 

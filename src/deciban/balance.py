@@ -65,7 +65,7 @@ class _Corrected:
         raise NotImplementedError
 
     def correct(self, proba: ArrayLike) -> FloatArray:
-        """Probabilities of a model of these rows, as they are where classes are as common as before.
+        """Probabilities of a model of these rows, with classes as common as before.
 
         >>> class_weights(["no", "no", "no", "yes"]).correct([[0.5, 0.5]]).round(9).tolist()
         [[0.75, 0.25]]
