@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from deciban import encoding, schema, source
+from deciban import encoding, labels, schema, source
 from deciban.encoding import Labelled
 from deciban.engines import threads
 from deciban.errors import InputError, ParameterError, ShapeError
@@ -62,11 +62,14 @@ def gather(
 def _labels(y: Any) -> Labelled | None:
     if y is None:
         return None
+    if isinstance(y, list | tuple) and len({str, *map(type, y)}) > 1 and str in map(type, y):
+        y = labels.objects(y)  # NumPy would write a missing label as the text "nan"
     try:
         values = encoding.vector(column_or_1d(y, warn=True))
     except ValueError as error:
         raise ShapeError(str(error), hint="give one label a row") from None
-    return encoding.class_codes(values.astype(object) if values.dtype.kind == "U" else values)
+    values = values.astype(object) if values.dtype.kind == "U" else values
+    return encoding.class_codes(values, missing=True)
 
 
 def _weight(weight: Any) -> Any:
