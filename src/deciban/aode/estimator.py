@@ -19,6 +19,7 @@ from deciban.aode.model import Model
 from deciban.aode.tally import VALUES, Tally, nothing
 from deciban.aode.trust import Trust
 from deciban.errors import InputError, ModelFileError, ParameterError
+from deciban.explanation import Explainable, Piece
 from deciban.mixed.gathering import gather
 from deciban.mixed.parts import joined
 from deciban.mixed.sample import Sample
@@ -80,6 +81,7 @@ class AODE(Scoring):
     """
 
     model_: Model  # type: ignore[assignment]
+    _additive = False
 
     def __init__(
         self,
@@ -243,6 +245,12 @@ class AODE(Scoring):
         """The bytes that counting needs, as ``memory_limit`` bounds them."""
         model = self._model()
         return bytes_needed(model.tally.layout, len(model.counts.classes))
+
+    def _pieces(self) -> list[Piece]:
+        return []  # what a value says depends on the others
+
+    def _importance(self) -> dict[str, Any]:
+        return Explainable._importance(self)
 
     def _model(self) -> Model:  # type: ignore[override]
         super()._model()

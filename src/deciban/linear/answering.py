@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from deciban import decision, explanation, scores
 from deciban.errors import ParameterError
 from deciban.linear import checks
+from deciban.plots import Plotted
 
 FloatArray = NDArray[np.float64]
 
 
-class Answering(ClassifierMixin, BaseEstimator):
+class Answering(Plotted, ClassifierMixin, BaseEstimator):
     """The methods that answer, from ``coef_``, ``intercept_`` and ``classes_``."""
 
     multi_class: str
