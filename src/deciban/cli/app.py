@@ -286,7 +286,7 @@ def report(
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Write one page about a model on labelled rows: how good, why, and what to be careful about."""
+    """Write a page about a model on labelled rows: how good, why, what to be careful about."""
     from functools import partial
 
     from deciban.cli import report as reporting

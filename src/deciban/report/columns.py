@@ -53,7 +53,16 @@ def _described(about: ColumnSchema, column: Column) -> Described:
 
 def _numbers(values: NDArray[Any]) -> str:
     low, middle, high = np.quantile(values, [0.0, 0.5, 1.0])
-    return f"{low:,.6g} to {high:,.6g}, median {middle:,.6g}"
+    return f"{_number(low)} to {_number(high)}, median {_number(middle)}"
+
+
+def _number(value: float) -> str:
+    """As people write it.
+
+    >>> _number(1490400.0), _number(0.25)
+    ('1,490,400', '0.25')
+    """
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
 def _times(column: Times) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ def _bins(edges: FloatArray) -> list[str]:
     ends = [f"{edge:,.6g}" for edge in edges.tolist()]
     if not ends:
         return ["any number"]
-    middle = [f"{a} to {b}" for a, b in zip(ends, ends[1:], strict=False)]
+    middle = [f"{a} to {b}" for a, b in pairwise(ends)]
     return [f"below {ends[0]}", *middle, f"{ends[-1]} or more"]
 
 

@@ -42,7 +42,7 @@ class Figure:
     @cached_property
     def svg(self) -> str:
         """The picture."""
-        made = self.chart.to_dict()
+        made = self.chart.to_dict(validate=False)  # its parts were checked as they were made
         made["config"] = {**made.get("config", {}), **CONFIG}
         text: str = _vl_convert().vegalite_to_svg(made)
         return text

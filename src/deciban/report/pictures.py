@@ -77,10 +77,9 @@ def _cost(found: Evaluation) -> Figure:
     if best is not None and np.isfinite(best):
         marks.append((f"best here {best:.3f}", best))
     of = found.classes.tolist()[1]
-    shows = (
-        f"What a row costs on average if {of} is answered from a probability on. "
-        + "; ".join(name for name, _ in marks)
-    ).strip() + "."
+    shows = f"What a row costs on average if {of} is answered from a probability on." + (
+        f" Marked: {', '.join(name for name, _ in marks)}." if marks else ""
+    )
     return Figure("cost", "Cost by threshold", shows,
                   threshold_charts.cost(found.thresholds(), of, marks))  # fmt: skip
 
@@ -133,8 +132,9 @@ def evidence(model: Any, weights: Importance, seen: Observed | None) -> Iterator
 def _curve(number: int, name: str, curve: Any, observed: bool) -> Figure:
     top = int(np.abs(np.nan_to_num(curve.decibans[:, -1])).argmax())
     shows = (
-        f"What the values of {name} say, in decibans: above zero for, below zero against. Of "
-        f"{curve.classes[-1]}, {curve.labels[top]} says most: {curve.decibans[top, -1]:+.1f}."
+        f"What the values of {name} say, in decibans: above zero for, below zero against. "
+        f"About {curve.classes[-1]}, {curve.labels[top]} says most: "
+        f"{curve.decibans[top, -1]:+.1f}."
     )
     if observed:
         shows += " Averages over these rows: it depends on the other columns or is a slope."

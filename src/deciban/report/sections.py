@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from deciban.evaluation.report import FIGURES, LISTED
 from deciban.evaluation.text import between, figure
 from deciban.report import markup
+from deciban.report.drift import Drift
 from deciban.report.found import Report
 from deciban.report.markup import details, items, paragraph, scrolled, table, text
 from deciban.report.surprising import Surprise
@@ -26,6 +27,8 @@ MEANINGS = {
     "expected_cost": "cost a row, by its own probabilities",
     "realised_cost": "cost a row, as it turned out",
 }
+#: Columns with a lower index stand still.
+STILL = 0.0005
 #: Those that are written large.
 KEY = ("accuracy", "log_loss", "roc_auc", "calibration_error")
 
@@ -185,8 +188,7 @@ def _probability(p: float) -> str:
 def drifted(found: Report) -> str:
     """How far each column has moved, and how far each gets alone."""
     moved = [
-        (d.column, d.verdict, f"{d.index:.3f}", d.cell, f"{100 * d.before:.1f} %",
-         f"{100 * d.now:.1f} %")
+        (d.column, d.verdict, f"{d.index:.3f}", *_moved(d))
         for d in found.drifts
     ]  # fmt: skip
     head = ("column", "since training", "stability index", "moved most", "then", "now")
@@ -199,9 +201,16 @@ def drifted(found: Report) -> str:
         (a.column, f"{100 * a.accuracy:.1f} %", f"{100 * a.avoided:.1f} %", "suspect" * a.suspect)
         for a in found.alone
     ]
-    head = ("column", "accuracy alone", "errors avoided", "")
-    second = table("Each column alone", head, single, right=(1, 2)) if single else ""
+    names = ("column", "accuracy alone", "errors avoided", "")
+    second = table("Each column alone", names, single, right=(1, 2)) if single else ""
     return _notes(found, "drift") + first + second
+
+
+def _moved(drift: Drift) -> tuple[str, str, str]:
+    """The cell that moved most, if any did, and its shares."""
+    if drift.index < STILL:
+        return "", "", ""
+    return drift.cell, f"{100 * drift.before:.1f} %", f"{100 * drift.now:.1f} %"
 
 
 def data(found: Report) -> str:

@@ -29,7 +29,8 @@ caption { text-align: left; padding: .25rem 0; font-size: .9rem; }
 th, td { text-align: left; padding: .3rem 1rem .3rem 0; vertical-align: top;
   border-bottom: 1px solid var(--line); font-weight: normal; }
 th[scope=col] { color: var(--soft); white-space: nowrap; }
-th[scope=row] { max-width: 18rem; overflow-wrap: anywhere; }
+th[scope=row] { max-width: 18rem; overflow-wrap: break-word; }
+td:not(.number):not(:empty) { min-width: 8rem; max-width: 34rem; overflow-wrap: break-word; }
 .number { text-align: right; white-space: nowrap; }
 figure { margin: 1rem 0; }
 figcaption { font-size: .9rem; margin-top: .25rem; }
