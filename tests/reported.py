@@ -23,8 +23,9 @@ def texts():
         y = rng.integers(0, 2, n)
         said = [f"{words[c][rng.integers(2)]} {' '.join(rng.permutation(list('abcdefgh')))}"
                 for c in y]  # fmt: skip
+        noisy = np.where(rng.random(n) < 0.1, 1 - y, y)
         return {"text": said, "size": rng.normal(y, 2.0).round(2).tolist(),
-                "y": [["spam", "ham"][c] for c in y]}  # fmt: skip
+                "y": [["spam", "ham"][c] for c in noisy]}  # fmt: skip
 
     return NaiveBayes(kinds={"text": "text"}).fit(rows(120), target="y"), rows(80)
 

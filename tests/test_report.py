@@ -15,7 +15,7 @@ from deciban.errors import (
     MissingValueError,
     ParameterError,
 )
-from deciban.report import printed, report
+from deciban.report import printed, report, sections
 from deciban.report.counted import Cellular
 from deciban.report.drift import drifts
 from deciban.report.leaks import accuracy
@@ -77,6 +77,12 @@ def test_surprising_rows_are_those_that_went_most_wrong():
         assert s.probability == pytest.approx(dict(s.why.posterior())[s.truth], abs=1e-9)
 
 
+def _values(chart):
+    """The data of a chart, wherever it stands."""
+    data = chart.get("data") or chart["layer"][0]["data"]
+    return data["values"] if "values" in data else chart["datasets"][data["name"]]
+
+
 def test_the_observed_importance_is_the_mean_evidence_for_the_truth():
     model, rows = MODELS["LogisticRegression"]()
     chart = next(f for f in report(model, rows, target="y", bootstrap=0).figures
@@ -84,9 +90,7 @@ def test_the_observed_importance_is_the_mean_evidence_for_the_truth():
     said = model.evidence(rows[["a", "b", "c"]])
     codes = (rows["y"] == model.classes_[1]).to_numpy().astype(int)
     mean = said[np.arange(len(rows)), :, codes].mean(axis=0)
-    drawn = {row["feature"]: row["decibans"] for row in chart["layer"][0]["data"]["values"]} if (
-        "data" in chart["layer"][0]) else {
-        row["feature"]: row["decibans"] for row in chart["data"]["values"]}  # fmt: skip
+    drawn = {row["feature"]: row["decibans"] for row in _values(chart)}
     assert drawn == pytest.approx(dict(zip("abc", mean, strict=True)))
 
 
@@ -106,14 +110,13 @@ def test_a_column_that_follows_from_the_answer_is_a_suspect(kind):
     rows = {
         "noise": rng.normal(size=400),
         "leak": y * 2.0 + rng.random(400),
-        "id2": np.arange(400.0),
     }
     X = np.column_stack(list(rows.values())) if kind == "LogisticRegression" else rows
     labels = np.where(y, "yes", "no")
     found = report(getattr(deciban, kind)().fit(X, labels), X, labels, bootstrap=0)
     name = "x1" if kind == "LogisticRegression" else "leak"
     assert kinds(found, "leakage") == [name]
-    assert "leak" in found.html()
+    assert f"{name} alone is right" in sections.careful(found)
 
 
 def test_values_that_occur_once_do_not_look_perfect():
@@ -173,7 +176,7 @@ def test_classes_that_the_model_has_never_seen_are_named():
     rows = {**rows, "y": ["new" if i < 5 else label for i, label in enumerate(rows["y"])]}
     found = report(model, rows, bootstrap=0)
     assert kinds(found, "unknown class") == ["new"]
-    assert "new" in found.html()
+    assert "new" in sections.careful(found)
 
 
 # ---------------------------------------------------------------------- input
@@ -229,7 +232,7 @@ def test_the_command_writes_the_page_and_its_charts(fruit, tmp_path):
     facts = json.loads(out)
     assert facts["rows"] == 200
     assert facts["bytes"] == page.stat().st_size
-    assert [c["kind"] for c in facts["cautions"]][0] == "same rows"
+    assert "same rows" in [c["kind"] for c in facts["cautions"]]
     for name in facts["charts"]:
         assert (charts / f"{name}.svg").read_text(encoding="utf-8").startswith("<svg")
         assert (charts / f"{name}.png").read_bytes().startswith(b"\x89PNG")
