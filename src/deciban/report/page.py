@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from string import Template
 
 from deciban.evaluation.text import between, figure
@@ -34,8 +35,8 @@ _PAGE = Template("""<!DOCTYPE html>
 <main id="content">
 $body
 </main>
-<footer><p>Written by deciban $version. A deciban is a tenth of a power of ten of odds: 10 decibans
-are odds of ten to one, 20 of a hundred to one.</p></footer>
+<footer><p>Written by deciban $version. Evidence is counted in decibans: 10 of them make the
+odds ten times larger, 20 a hundred times.</p></footer>
 </body>
 </html>
 """)
@@ -52,8 +53,6 @@ class Section:
 
 def page(found: Report) -> str:
     """The whole file."""
-    import deciban
-
     made = [section for section in _sections(found) if section.content]
     return _PAGE.substitute(
         title=text(found.title),
@@ -61,7 +60,7 @@ def page(found: Report) -> str:
         about=text(_about(found)),
         contents="".join(f'<li><a href="#{s.name}">{text(s.title)}</a></li>' for s in made),
         body="\n".join(_section(section) for section in made),
-        version=text(deciban.__version__),
+        version=text(metadata.version("deciban")),
     )
 
 

@@ -24,13 +24,14 @@ a:focus-visible, summary:focus-visible, .scroll:focus-visible { outline: 3px sol
 nav ul { list-style: none; padding: 0; margin: 1rem 0 0; display: flex; flex-wrap: wrap;
   gap: .25rem 1rem; }
 .scroll { overflow-x: auto; max-width: 100%; }
-table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
+.scroll + .scroll { margin-top: 1.25rem; }
+table { width: max-content; border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding: .25rem 0; font-size: .9rem; }
 th, td { text-align: left; padding: .3rem 1rem .3rem 0; vertical-align: top;
   border-bottom: 1px solid var(--line); font-weight: normal; }
 th[scope=col] { color: var(--soft); white-space: nowrap; }
 th[scope=row] { max-width: 18rem; overflow-wrap: break-word; }
-td:not(.number):not(:empty) { min-width: 8rem; max-width: 34rem; overflow-wrap: break-word; }
+td { max-width: 34rem; overflow-wrap: break-word; }
 .number { text-align: right; white-space: nowrap; }
 figure { margin: 1rem 0; }
 figcaption { font-size: .9rem; margin-top: .25rem; }
@@ -58,7 +59,7 @@ footer { color: var(--soft); font-size: .9rem; padding-top: 1rem; padding-bottom
   header, main, footer { max-width: none; padding: 0; }
   h2 { break-after: avoid; } h3 { break-after: avoid; }
   figure, tr, .warning, .key li { break-inside: avoid; }
-  .scroll { overflow: visible; }
+  .scroll { overflow: visible; } table { width: auto; }
   .wide svg { max-width: 100%; }
   details { break-inside: avoid; }
   details::details-content { content-visibility: visible; height: auto; }
