@@ -1,11 +1,12 @@
 """How good the probabilities are, on real tables, beside what people build today.
 
-    python bench/quality.py [DIRECTORY] [--rows 10000] [--only NAME,NAME]
+    python bench/quality.py [DIRECTORY] [--rows 10000] [--only NAME,NAME] [--strong] [--ebm]
 
 Every Parquet file of the directory is a table with a column ``label`` and
 perhaps ``split`` (train, test); without one, 5 folds with a fixed seed. For
 each table and in the mean: log loss, accuracy, calibration error and seconds.
-The peers fill holes with medians and "?", as their users must.
+The peers fill holes with medians and "?", as their users must. ``--strong`` adds
+the flagship and what it is measured against, ``--ebm`` the slowest of them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 
-from deciban import AODE, NaiveBayes
+import peers
+from deciban import AODE, BayesClassifier, NaiveBayes
 
 #: Probabilities below this count as this: a peer that is sure and wrong is not infinitely wrong.
 LEAST = 1e-15
@@ -50,6 +52,14 @@ def ours(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> tuple[np.nda
 def pairs(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """The defaults of AODE."""
     model = AODE().fit(train, y)
+    return model.classes_, model.predict_proba(test)
+
+
+def flagship(
+    train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame
+) -> tuple[np.ndarray, np.ndarray]:
+    """The defaults of BayesClassifier."""
+    model = BayesClassifier(progress=False).fit(train, y)
     return model.classes_, model.predict_proba(test)
 
 
@@ -193,13 +203,17 @@ def main() -> None:
     parser.add_argument("directory", nargs="?", default="../shared/data/tabular", type=Path)
     parser.add_argument("--rows", type=int, default=10_000, help="leave larger tables out")
     parser.add_argument("--only", default="", help="some tables, by name")
+    parser.add_argument("--strong", action="store_true", help="the flagship and its peers")
+    parser.add_argument("--ebm", action="store_true", help="interpret's EBM as well (slow)")
     options = parser.parse_args()
     files = sorted(options.directory.glob("*.parquet")) if options.directory.is_dir() else []
     if not files:
         print(f"quality: no Parquet files in {options.directory}; pass a directory of tables")
         return
     warnings.simplefilter("ignore")
-    names, results, start = list(METHODS), {}, time.perf_counter()
+    methods = {"flagship": flagship, **peers.STRONG, **METHODS} if options.strong else METHODS
+    methods = {**methods, **(peers.SLOW if options.ebm else {})}
+    names, results, start = list(methods), {}, time.perf_counter()
     print("log loss     " + "".join(f"{name:>14}" for name in names))
     for file in files:
         frame = pd.read_parquet(file)
@@ -207,7 +221,7 @@ def main() -> None:
             continue
         parts = list(folds(frame))
         found = {
-            n: Figures(*np.mean([measured(METHODS[n], p) for p in parts], axis=0)) for n in names
+            n: Figures(*np.mean([measured(methods[n], p) for p in parts], axis=0)) for n in names
         }
         results[file.stem] = found
         print(f"{file.stem:18}" + "".join(f"{found[n].log_loss:14.3f}" for n in names), flush=True)

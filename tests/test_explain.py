@@ -129,6 +129,16 @@ def test_what_excludes_a_class_is_infinite():
     assert "∞" in str(sure)
 
 
+def test_sparse_rows_are_explained_one_by_one():
+    from scipy import sparse
+
+    X = sparse.csr_array([[2.0, 1.0], [0.0, 3.0]])
+    model = MultinomialNB().fit(X, ["spam", "ham"])
+    assert model.explain(X[[0]]).total == model.explain([2.0, 1.0]).total
+    with pytest.raises(InputError, match="sparse rows are not explained all at once"):
+        model.explain_rows(X)
+
+
 def test_one_class_needs_no_reasons():
     why = NaiveBayes().fit({"x": ["S", "L"]}, ["a", "a"]).explain({"x": "S"})
     assert (why.answer, why.runner_up, why.total, why.probability) == ("a", None, 0.0, 1.0)

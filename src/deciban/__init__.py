@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from deciban import conjugate, decision, errors, naive_bayes, text
     from deciban.aode import AODE
+    from deciban.bayes import BayesClassifier
     from deciban.counts import Counts
     from deciban.errors import DecibanError
     from deciban.evaluation import Comparison, Evaluation, compare, evaluate
@@ -26,6 +27,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AODE",
+    "BayesClassifier",
     "Comparison",
     "Counts",
     "DecibanError",
@@ -43,6 +45,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "BayesClassifier": "deciban.bayes",
     "AODE": "deciban.aode",
     "Comparison": "deciban.evaluation",
     "Counts": "deciban.counts",

@@ -11,6 +11,7 @@ from deciban.errors import ModelFileError
 
 #: Where the estimator of each kind of model lives.
 HOMES = {
+    "BayesClassifier": "deciban.bayes",
     "AODE": "deciban.aode",
     "LogisticRegression": "deciban.linear",
     "NaiveBayes": "deciban.mixed",

@@ -51,20 +51,26 @@ def learn(rows: Rows, bins: Any, limit: int, sample: Sample | None = None) -> Ta
                 sample.add(part)
             yield part
 
-    edges, parts = looked_at(seen(), rows.schema, bins)
-    columns = columns_of(rows.schema)
-    total: Tally | None = None
-    for coded in threads.run(lambda part: encoded(rows.schema, edges, part), parts):
-        if total is None:
-            none = nothing(columns, edges, coded.part.classes[:0])
-            total = Tally(edges, none, np.zeros((Layout.of(none.tables[VALUES].cells).n_pairs, 0)))
-        total = _counted(total, coded, limit)
+    total = tallied(rows.schema, seen(), bins, limit)
     if total is None or not rows.n_rows:
         raise ShapeError(
             "Found array with 0 sample(s): there are no rows.", hint="a table needs rows"
         )
     if not total.counts.weight.any():
         raise InputError("the total weight is zero: every weight is 0.", hint="some row must count")
+    return total
+
+
+def tallied(schema: Schema, seen: Iterator[Part], bins: Any, limit: int) -> Tally | None:
+    """The tally of some parts, of which there may be none."""
+    edges, parts = looked_at(seen, schema, bins)
+    columns = columns_of(schema)
+    total: Tally | None = None
+    for coded in threads.run(lambda part: encoded(schema, edges, part), parts):
+        if total is None:
+            none = nothing(columns, edges, coded.part.classes[:0])
+            total = Tally(edges, none, np.zeros((Layout.of(none.tables[VALUES].cells).n_pairs, 0)))
+        total = _counted(total, coded, limit)
     return total
 
 

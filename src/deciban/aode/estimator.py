@@ -16,10 +16,11 @@ from deciban.aode import bins, files
 from deciban.aode.counting import columns_of, learn
 from deciban.aode.layout import bytes_needed, check_memory
 from deciban.aode.model import Model
+from deciban.aode.pieces import pieces
 from deciban.aode.tally import VALUES, Tally, nothing
 from deciban.aode.trust import Trust
 from deciban.errors import InputError, ModelFileError, ParameterError
-from deciban.explanation import Explainable, Piece
+from deciban.explanation import Piece
 from deciban.mixed.gathering import gather
 from deciban.mixed.parts import joined
 from deciban.mixed.sample import Sample
@@ -81,7 +82,6 @@ class AODE(Scoring):
     """
 
     model_: Model  # type: ignore[assignment]
-    _additive = False
 
     def __init__(
         self,
@@ -246,11 +246,10 @@ class AODE(Scoring):
         model = self._model()
         return bytes_needed(model.tally.layout, len(model.counts.classes))
 
-    def _pieces(self) -> list[Piece]:
-        return []  # what a value says depends on the others
+    _additive = False
 
-    def _importance(self) -> dict[str, Any]:
-        return Explainable._importance(self)
+    def _pieces(self) -> list[Piece]:
+        return pieces(self._model())
 
     def _model(self) -> Model:  # type: ignore[override]
         super()._model()

@@ -1,4 +1,4 @@
-"""The ``deciban`` command: train, update, forget, merge, predict, evaluate, compare, report, inspect.
+"""The ``deciban`` command: learn, forget, merge, predict, explain, evaluate, report, inspect.
 
 Parse, call, render; no mathematics. Read in the order of a run:
 

@@ -21,6 +21,7 @@ but never by more than one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -135,7 +136,7 @@ def impossible(
 # ---------------------------------------------------------------------- estimating
 
 
-def summed(sums: dict[str, Any], settings: Settings) -> FloatArray:
+def summed(sums: Mapping[str, Any], settings: Settings) -> FloatArray:
     """The sum that a weighting is estimated from."""
     found: FloatArray = sums["amount" if settings.weighting == "amount" else "documents"]
     return found
@@ -180,12 +181,12 @@ def add(params: Params, X: Bags, out: FloatArray) -> None:
         return
     said = np.zeros_like(out)
     bag.add(params.words, bags, said)
-    out += said * believed(how, bags.sums(bags.data))[:, None]
+    out += said * believed(bags.sums(bags.data), how.scale, how.length)[:, None]
 
 
-def believed(settings: Settings, size: FloatArray) -> FloatArray:
+def believed(size: FloatArray, scale: float, length: float) -> FloatArray:
     """How far texts of so many words are believed."""
-    return np.minimum(settings.scale * np.maximum(size, 1.0) ** -settings.length, 1.0)
+    return np.minimum(scale * np.maximum(size, 1.0) ** -length, 1.0)
 
 
 def explain(params: Params, X: Bags) -> FloatArray:
@@ -213,14 +214,40 @@ def left_out(
 
     A word that only this text has is not in the vocabulary any more.
     """
-    bags = X.read(settings.weighting)
-    gone = Removal.of(bags, sums["documents"], y, weight, added(settings))
-    amount = summed(sums, settings)
+    gone = removal(sums, settings, X, y, weight)
+    ((_, said),) = contrasted(sums, params.rows, settings, gone, (settings.contrast,))
+    size = gone.kept.sums(gone.kept.data)
+    return said * believed(size, settings.scale, settings.length)[:, None]
+
+
+def removal(
+    sums: Mapping[str, Any],
+    settings: Settings,
+    X: Bags,
+    y: NDArray[np.intp],
+    weight: FloatArray,
+) -> Removal:
+    """Texts that are taken away, their words as they count."""
+    return Removal.of(X.read(settings.weighting), sums["documents"], y, weight, added(settings))
+
+
+def contrasted(
+    sums: Mapping[str, Any],
+    rows: FloatArray,
+    settings: Settings,
+    gone: Removal,
+    contrasts: Iterable[float],
+) -> Iterator[tuple[float, FloatArray]]:
+    """What texts that are taken away say in full, under each contrast."""
+    amount, contrasts = summed(sums, settings), tuple(contrasts)
     if settings.weighting == "absence":
-        said = gone.absence(amount, params.rows)
-    else:
-        t = settings.contrast
-        said = (1 - t) * gone.shares(amount) if t < 1 else np.zeros((X.shape[0], len(amount)))
-        if t > 0:
-            said -= t * gone.shares(amount.sum(axis=0) - amount, others=True)
-    return said * believed(settings, gone.kept.sums(gone.kept.data))[:, None]
+        yield from ((t, gone.absence(amount, rows)) for t in contrasts)
+        return
+    own: FloatArray = np.zeros((len(gone.y), len(amount)))
+    rest = own
+    if min(contrasts) < 1:
+        own = gone.shares(amount)
+    if max(contrasts) > 0:
+        rest = gone.shares(amount.sum(axis=0) - amount, others=True)
+    for t in contrasts:
+        yield t, (1 - t) * own - t * rest if t else own.copy()

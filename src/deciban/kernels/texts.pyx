@@ -80,6 +80,35 @@ cdef int put(object text, uint8_t* out) except -1:
     return 0
 
 
+cdef bint lone(const Point* at, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        if Point is not uint8_t and 0xD800 <= at[i] < 0xE000:
+            return True
+    return False
+
+
+def surrogates(list texts):
+    """Whether a text has a lone surrogate, which is no character.
+
+    >>> surrogates(["né", None]), surrogates(["\\udc80"])
+    (False, True)
+    """
+    cdef Py_ssize_t i
+    cdef bint found = False
+    for i in range(len(texts)):
+        text = texts[i]
+        if text is None or PyUnicode_KIND(text) == 1:
+            continue
+        if PyUnicode_KIND(text) == 2:
+            found = lone(<uint16_t*>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text))
+        else:
+            found = lone(<uint32_t*>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text))
+        if found:
+            return True
+    return False
+
+
 def utf8(list texts):
     """Offsets, bytes and gaps of texts; None is a gap, anything else a TypeError.
 

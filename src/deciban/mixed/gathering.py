@@ -17,6 +17,10 @@ from deciban.mixed.rows import Rows
 from deciban.schema import SAMPLE, Schema
 from deciban.source import naming
 from deciban.source.columns import Batch
+from deciban.text import packed
+
+#: No more texts are scored by the shortest way.
+FEW = 100
 
 
 def gather(
@@ -97,6 +101,16 @@ def is_texts(X: Any) -> bool:
         return False
     head = X[:100]
     return is_texts(head.to_pylist() if hasattr(head, "to_pylist") else list(head))
+
+
+def few_texts(X: Any, schema: Schema) -> Batch | None:
+    """A few messages for a model of texts alone, by the shortest way; None for anything else."""
+    if type(X) is not list or not 0 < len(X) <= FEW or len(schema.columns) != 1:
+        return None
+    (column,) = schema.columns
+    if column.kind != "text" or not all(type(text) is str for text in X):
+        return None
+    return Batch(len(X), {column.name: packed(X)})
 
 
 def _one_column(

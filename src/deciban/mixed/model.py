@@ -97,7 +97,7 @@ class Model:
         for block, source in (("gaussian", "moments"), ("histogram", "histogram")):
             names = self._chosen(block)
             if names:
-                tables[block] = _select(self.counts.tables[source], names)
+                tables[block] = select(self.counts.tables[source], names)
         if self.missing_columns:
             tables["missing"] = self._missing_table()
         for name in self.schema.texts:
@@ -109,7 +109,7 @@ class Model:
         for name in self.missing_columns:
             block = "histogram" if name in self.schema.numbers else "categories"
             table = self.counts.tables[block]
-            present = _select(table, [name]).sums["count"].sum(axis=1)
+            present = select(table, [name]).sums["count"].sum(axis=1)
             parts += [present, np.maximum(table.rows - present, 0.0)]
         values = (np.array([False, True]),) * len(self.missing_columns)
         cells = Cells.of_values(list(self.missing_columns), values)
@@ -158,12 +158,18 @@ class Model:
         table = self.counts.tables.get("categories")
         return [] if table is None else [tabular.Lookup(v) for v in table.cells.values or ()]
 
-    def matrices(self, batch: Batch) -> Matrices:
-        """What every block scores of some rows."""
-        numbers = tabular.numbers(self.schema, batch)
+    def columns(self, batch: Batch) -> tuple[FloatArray, NDArray[np.int64]]:
+        """The numbers of some rows, NaN where missing, and the codes of their categories."""
         columns = tabular.category_columns(self.schema, batch)
         codes = tabular.codes(self._lookups, columns, batch.n_rows)
+        return tabular.numbers(self.schema, batch), codes
+
+    def matrices(self, batch: Batch) -> Matrices:
+        """What every block scores of some rows."""
         out: Matrices = {text_block(words.name): words.bags(batch) for words in self._words}
+        if len(out) == len(self.blocks.tables):
+            return out
+        numbers, codes = self.columns(batch)
         for block in self.blocks.tables:
             if block in out:
                 continue
@@ -300,7 +306,7 @@ def text_block(name: str) -> str:
     return f"words of {name}"
 
 
-def _select(table: Table, names: list[str]) -> Table:
+def select(table: Table, names: list[str]) -> Table:
     """The cells of some columns of a table, in the order of the table."""
     columns = table.cells.columns.tolist()
     unknown = set(names) - set(columns)

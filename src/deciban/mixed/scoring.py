@@ -15,7 +15,7 @@ from deciban.choices import Choice
 from deciban.counts import Counts
 from deciban.engines import threads
 from deciban.mixed import spoken
-from deciban.mixed.gathering import gather
+from deciban.mixed.gathering import few_texts, gather
 from deciban.mixed.model import Model
 from deciban.mixed.parts import Part
 from deciban.mixed.pieces import pieces
@@ -27,7 +27,7 @@ from deciban.source.columns import Batch
 FloatArray = NDArray[np.float64]
 
 
-class Scoring(Plotted, ClassifierMixin, BaseEstimator):
+class Answering(Plotted, ClassifierMixin, BaseEstimator):
     """The methods that answer, batch by batch on all cores."""
 
     model_: Model
@@ -121,6 +121,75 @@ class Scoring(Plotted, ClassifierMixin, BaseEstimator):
         prior = self._model().log_prior
         return explanation.decibans(prior, explanation.position(against, self.classes_))
 
+    # ------------------------------------------------------------------ the model
+
+    def _pieces(self) -> list[explanation.Piece]:
+        return pieces(self._model())
+
+    def _importance(self) -> dict[str, FloatArray]:
+        prior = np.exp(self._model().log_prior)
+        of = explanation.weighed(self._pieces(), prior, self.schema_.names)
+        return {**of, **spoken.weighed(self._model(), prior)} if self.schema_.texts else of
+
+    def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
+        return spoken.spoken(self._model(), column, text)
+
+    @property
+    def schema_(self) -> Schema:
+        """What each column is, and why."""
+        return self.model_.schema
+
+    @property
+    def counts_(self) -> Counts:
+        """The table of counts."""
+        return self.model_.counts
+
+    def _model(self) -> Model:
+        if "model_" not in self.__dict__:
+            check_is_fitted(self, "model_")
+        return self.model_
+
+    def _rows(
+        self,
+        X: Any,
+        y: Any = None,
+        target: str | None = None,
+        sql: str | None = None,
+        weight: Any = None,
+    ) -> Rows:
+        """Rows in the columns of the model."""
+        return gather(self, X, y, target, sql, weight, schema=self._model().schema)
+
+    def _target(self, y: Any, target: str | None) -> str | None:
+        """The column of labels: the one it was in training, if nothing is said."""
+        return self.target_ if y is None and target is None else target
+
+    def _scored(self, X: Any, finish: Callable[[FloatArray], None]) -> FloatArray:
+        model = self._model()
+
+        def work(batch: Batch) -> FloatArray:
+            joint = np.empty((batch.n_rows, len(self.classes_)))
+            model.fill_joint(batch, joint)
+            finish(joint)
+            return joint
+
+        few = few_texts(X, model.schema)
+        if few is not None:
+            return work(few)
+        parts = list(threads.run(work, self._rows(X).batches()))
+        return np.concatenate([np.empty((0, len(self.classes_))), *parts])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+class Scoring(Answering):
+    """The same of models whose rows can be left out again."""
+
     def leave_one_out(
         self,
         X: Any,
@@ -153,73 +222,12 @@ class Scoring(Plotted, ClassifierMixin, BaseEstimator):
         parts = list(threads.run(work, rows.labelled()))
         return np.concatenate([np.empty((0, len(self.classes_))), *parts])
 
-    # ------------------------------------------------------------------ the model
-
-    def _pieces(self) -> list[explanation.Piece]:
-        return pieces(self._model())
-
-    def _importance(self) -> dict[str, FloatArray]:
-        prior = np.exp(self._model().log_prior)
-        of = explanation.weighed(self._pieces(), prior, self.schema_.names)
-        return {**of, **spoken.weighed(self._model(), prior)}
-
-    def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
-        return spoken.spoken(self._model(), column, text)
-
-    @property
-    def schema_(self) -> Schema:
-        """What each column is, and why."""
-        return self.model_.schema
-
     @property
     def choices_(self) -> dict[str, Choice]:
         """How each counted column is modelled."""
         return self.model_.choices
 
     @property
-    def counts_(self) -> Counts:
-        """The table of counts."""
-        return self.model_.counts
-
-    @property
     def temperature_(self) -> float:
         """One over the discount of the evidence: 1 is the pure model."""
         return 1.0 / self.model_.discount
-
-    def _model(self) -> Model:
-        check_is_fitted(self, "model_")
-        return self.model_
-
-    def _rows(
-        self,
-        X: Any,
-        y: Any = None,
-        target: str | None = None,
-        sql: str | None = None,
-        weight: Any = None,
-    ) -> Rows:
-        """Rows in the columns of the model."""
-        return gather(self, X, y, target, sql, weight, schema=self._model().schema)
-
-    def _target(self, y: Any, target: str | None) -> str | None:
-        """The column of labels: the one it was in training, if nothing is said."""
-        return self.target_ if y is None and target is None else target
-
-    def _scored(self, X: Any, finish: Callable[[FloatArray], None]) -> FloatArray:
-        model = self._model()
-
-        def work(batch: Batch) -> FloatArray:
-            joint = np.empty((batch.n_rows, len(self.classes_)))
-            model.fill_joint(batch, joint)
-            finish(joint)
-            return joint
-
-        parts = list(threads.run(work, self._rows(X).batches()))
-        return np.concatenate([np.empty((0, len(self.classes_))), *parts])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags

@@ -28,7 +28,7 @@ def spoken(model: Model, column: str, text: str) -> list[tuple[str, int, int, li
     times = Counter(token for _, _, token in found)
     once = how.weighting != "amount"
     size = float(len(times) if once else len(found))
-    trust = model.discount * float(believed(how, np.array([size]))[0]) * DECIBANS
+    trust = model.discount * float(believed(np.array([size]), how.scale, how.length)[0]) * DECIBANS
     return [
         (text[start:stop], start, stop,
          (params.words.weight[places[token]] * trust / (times[token] if once else 1)).tolist())
@@ -53,7 +53,8 @@ def weighed(model: Model, prior: FloatArray) -> dict[str, FloatArray]:
         rows = np.where(table.rows > 0, table.rows, 1.0)[:, None]
         expected = summed(dict(table.sums), params.settings) / rows
         said = decibans(params.words.weight) if params.n_columns else np.zeros((0, len(prior)))
-        trust = model.discount * believed(params.settings, expected.sum(axis=1))
+        how = params.settings
+        trust = model.discount * believed(expected.sum(axis=1), how.scale, how.length)
         found[name] = prior * trust * np.einsum("cw,wc->c", expected, said)
         if params.words.absent is not None:
             found[name] += prior * trust * decibans(params.words.base)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -144,24 +145,21 @@ def _drawn(model: Any, read: Rows, found: Evaluation) -> tuple[list[Figure], lis
     made: list[Figure | Note] = [
         pictures.reliability(found), *pictures.thresholds(found, said), pictures.confusion(found)
     ]  # fmt: skip
-    weights, seen = _weights(model, read, said.codes)
+    seen = cache(lambda: observed(model, read, said.codes))
+    weights, own = _weights(model, seen)
     if len(weights):
-        made.append(pictures.importance(weights, seen is not None))
+        made.append(pictures.importance(weights, not own))
         made += pictures.evidence(model, weights, seen)
     made.append(pictures.nomogram(model))
     figures = [one for one in made if isinstance(one, Figure)]
     return figures, [one for one in made if isinstance(one, Note)]
 
 
-def _weights(model: Any, read: Rows, codes: Any) -> tuple[Importance, Observed | None]:
-    """By the model's own tables, or by what it says about these rows."""
+def _weights(model: Any, seen: Callable[[], Observed]) -> tuple[Importance, bool]:
+    """By the model's own tables, or by what it says about these rows; whether they are its own."""
     if hasattr(model, "importance"):
         try:
-            found: Importance = model.importance()
-            return found, None
+            return model.importance(), True
         except InputError:
             pass
-    if not hasattr(model, "evidence"):
-        return Importance(()), None
-    seen = observed(model, read, codes)
-    return seen.importance(), seen
+    return (seen().importance() if hasattr(model, "evidence") else Importance(())), False

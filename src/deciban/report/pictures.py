@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -108,11 +108,13 @@ def importance(weights: Importance, observed: bool) -> Figure:
     return Figure("importance", "How much each column says", shows, weights.chart(FEATURES))
 
 
-def evidence(model: Any, weights: Importance, seen: Observed | None) -> Iterator[Figure | Note]:
+def evidence(
+    model: Any, weights: Importance, seen: Callable[[], Observed]
+) -> Iterator[Figure | Note]:
     """The curves of the strongest columns."""
     names = [w.feature for w in weights if abs(w.decibans) > 1e-9]
     texts = set(_texts(model))
-    drawn = 0
+    own, drawn = _own_curves(model), 0
     for name in names:
         if drawn == CURVES:
             yield Note("evidence", f"Drawn are the {CURVES} strongest of {len(names)} columns.")
@@ -120,13 +122,21 @@ def evidence(model: Any, weights: Importance, seen: Observed | None) -> Iterator
         if name in texts:
             yield Note("evidence", f"{name} is a text: its words are shown in the rows below.")
             continue
-        try:
-            curve = model.curve(name) if seen is None else seen.curve(name)
-        except InputError as error:
-            yield Note("evidence", f"{name} has no curve: {error}")
-            continue
+        curve = own(name)
         drawn += 1
-        yield _curve(drawn, name, curve, seen is not None)
+        yield _curve(drawn, name, seen().curve(name) if curve is None else curve, curve is None)
+
+
+def _own_curves(model: Any) -> Callable[[str], Any]:
+    """The curves that a model has by itself; None where what a value says depends on others."""
+
+    def curve(name: str) -> Any:
+        try:
+            return model.curve(name) if hasattr(model, "curve") else None
+        except InputError:
+            return None
+
+    return curve
 
 
 def _curve(number: int, name: str, curve: Any, observed: bool) -> Figure:

@@ -25,7 +25,8 @@ nav ul { list-style: none; padding: 0; margin: 1rem 0 0; display: flex; flex-wra
   gap: .25rem 1rem; }
 .scroll { overflow-x: auto; max-width: 100%; }
 .scroll + .scroll { margin-top: 1.25rem; }
-table { width: max-content; border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
+table { width: max-content; border-collapse: collapse; font-size: .92rem;
+  font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding: .25rem 0; font-size: .9rem; }
 th, td { text-align: left; padding: .3rem 1rem .3rem 0; vertical-align: top;
   border-bottom: 1px solid var(--line); font-weight: normal; }

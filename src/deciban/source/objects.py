@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError
+from deciban.kernels.texts import surrogates, utf8
 from deciban.labels import is_missing
 from deciban.source.columns import Booleans, Column, Integers, Mask, Numbers, Strings, Times
 
@@ -48,6 +49,9 @@ def column(name: str, values: Sequence[Any]) -> Column:
     """
     types = set(map(type, values))
     if types == {str} or types == {str, type(None)}:
+        texts = values if isinstance(values, list) else list(values)
+        if not surrogates(texts):
+            return Strings(*utf8(texts))
         return _strings(name, values, np.array([value is None for value in values]))
     gaps = [is_missing(value) for value in values]
     known = [value for value, gap in zip(values, gaps, strict=True) if not gap]

@@ -1,0 +1,223 @@
+"""BayesClassifier: the estimator."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from deciban import explanation, labels, storage
+from deciban.bayes import files
+from deciban.bayes.learning import STEPS, learn
+from deciban.bayes.model import Model
+from deciban.bayes.progress import Progress, wanted
+from deciban.bayes.report import Report
+from deciban.choices import Wishes
+from deciban.errors import InputError, ModelFileError, ParameterError
+from deciban.mixed import counting, spoken
+from deciban.mixed.gathering import gather
+from deciban.mixed.model import Model as Counted
+from deciban.mixed.parts import Part, joined
+from deciban.mixed.pieces import pieces
+from deciban.mixed.rows import Rows
+from deciban.mixed.sample import Sample
+from deciban.mixed.scoring import Answering
+from deciban.schema import Schema
+from deciban.storage.document import field
+from deciban.transaction import all_or_nothing
+
+
+class _Kept(Sample):
+    """All rows of a table."""
+
+    def add(self, part: Part) -> None:
+        """See some more rows."""
+        self.parts.append(part)
+
+
+class BayesClassifier(Answering):
+    """The best answer that counting and weighing can give, on tables as they are.
+
+    It takes whatever :class:`NaiveBayes` takes. Its answer is a sum of terms: the
+    evidence of the counts, each column weighed; linear terms and products of
+    numbers; shallow boosted trees; and what AODE says. How far each is believed
+    is fitted on rows that it has not seen: the counts leave a row out, all else
+    is learned in five folds. ``report_`` says what was chosen. The answer still
+    adds up, column by column, in decibans.
+
+    All rows are held in memory while it learns, and are gone over many times;
+    the models of the folds are kept, as their mean.
+
+    Parameters
+    ----------
+    kinds
+        ``{column: kind}`` where inference is to be overruled; see :mod:`deciban.schema`
+    max_rows
+        weights, trees and linear terms are learned from no more rows than this, evenly
+        spaced; the counts are those of all rows
+    memory_limit
+        the most bytes that the pairs of AODE may need; where they need more, it has no share
+    random_state
+        the seed that deals rows out to folds; the same seed gives the same model
+    progress
+        ``"auto"`` (a bar on a terminal, after a second), True or False
+
+    >>> rows = [{"x": x, "z": z} for x in range(8) for z in "ab"]
+    >>> y = [(row["x"] > 3) != (row["z"] == "a") for row in rows]
+    >>> m = BayesClassifier().fit(rows * 4, y * 4)
+    >>> m.predict([{"x": 1, "z": "a"}, {"x": 1, "z": "b"}])
+    array([ True, False])
+
+    """
+
+    model_: Model  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        max_rows: int = 50_000,
+        memory_limit: int = 1 << 28,
+        random_state: int = 0,
+        progress: str | bool = "auto",
+    ) -> None:
+        self.kinds = kinds
+        self.max_rows = max_rows
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        target: str | None = None,
+        sql: str | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Learn a table, with labels ``y`` or in the column ``target``.
+
+        ``sample_weight`` is an array or the name of a column.
+
+        >>> m = BayesClassifier().fit({"x": [1, 2, 8, 9] * 5, "y": list("aabb") * 5}, target="y")
+        >>> m.predict({"x": [3]}), m.report_.rows
+        (array(['a'], dtype='<U1'), 20)
+        """
+        with all_or_nothing(self):
+            seed = self._check_parameters()
+            rows = gather(self, X, y, target, sql, sample_weight, kinds=self.kinds)
+            _check_columns(rows.schema)
+            counted, part = _counted(rows)
+            rows.remember(self)
+            # Many small problems: threads of BLAS would only wait for each other.
+            shown = wanted(self.progress)
+            with threadpool_limits(1, "blas"), Progress("learning", STEPS, shown=shown) as progress:
+                self.model_ = learn(
+                    counted, part, int(self.max_rows), int(self.memory_limit), seed, progress.tell
+                )
+            self.classes_ = counted.counts.classes
+        return self
+
+    @property
+    def report_(self) -> Report:
+        """What was chosen, and why.
+
+        >>> m = BayesClassifier().fit({"x": [1, 2, 8, 9] * 5}, list("aabb") * 5)
+        >>> [view.name for view in m.report_.views]
+        ['linear', 'products', 'trees', 'pairs']
+        """
+        model: Model = self._model()  # type: ignore[assignment]
+        return model.report
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a ``.deciban`` file: whole, or not at all.
+
+        >>> import tempfile
+        >>> from deciban import load
+        >>> m = BayesClassifier().fit({"x": [1, 2, 8, 9] * 5}, list("aabb") * 5)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     m.save(f"{folder}/m.deciban")
+        ...     load(f"{folder}/m.deciban").predict({"x": [9]})
+        array(['b'], dtype='<U1')
+        """
+        model: Model = self._model()  # type: ignore[assignment]
+        named = hasattr(self, "feature_names_in_")
+        storage.save(path, files.to_stored(model, self.get_params(), self.target_, named))
+
+    @classmethod
+    def from_stored(cls, stored: storage.Stored) -> Self:
+        """The estimator in a model file that was read."""
+        about = stored.description
+        model = files.from_stored(stored)
+        try:
+            found = cls(**field(about, "parameters", dict))
+            found._check_parameters()
+        except (TypeError, ParameterError) as error:
+            raise ModelFileError(
+                f"the parameters are not those of BayesClassifier: {error}"
+            ) from None
+        found.model_, found.classes_ = model, model.counts.classes
+        found.target_, found.n_features_in_ = about["target"], len(model.schema.names)
+        if field(about, "named", bool):
+            found.feature_names_in_ = labels.objects(model.schema.names)
+        return found
+
+    _additive = False
+
+    def _pieces(self) -> list[explanation.Piece]:
+        """What the counts say of each value by itself: it ranks columns, and names values."""
+        model: Model = self._model()  # type: ignore[assignment]
+        return pieces(model.counted)
+
+    def _importance(self) -> dict[str, Any]:
+        model: Model = self._model()  # type: ignore[assignment]
+        prior = np.exp(model.counted.log_prior)
+        of = explanation.weighed(self._pieces(), prior, self.schema_.names)
+        return {**of, **spoken.weighed(model.counted, prior)}
+
+    def _check_parameters(self) -> int:
+        """The seed; everything else is checked as well."""
+        for name, least in (("max_rows", 1), ("memory_limit", 0), ("random_state", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+                raise ParameterError(
+                    f"{name} must be a whole number >= {least}, got {value!r}.",
+                    hint="the default serves",
+                )
+        if not (isinstance(self.progress, bool) or self.progress == "auto"):
+            raise ParameterError(
+                f'progress must be "auto", True or False, got {self.progress!r}.',
+                hint='"auto" shows a bar on a terminal',
+            )
+        return int(self.random_state)
+
+
+def _counted(rows: Rows) -> tuple[Counted, Part]:
+    """The counts of all rows, and the rows that count."""
+    kept = _Kept()
+    counts = counting.learn(rows, kept)
+    parts = [part for part in kept.parts if part.batch.n_rows]
+    return Counted(rows.schema, counts, Wishes()), joined(parts)
+
+
+def _check_columns(schema: Schema) -> None:
+    """Text is named in a warning; some column must be left to learn from."""
+    if not (schema.numbers or schema.categories):
+        reasons = "; ".join(f"{c.name!r} is {c.kind} ({c.reason})" for c in schema.columns[:3])
+        raise InputError(
+            f"no column is left to learn from: {reasons}.",
+            hint="state what a column is, such as kinds={'name': 'categorical'}",
+        )
+    texts = schema.texts
+    if texts:
+        warnings.warn(
+            f"text is not learned from yet, so {', '.join(map(repr, texts))} is ignored.",
+            UserWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,200 @@
+"""BayesClassifier in a file: the models that it pools, its columns and its terms.
+
+The counts of naive Bayes and of AODE are of the same rows and so stand in one
+table; everything is checked by those whose it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.aode import files as pairs_files
+from deciban.aode.model import Model as Pairs
+from deciban.aode.tally import VALUES
+from deciban.bayes import evidence
+from deciban.bayes.columns import Columns, fitted_cells
+from deciban.bayes.margins import FloatArray
+from deciban.bayes.model import Model
+from deciban.bayes.report import Report, View
+from deciban.bayes.terms import Terms
+from deciban.bayes.trees import DEPTH, Forest
+from deciban.counts import Counts
+from deciban.errors import ModelFileError
+from deciban.mixed import files as counted_files
+from deciban.mixed.model import Model as Counted
+from deciban.storage import Stored
+from deciban.storage.document import field, only
+
+KIND = "BayesClassifier"
+_SCALES = ("low", "high", "middle", "spread", "product_middle", "product_spread")
+_TERMS = ("constants", "weights", "linear", "products")
+
+
+def to_stored(model: Model, parameters: dict[str, Any], target: str | None, named: bool) -> Stored:
+    """The model as a file holds it."""
+    counted = counted_files.to_stored(model.counted, {}, target, named)
+    tables, arrays = dict(model.counts.tables), dict[str, NDArray[Any]]()
+    if model.pairs is not None:
+        pairs = pairs_files.to_stored(model.pairs, {"bins": "auto"}, target, named)
+        tables[VALUES] = model.pairs.counts.tables[VALUES]
+        arrays |= {f"pairs_{name}": array for name, array in pairs.arrays.items()}
+    arrays |= {name: getattr(model.columns, name) for name in _SCALES}
+    arrays |= {name: getattr(model.terms, name) for name in _TERMS}
+    forest = model.terms.forest
+    arrays |= {"trees": forest.column, "tree_values": forest.value}
+    arrays["tree_sets"] = forest.left.view(np.int64)
+    description = {
+        "parameters": counted_files.plain(parameters),
+        "target": target,
+        "named": named,
+        "counted": dict(counted.description),
+        "share_of_pairs": None if model.pairs is None else model.terms.pairs,
+        "report": {
+            **asdict(model.report),
+            "views": [asdict(view) for view in model.report.views],
+            "weights": dict(model.report.weights),
+        },
+    }
+    counts = Counts(model.counts.classes, model.counts.weight, tables)
+    return Stored(KIND, counts, description, arrays=arrays)
+
+
+def from_stored(stored: Stored) -> Model:
+    """The model of a file, checked."""
+    about = stored.description
+    if stored.kind != KIND:
+        raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
+    only(about, "parameters", "target", "named", "counted", "share_of_pairs", "report")
+    if not (about.get("target") is None or isinstance(about["target"], str)):
+        raise ModelFileError("the target must be the name of a column.")
+    arrays = dict(stored.arrays)
+    if stored.counts is None:
+        raise ModelFileError("the counts are missing.")
+    own, values = _apart(stored.counts)
+    counted = counted_files.from_stored(
+        Stored("NaiveBayes", own, field(about, "counted", dict), arrays={})
+    )
+    pairs, share = _pairs(about, counted, values, arrays)
+    columns = _columns(counted, arrays)
+    terms = _terms(counted, columns, share, arrays)
+    if arrays:
+        raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
+    _ = counted.params  # what cannot be estimated is noticed now
+    return Model(counted, pairs, columns, terms, _report(field(about, "report", dict)))
+
+
+def _apart(counts: Counts) -> tuple[Counts, Counts | None]:
+    """The counts of naive Bayes, and those of AODE."""
+    tables = dict(counts.tables)
+    values = tables.pop(VALUES, None)
+    own = Counts(counts.classes, counts.weight, tables)
+    return own, None if values is None else Counts(counts.classes, counts.weight, {VALUES: values})
+
+
+def _pairs(
+    about: Mapping[str, Any], counted: Counted, values: Counts | None, arrays: dict[str, Any]
+) -> tuple[Pairs | None, float]:
+    mine = [name for name in arrays if name.startswith("pairs_")]
+    given = {name.removeprefix("pairs_"): arrays.pop(name) for name in mine}
+    if values is None and about.get("share_of_pairs") is None and not given:
+        return None, 0.0
+    share = field(about, "share_of_pairs", float)
+    if values is None or not 0.0 <= share <= 1.0:
+        raise ModelFileError("the pairs have no counts, or a share that is none.")
+    said = {
+        "columns": [asdict(column) for column in counted.schema.columns],
+        "prior": None,
+    }
+    settings = {"missing": "auto", "least": 0.0, "calibrate": True}
+    model = pairs_files.from_stored(Stored("AODE", values, said, arrays=given), None, settings)
+    _ = model.params
+    return model, share
+
+
+def _columns(counted: Counted, arrays: dict[str, Any]) -> Columns:
+    n = len(counted.schema.numbers)
+    cells = fitted_cells(counted.counts)
+    empty = np.empty(0)
+    n_products = Columns(
+        empty, empty, np.zeros(n), empty, *cells, empty, empty
+    ).product_columns.shape[1]
+    sizes = (n, n, n, n, n_products, n_products)
+    scales = {
+        name: _floats(arrays, name, (size,)) for name, size in zip(_SCALES, sizes, strict=True)
+    }
+    if np.any(scales["spread"] <= 0) or np.any(scales["product_spread"] <= 0):
+        raise ModelFileError("every spread must be above zero.")
+    edges, rank, share = cells
+    return Columns(edges=edges, rank=rank, share=share, **scales)
+
+
+def _terms(counted: Counted, columns: Columns, share: float, arrays: dict[str, Any]) -> Terms:
+    n_classes = len(counted.counts.classes)
+    n_parts, n_linear = len(evidence.names(counted)), len(columns.linear_columns)
+    n_products = columns.product_columns.shape[1]
+    return Terms(
+        _floats(arrays, "constants", (n_classes,)),
+        _floats(arrays, "weights", (n_parts,)),
+        _floats(arrays, "linear", (n_linear, n_classes)),
+        _floats(arrays, "products", (n_products, n_classes)),
+        _forest(arrays, len(columns.sizes), n_classes),
+        share,
+    )
+
+
+def _forest(arrays: dict[str, Any], n_columns: int, n_classes: int) -> Forest:
+    """The trees, whose nodes split columns that there are."""
+    column, left = _taken(arrays, "trees"), _taken(arrays, "tree_sets")
+    inner = (1 << DEPTH) - 1
+    n_trees = len(column) if column.ndim else 0
+    if column.dtype != np.int32 or column.shape != (n_trees, inner):
+        raise ModelFileError(f"the trees must have {inner} inner nodes.")
+    if left.dtype != np.int64 or left.shape != (n_trees, inner, 4):
+        raise ModelFileError("every inner node of a tree needs 256 bits.")
+    a_round = 1 if n_classes == 2 else n_classes
+    if np.any(column < -1) or np.any(column >= n_columns) or n_trees % a_round:
+        raise ModelFileError("the trees are not those of the columns and classes.")
+    value = _floats(arrays, "tree_values", (n_trees, 2 * inner + 1))
+    return Forest(column, left.view(np.uint64), value)
+
+
+def _report(entry: dict[str, Any]) -> Report:
+    only(entry, "rows", "learned_rows", "loss", "prior_loss", "views", "weights")
+    views = []
+    for view in field(entry, "views", list):
+        if not isinstance(view, dict):
+            raise ModelFileError("a view must be a record.")
+        only(view, "name", "share", "loss", "note")
+        loss = None if view.get("loss") is None else field(view, "loss", float)
+        share, note = field(view, "share", float), field(view, "note", str)
+        views.append(View(field(view, "name", str), share, loss, note))
+    weights = field(entry, "weights", dict)
+    if not all(type(value) is float for value in weights.values()):
+        raise ModelFileError("the weights of the report must be numbers.")
+    return Report(
+        field(entry, "rows", int),
+        field(entry, "learned_rows", int),
+        field(entry, "loss", float),
+        field(entry, "prior_loss", float),
+        tuple(views),
+        weights,
+    )
+
+
+def _taken(arrays: dict[str, Any], name: str) -> NDArray[Any]:
+    if name not in arrays:
+        raise ModelFileError(f"the array {name!r} is not there.")
+    found: NDArray[Any] = arrays.pop(name)
+    return found
+
+
+def _floats(arrays: dict[str, Any], name: str, shape: tuple[int, ...]) -> FloatArray:
+    found = _taken(arrays, name)
+    if found.dtype != np.float64 or found.shape != shape or not np.all(np.isfinite(found)):
+        raise ModelFileError(f"{name!r} must be finite floats of shape {shape}.")
+    return found

@@ -1,0 +1,198 @@
+"""Rows to a model: every view learned in folds, then the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.aode.model import Model as Pairs
+from deciban.bayes import columns as seeing
+from deciban.bayes import evidence, folds, linear, pairs, pool, trees
+from deciban.bayes.columns import Columns
+from deciban.bayes.folds import Rows
+from deciban.bayes.linear import Linear
+from deciban.bayes.margins import FloatArray, loss, prior
+from deciban.bayes.model import Model
+from deciban.bayes.report import Report, View
+from deciban.bayes.terms import Terms
+from deciban.bayes.trees import Grown
+from deciban.mixed.model import Model as Counted
+from deciban.mixed.parts import Part
+
+#: How many times ``learn`` tells that a step is done.
+STEPS = 5 + folds.FOLDS
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What the views learn from: rows with their classes and weights, and the folds."""
+
+    part: Part
+    columns: Columns
+    numbers: FloatArray
+    codes: NDArray[np.int64]
+    y: NDArray[np.intp]
+    weight: FloatArray
+    n_classes: int
+    splits: Sequence[tuple[Rows, Rows]]
+
+    @property
+    def start(self) -> FloatArray:
+        """The margins of knowing the class frequencies alone."""
+        return prior(self.y, self.weight, self.n_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """The first view: weights of the evidence, and a linear term that is added to it."""
+
+    weights: FloatArray
+    linear: Linear
+
+
+def learn(
+    counted: Counted, whole: Part, most: int, limit: int, seed: int, tell: Callable[[], None]
+) -> Model:
+    """The model of rows that are counted; no more than ``most`` are learned from by the views."""
+    step = -(-whole.batch.n_rows // most)
+    part = whole if step == 1 else whole.taken(np.arange(0, whole.batch.n_rows, step))
+    seen = _seen(counted, part, seed)
+    if seen.n_classes == 1:
+        return _of_one_class(counted, seen, whole)
+    first = _weighed(counted, seen)
+    tell()
+    second = _products(seen)
+    tell()
+    cells = seen.columns.cells(seen.numbers, seen.codes)
+    grown = trees.learn(seen.columns, cells, seen.y, seen.weight, seen.splits, seen.start, tell)
+    tell()
+    third = pairs.learn(counted.schema, whole, limit)
+    tell()
+    found = _pooled(counted, seen, whole, first, second, grown, third)
+    tell()
+    return found
+
+
+def _seen(counted: Counted, part: Part, seed: int) -> Seen:
+    numbers, codes = counted.columns(part.batch)
+    y, weight = part.codes_among(counted.counts.classes), part.weights
+    columns = seeing.fitted(counted.counts, numbers, weight)
+    splits = folds.split(folds.assign(y, seed))
+    return Seen(part, columns, numbers, codes, y, weight, len(counted.counts.classes), splits)
+
+
+def _weighed(counted: Counted, seen: Seen) -> Weighed:
+    said = evidence.left_out(counted, seen.part.batch, seen.y, seen.weight)
+    weights = [
+        evidence.weigh(said[inside], seen.y[inside], seen.weight[inside])
+        for inside, _ in seen.splits
+    ]
+    offsets = [evidence.margins(found, said) for found in weights]
+    Z = seen.columns.linear(seen.numbers, seen.codes)
+    found = linear.learn(Z, seen.y, seen.weight, seen.splits, offsets)
+    return Weighed(np.mean(weights, axis=0), found)
+
+
+def _products(seen: Seen) -> Linear | None:
+    """A logistic regression with products; None where there are no numbers."""
+    if not seen.columns.n_numbers:
+        return None
+    linear_terms = seen.columns.linear(seen.numbers, seen.codes)
+    Z = np.hstack([linear_terms, seen.columns.products(seen.numbers)])
+    offset = np.tile(seen.start, (len(seen.y), 1))
+    return linear.learn(Z, seen.y, seen.weight, seen.splits, [offset] * len(seen.splits))
+
+
+def _pooled(
+    counted: Counted,
+    seen: Seen,
+    whole: Part,
+    first: Weighed,
+    second: Linear | None,
+    grown: Grown,
+    third: Pairs | str,
+) -> Model:
+    """The shares of the views, and the one sum of terms that they come to."""
+    judged = {"linear": first.linear.judged, "trees": grown.judged}
+    if second is not None:
+        judged["products"] = second.judged
+    if not isinstance(third, str):
+        judged["pairs"] = pairs.judged(third, seen.part.batch, seen.y, seen.weight)
+    share = dict(
+        zip(judged, pool.shares([*judged.values()], seen.y, seen.weight).tolist(), strict=True)
+    )
+    notes = {
+        "linear": f"penalty {first.linear.penalty:g}",
+        "products": "there are no numbers" if second is None else f"penalty {second.penalty:g}",
+        "trees": f"{', '.join(map(str, grown.rounds))} rounds",
+        "pairs": third if isinstance(third, str) else f"m = {third.m:g}",
+    }
+    views = tuple(
+        View(
+            name,
+            share.get(name, 0.0),
+            loss(judged[name], seen.y, seen.weight) if name in judged else None,
+            note,
+        )
+        for name, note in notes.items()
+    )
+    margins = sum((share[name] * judged[name] for name in judged), np.zeros(1))
+    said = _report(counted, seen, whole, np.asarray(margins), views, first.weights)
+    terms = _terms(seen, share, first, second, grown)
+    return Model(counted, None if isinstance(third, str) else third, seen.columns, terms, said)
+
+
+def _terms(
+    seen: Seen, share: dict[str, float], first: Weighed, second: Linear | None, grown: Grown
+) -> Terms:
+    """The terms of all views, each times its share."""
+    n_parts = len(first.weights) - seen.n_classes
+    n_linear = len(seen.columns.linear_columns)
+    own = share["linear"] * first.linear.coefficients
+    constants = share["linear"] * first.weights[n_parts:] + own[-1] + share["trees"] * seen.start
+    terms, products = own[:-1], np.zeros((seen.columns.product_columns.shape[1], seen.n_classes))
+    if second is not None:
+        theirs = share["products"] * second.coefficients
+        constants = constants + theirs[-1] + share["products"] * seen.start
+        terms, products = terms + theirs[:n_linear], theirs[n_linear:-1]
+    return Terms(
+        constants,
+        share["linear"] * first.weights[:n_parts],
+        terms,
+        products,
+        grown.forest.scaled(share["trees"]),
+        share.get("pairs", 0.0),
+    )
+
+
+def _report(
+    counted: Counted,
+    seen: Seen,
+    whole: Part,
+    margins: FloatArray,
+    views: tuple[View, ...],
+    weights: FloatArray,
+) -> Report:
+    alone = np.tile(seen.start, (len(seen.y), 1))
+    believed: dict[str, float] = {}
+    for name, value in zip(evidence.names(counted), weights.tolist(), strict=False):
+        believed.setdefault(name, value)
+    return Report(
+        whole.batch.n_rows,
+        len(seen.y),
+        loss(margins, seen.y, seen.weight),
+        loss(alone, seen.y, seen.weight),
+        views,
+        believed,
+    )
+
+
+def _of_one_class(counted: Counted, seen: Seen, whole: Part) -> Model:
+    columns = seen.columns
+    terms = Terms.nothing(
+        len(evidence.names(counted)), len(columns.linear_columns), columns.product_columns.shape[1]
+    )
+    return Model(counted, None, columns, terms, Report(whole.batch.n_rows, len(seen.y), 0.0, 0.0))

@@ -1,0 +1,70 @@
+"""A bar on the standard error with the steps of learning, once it takes long."""
+
+from __future__ import annotations
+
+import sys
+from threading import Lock, Timer
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+#: Seconds after which a bar is shown.
+PATIENCE = 1.0
+
+
+class Progress:
+    """Counts steps; shows them after a second, if asked to.
+
+    >>> with Progress("learning", 3, shown=False) as progress:
+    ...     progress.tell()
+    >>> progress.done
+    1
+    """
+
+    def __init__(self, what: str, steps: int, *, shown: bool) -> None:
+        self.done = 0
+        self._what, self._steps, self._shown = what, steps, shown
+        self._bar: Bar | None = None
+        self._lock = Lock()
+        self._timer = Timer(PATIENCE, self._show)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        if self._shown:
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._shown = False
+            if self._bar is not None:
+                self._bar.stop()
+
+    def tell(self) -> None:
+        """One more step is done."""
+        self.done += 1
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=self.done)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import Progress as Bar
+
+        with self._lock:
+            if self._shown:
+                self._bar = Bar(console=Console(stderr=True), transient=True)
+                self._bar.add_task(self._what, total=self._steps, completed=self.done)
+                self._bar.start()
+
+
+def wanted(progress: object) -> bool:
+    """Whether a bar is to be shown: ``"auto"`` is on a terminal."""
+    return sys.stderr.isatty() if progress == "auto" else bool(progress)

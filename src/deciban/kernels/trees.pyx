@@ -1,0 +1,372 @@
+"""Boosted shallow trees on binned columns: small steps that lower the log loss.
+
+A tree is complete: node ``i`` has the children ``2 i + 1`` and ``2 i + 2``. A
+split is a column and the set of its cells, 256 bits, that go left. Column j
+has the cells 0 .. sizes[j] - 1, and sizes[j] for holes. The value of every node
+is kept, inner ones too, so that what each split changes can be told.
+
+Two classes have one tree a round, for the second class; more have one each.
+"""
+
+import numpy as np
+
+from libc.math cimport exp, log
+from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+cdef enum:
+    CELLS = 256
+
+cdef struct Sum:
+    double slope, curve, weight, unused     # four: one vector register
+
+cdef struct Split:
+    double gain
+    Py_ssize_t column
+    uint64_t left[4]
+
+cdef struct Rules:
+    int depth
+    double rate            # the share of a Newton step that is taken
+    double shrink          # added to the curvature of a leaf
+    double shrink_sets     # the same where categories are split into sets
+    double smooth          # added to the curvature of a category when they are ordered
+    double least           # the least weight of a leaf
+
+cdef struct Rows:
+    Py_ssize_t n
+    Py_ssize_t* at         # rows, those of a node together
+    Py_ssize_t* spare
+    const double* slope
+    const double* curve
+    const double* weight
+
+cdef struct Tree:
+    int32_t* column
+    uint64_t* left
+    double* value
+
+
+cdef inline double worth(double slope, double curve, double shrink) noexcept nogil:
+    return slope * slope / (curve + shrink)
+
+
+cdef inline void add_sum(Sum* to, const Sum* what, double sign) noexcept nogil:
+    to.slope += sign * what.slope
+    to.curve += sign * what.curve
+    to.weight += sign * what.weight
+
+
+cdef inline bint goes_left(const uint64_t* left, Py_ssize_t cell) noexcept nogil:
+    return (left[cell >> 6] >> (cell & 63)) & 1
+
+
+cdef inline void put_left(uint64_t* left, Py_ssize_t cell) noexcept nogil:
+    left[cell >> 6] |= <uint64_t>1 << (cell & 63)
+
+
+cdef void gather(
+    const uint8_t[:, ::1] X, const Rows* rows, Py_ssize_t begin, Py_ssize_t end, Sum* out
+) noexcept nogil:
+    """The sums of every cell of every column over the rows of a node."""
+    cdef Py_ssize_t i, j, r, d = X.shape[1]
+    cdef double slope, curve, weight
+    cdef const uint8_t* x
+    cdef Sum* cell
+    memset(out, 0, d * CELLS * sizeof(Sum))
+    for i in range(begin, end):
+        r = rows.at[i]
+        slope, curve, weight = rows.slope[r], rows.curve[r], rows.weight[r]
+        x = &X[r, 0]
+        for j in range(d):
+            cell = out + j * CELLS + x[j]
+            cell.slope += slope
+            cell.curve += curve
+            cell.weight += weight
+
+
+cdef void cut_in_two(
+    const Sum* cells, const Py_ssize_t* order, Py_ssize_t n, Py_ssize_t hole, Sum total,
+    double shrink, double least, Py_ssize_t column, Split* best
+) noexcept nogil:
+    """The best cut of cells in an order; holes go to either side."""
+    cdef Py_ssize_t c, at, side, stop
+    cdef bint holes = cells[hole].weight > 0
+    cdef double gain, before = worth(total.slope, total.curve, shrink)
+    cdef Sum part
+    for side in range(2 if holes else 1):
+        memset(&part, 0, sizeof(Sum))
+        if side:
+            add_sum(&part, &cells[hole], 1)
+        stop = n if holes and not side else n - 1
+        for c in range(stop):
+            if cells[order[c]].weight == 0:
+                continue
+            add_sum(&part, &cells[order[c]], 1)
+            if part.weight < least:
+                continue
+            if total.weight - part.weight < least:
+                break
+            gain = worth(part.slope, part.curve, shrink) - before + worth(
+                total.slope - part.slope, total.curve - part.curve, shrink)
+            if gain > best.gain:
+                best.gain = gain
+                best.column = column
+                memset(best.left, 0, sizeof(best.left))
+                for at in range(c + 1):
+                    put_left(best.left, order[at])
+                if side:
+                    put_left(best.left, hole)
+
+
+cdef Py_ssize_t sorted_cells(
+    const Sum* cells, Py_ssize_t n, double smooth, Py_ssize_t* order
+) noexcept nogil:
+    """The categories that occur, by the step that each would take; how many."""
+    cdef double key[CELLS]
+    cdef double k
+    cdef Py_ssize_t c, at, found = 0
+    for c in range(n):
+        if cells[c].weight <= 0:
+            continue
+        k = cells[c].slope / (cells[c].curve + smooth)
+        at = found
+        while at > 0 and key[at - 1] > k:
+            key[at] = key[at - 1]
+            order[at] = order[at - 1]
+            at -= 1
+        key[at] = k
+        order[at] = c
+        found += 1
+    return found
+
+
+cdef void find_split(
+    const Sum* sums, const Py_ssize_t[::1] sizes, const uint8_t[::1] ordered, const Rules* rules,
+    Split* best
+) noexcept nogil:
+    cdef Py_ssize_t j, c, n
+    cdef Py_ssize_t order[CELLS]
+    cdef const Sum* cells
+    cdef Sum total
+    best.gain = 1e-10
+    best.column = -1
+    for j in range(sizes.shape[0]):
+        cells = sums + j * CELLS
+        memset(&total, 0, sizeof(Sum))
+        for c in range(sizes[j] + 1):
+            add_sum(&total, &cells[c], 1)
+        if ordered[j]:
+            n = sizes[j]
+            for c in range(n):
+                order[c] = c
+        else:
+            n = sorted_cells(cells, sizes[j], rules.smooth, order)
+        cut_in_two(cells, order, n, sizes[j], total,
+                   rules.shrink if ordered[j] else rules.shrink_sets, rules.least, j, best)
+
+
+cdef Py_ssize_t part_rows(
+    const uint8_t[:, ::1] X, Rows* rows, Py_ssize_t begin, Py_ssize_t end, const Split* split
+) noexcept nogil:
+    """Those that go left first, in their order; where the others begin."""
+    cdef Py_ssize_t i, r, middle = begin, others = 0
+    for i in range(begin, end):
+        r = rows.at[i]
+        if goes_left(split.left, X[r, split.column]):
+            rows.at[middle] = r
+            middle += 1
+        else:
+            rows.spare[others] = r
+            others += 1
+    for i in range(others):
+        rows.at[middle + i] = rows.spare[i]
+    return middle
+
+
+cdef double step_of(const Rows* rows, Py_ssize_t begin, Py_ssize_t end, const Rules* rules) noexcept nogil:
+    cdef double slope = 0, curve = 0
+    cdef Py_ssize_t i
+    for i in range(begin, end):
+        slope += rows.slope[rows.at[i]]
+        curve += rows.curve[rows.at[i]]
+    return -rules.rate * slope / (curve + rules.shrink)
+
+
+cdef void grow(
+    const uint8_t[:, ::1] X, const Py_ssize_t[::1] sizes, const uint8_t[::1] ordered, Rows* rows,
+    const Rules* rules, Sum** sums, Py_ssize_t* begin, Py_ssize_t* end, Tree tree,
+    double* margin, Py_ssize_t stride
+) noexcept nogil:
+    """One tree, level by level; the margins of its rows are moved."""
+    cdef Py_ssize_t inner = (1 << rules.depth) - 1, node, i, small, large
+    cdef Split split
+    for i in range(rows.n):
+        rows.at[i] = i
+    begin[0], end[0] = 0, rows.n
+    for node in range(2 * inner + 1):
+        tree.value[node] = 0
+        if begin[node] >= 0:
+            tree.value[node] = step_of(rows, begin[node], end[node], rules)
+        split.column = -1
+        if node < inner and begin[node] >= 0:
+            if node == 0:
+                gather(X, rows, 0, rows.n, sums[0])
+            find_split(sums[node], sizes, ordered, rules, &split)
+        if node < inner:
+            tree.column[node] = <int32_t>split.column
+        if split.column < 0:
+            if node < inner:
+                begin[2 * node + 1] = begin[2 * node + 2] = -1
+            if begin[node] >= 0:
+                for i in range(begin[node], end[node]):
+                    margin[rows.at[i] * stride] += tree.value[node]
+            continue
+        for i in range(4):
+            tree.left[4 * node + i] = split.left[i]
+        begin[2 * node + 1], end[2 * node + 2] = begin[node], end[node]
+        end[2 * node + 1] = begin[2 * node + 2] = part_rows(X, rows, begin[node], end[node], &split)
+        if 2 * node + 1 < inner:
+            small = 2 * node + 1                 # the larger child is what the smaller leaves
+            if end[small] - begin[small] > end[small + 1] - begin[small + 1]:
+                small += 1
+            large = 4 * node + 3 - small
+            gather(X, rows, begin[small], end[small], sums[small])
+            for i in range(X.shape[1] * CELLS):
+                sums[large][i] = sums[node][i]
+                add_sum(&sums[large][i], &sums[small][i], -1)
+
+
+cdef inline Py_ssize_t next_node(Tree tree, Py_ssize_t node, const uint8_t* x) noexcept nogil:
+    return 2 * node + (1 if goes_left(tree.left + 4 * node, x[tree.column[node]]) else 2)
+
+
+cdef inline double leaf(Tree tree, Py_ssize_t inner, const uint8_t* x) noexcept nogil:
+    cdef Py_ssize_t node = 0
+    while node < inner and tree.column[node] >= 0:
+        node = next_node(tree, node, x)
+    return tree.value[node]
+
+
+cdef double slopes(
+    const double[:, ::1] F, const Py_ssize_t[::1] y, const double[::1] weight, double* slope,
+    double* curve
+) noexcept nogil:
+    """First and second derivatives of the log loss, (trees a round, rows), and the loss."""
+    cdef Py_ssize_t i, k, n = F.shape[0], K = F.shape[1]
+    cdef double top, total, p, loss = 0
+    for i in range(n):
+        top = F[i, 0]
+        for k in range(1, K):
+            top = max(top, F[i, k])
+        total = 0
+        for k in range(K):
+            total += exp(F[i, k] - top)
+        loss += weight[i] * (top + log(total) - F[i, y[i]])
+        if slope == NULL:
+            continue
+        for k in range(1 if K == 2 else 0, K):
+            p = exp(F[i, k] - top) / total
+            if K == 2:
+                slope[i] = weight[i] * (p - y[i])
+                curve[i] = weight[i] * p * (1 - p)
+            else:
+                slope[k * n + i] = weight[i] * (p - (1.0 if k == y[i] else 0.0))
+                curve[k * n + i] = weight[i] * p * (1 - p) * K / (K - 1.0)
+    return loss
+
+
+def boost(
+    const uint8_t[:, ::1] X, const Py_ssize_t[::1] y, const double[::1] weight, double[:, ::1] F,
+    const uint8_t[:, ::1] X_held, const Py_ssize_t[::1] y_held, const double[::1] weight_held,
+    double[:, ::1] F_held, const Py_ssize_t[::1] sizes, const uint8_t[::1] ordered, int depth,
+    double rate, double shrink, double shrink_sets, double smooth, double least, int rounds,
+    int patience,
+):
+    """Add trees to the margins F until held-out rows have not gained for ``patience`` rounds.
+
+    Returns ``column, left, value`` of the trees up to the best round, and the
+    summed loss of the held-out rows before and after every round. The margins
+    are changed in place.
+    """
+    cdef:
+        Py_ssize_t n = X.shape[0], K = F.shape[1], T = 1 if K == 2 else K, d = X.shape[1]
+        Py_ssize_t inner = (1 << depth) - 1, i, k, r, at, target, best = 0
+        int32_t[:, ::1] column = np.full((rounds * T, inner), -1, dtype=np.int32)
+        uint64_t[:, :, ::1] left = np.zeros((rounds * T, inner, 4), dtype=np.uint64)
+        double[:, ::1] value = np.zeros((rounds * T, 2 * inner + 1))
+        double[::1] losses = np.full(rounds + 1, np.inf)
+        double[:, ::1] derivatives = np.empty((2, T * n))
+        Py_ssize_t[:, ::1] places = np.empty((2, n), dtype=np.intp)
+        Py_ssize_t[:, ::1] ends = np.empty((2, 2 * inner + 1), dtype=np.intp)
+        Rules rules = Rules(depth, rate, shrink, shrink_sets, smooth, least)
+        Rows rows = Rows(n, &places[0, 0], &places[1, 0], NULL, NULL, &weight[0])
+        Sum** sums = <Sum**>malloc(inner * sizeof(Sum*))
+        Sum* room = <Sum*>malloc(inner * d * CELLS * sizeof(Sum))
+        Tree tree
+    if sums == NULL or room == NULL:
+        free(sums)
+        free(room)
+        raise MemoryError
+    with nogil:
+        for i in range(inner):
+            sums[i] = room + i * d * CELLS
+        losses[0] = slopes(F_held, y_held, weight_held, NULL, NULL)
+        for r in range(rounds):
+            slopes(F, y, weight, &derivatives[0, 0], &derivatives[1, 0])
+            for k in range(T):
+                at, target = r * T + k, 1 if K == 2 else k
+                rows.slope, rows.curve = &derivatives[0, k * n], &derivatives[1, k * n]
+                tree = Tree(&column[at, 0], &left[at, 0, 0], &value[at, 0])
+                grow(X, sizes, ordered, &rows, &rules, sums, &ends[0, 0], &ends[1, 0], tree,
+                     &F[0, target], K)
+                for i in range(X_held.shape[0]):
+                    F_held[i, target] += leaf(tree, inner, &X_held[i, 0])
+            losses[r + 1] = slopes(F_held, y_held, weight_held, NULL, NULL)
+            if losses[r + 1] < losses[best]:
+                best = r + 1
+            elif r + 1 - best >= patience:
+                break
+    free(sums)
+    free(room)
+    kept, seen = best * T, np.asarray(losses)
+    trees = np.asarray(column), np.asarray(left), np.asarray(value)
+    return (*[part[:kept].copy() for part in trees], seen[np.isfinite(seen)])
+
+
+def add(
+    const uint8_t[:, ::1] X, const int32_t[:, ::1] column, const uint64_t[:, :, ::1] left,
+    const double[:, ::1] value, double[:, ::1] out,
+):
+    """Add what the trees say to the margins of rows, (rows, classes)."""
+    cdef:
+        Py_ssize_t K = out.shape[1], inner = column.shape[1], t, i, target
+        Tree tree
+    with nogil:
+        for t in range(column.shape[0]):
+            # Trees are only read: the pointers cannot be const within a struct.
+            tree = Tree(<int32_t*>&column[t, 0], <uint64_t*>&left[t, 0, 0], <double*>&value[t, 0])
+            target = 1 if K == 2 else t % K
+            for i in range(X.shape[0]):
+                out[i, target] += leaf(tree, inner, &X[i, 0])
+
+
+def explain(
+    const uint8_t[:, ::1] X, const int32_t[:, ::1] column, const uint64_t[:, :, ::1] left,
+    const double[:, ::1] value, double[:, :, ::1] out,
+):
+    """Add what each split changes to its column, (rows, columns, classes); roots are left out."""
+    cdef:
+        Py_ssize_t K = out.shape[2], inner = column.shape[1], t, i, target, node, child
+        Tree tree
+    with nogil:
+        for t in range(column.shape[0]):
+            tree = Tree(<int32_t*>&column[t, 0], <uint64_t*>&left[t, 0, 0], <double*>&value[t, 0])
+            target = 1 if K == 2 else t % K
+            for i in range(X.shape[0]):
+                node = 0
+                while node < inner and tree.column[node] >= 0:
+                    child = next_node(tree, node, &X[i, 0])
+                    out[i, tree.column[node], target] += tree.value[child] - tree.value[node]
+                    node = child
