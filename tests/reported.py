@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from deciban import AODE, LogisticRegression, NaiveBayes
+from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes
 from mixed import table
 
 
@@ -46,6 +46,7 @@ MODELS = {
     "NaiveBayes, three classes": lambda: mixed(NaiveBayes, 3),
     "NaiveBayes, texts": texts,
     "AODE": lambda: mixed(AODE),
+    "BayesClassifier": lambda: mixed(BayesClassifier),
     "LogisticRegression": logistic,
     "LogisticRegression, three classes": lambda: logistic(3),
 }

@@ -57,7 +57,9 @@ def test_what_is_not_there_is_said():
     model, rows = MODELS["LogisticRegression"]()
     notes = {note.section: note.text for note in report(model, rows, target="y", bootstrap=0).notes}
     assert "keeps no counts" in notes["drift"]
-    assert "no tables" in notes["nomogram"]
+    model, rows = MODELS["AODE"]()
+    notes = {note.section: note.text for note in report(model, rows, bootstrap=0).notes}
+    assert "depends on the other features" in notes["nomogram"]
     text, some = texts()
     notes = {note.section: note.text for note in report(text, some, bootstrap=0).notes}
     assert "is a text" in notes["evidence"]
@@ -83,15 +85,37 @@ def _values(chart):
     return data["values"] if "values" in data else chart["datasets"][data["name"]]
 
 
+class Bare:
+    """A model that has nothing but probabilities and evidence."""
+
+    def __init__(self, model):
+        self.classes_, self.n_features_in_ = model.classes_, model.n_features_in_
+        self.predict_proba, self.evidence = model.predict_proba, model.evidence
+
+
 def test_the_observed_importance_is_the_mean_evidence_for_the_truth():
-    model, rows = MODELS["LogisticRegression"]()
-    chart = next(f for f in report(model, rows, target="y", bootstrap=0).figures
-                 if f.name == "importance").chart.to_dict()  # fmt: skip
-    said = model.evidence(rows[["a", "b", "c"]])
-    codes = (rows["y"] == model.classes_[1]).to_numpy().astype(int)
-    mean = said[np.arange(len(rows)), :, codes].mean(axis=0)
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 2, 90)
+    X = rng.normal(size=(90, 3)) + y[:, None]
+    model = Bare(LogisticRegression().fit(X, y))
+    found = report(model, X, y, bootstrap=0)
+    chart = next(f for f in found.figures if f.name == "importance").chart.to_dict()
+    mean = model.evidence(X)[np.arange(90), :, y].mean(axis=0)
     drawn = {row["feature"]: row["decibans"] for row in _values(chart)}
-    assert drawn == pytest.approx(dict(zip("abc", mean, strict=True)))
+    assert drawn == pytest.approx(dict(zip(["x0", "x1", "x2"], mean, strict=True)))
+    assert sum(f.name.startswith("evidence-") for f in found.figures) == 3
+    assert all(s.why is None for s in found.surprises)
+    assert "x2: " in sections.surprising(found)
+
+
+def test_any_classifier_will_do():
+    from sklearn.tree import DecisionTreeClassifier
+
+    X = np.array([[float(i % 7), float(i % 3)] for i in range(60)])
+    y = np.array([i % 2 for i in range(60)])
+    found = report(DecisionTreeClassifier(max_depth=2).fit(X, y), X, y, bootstrap=0)
+    assert "gives no evidence" in sections.important(found)
+    assert "DecisionTreeClassifier has none" in sections.nomogram(found)
 
 
 # ---------------------------------------------------------------------- what to be careful about

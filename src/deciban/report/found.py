@@ -150,6 +150,8 @@ def _drawn(model: Any, read: Rows, found: Evaluation) -> tuple[list[Figure], lis
     if len(weights):
         made.append(pictures.importance(weights, not own))
         made += pictures.evidence(model, weights, seen)
+    else:
+        made.append(Note("importance", f"{type(model).__name__} gives no evidence by column."))
     made.append(pictures.nomogram(model))
     figures = [one for one in made if isinstance(one, Figure)]
     return figures, [one for one in made if isinstance(one, Note)]

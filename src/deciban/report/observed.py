@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from deciban.cuts import cut_points
 from deciban.errors import InputError
 from deciban.explanation import Curve, Importance, Weight
+from deciban.explanation.rows import read_time
 from deciban.families import histogram
 from deciban.labels import narrowed
 from deciban.report.rows import Rows
+from deciban.source.columns import Times
 from deciban.tabular import factorise, numbers
 
 FloatArray = NDArray[np.float64]
@@ -64,7 +66,7 @@ class Observed:
 
     def _cells(self, name: str) -> tuple[Any, Any, NDArray[Any], tuple[float, ...] | None]:
         """Cells in words and by their values, the cell of every row, and cut points."""
-        if name not in self.rows.schema.numbers or name in _times(self.rows):
+        if name not in self.rows.schema.numbers:
             values, at = factorise(self.rows.batch.columns[name])
             return tuple(map(str, values.tolist())), tuple(values.tolist()), at, None
         x = numbers(self.rows.schema, self.rows.batch)
@@ -74,11 +76,22 @@ class Observed:
         edges = histogram.edges_of(grid, 0, cut_points(sums["count"], BINS))
         at = np.where(np.isnan(x[:, 0]), -1, np.searchsorted(edges, x[:, 0], side="right"))
         middles = tuple(float(np.median(x[at == b, 0])) for b in range(len(edges) + 1))
-        return tuple(f"{m:.6g}" for m in middles), middles, at, tuple(edges.tolist())
+        shown = _shown(self.rows, name, middles)
+        return tuple(map(_label, shown)), shown, at, tuple(edges.tolist())
 
 
-def _times(rows: Rows) -> set[str]:
-    return {column.name for column in rows.schema.columns if column.kind == "time"}
+def _shown(rows: Rows, name: str, values: tuple[float, ...]) -> tuple[Any, ...]:
+    """Numbers as they are, times as times."""
+    unit = next(column.unit for column in rows.schema.columns if column.name == name)
+    if not unit:
+        return values
+    micro = np.round(np.array(values) * 1e6).astype(np.int64)
+    written = Times(micro, np.zeros(len(micro), dtype=bool), unit).tolist()
+    return tuple(read_time(unit, text or "") for text in written)
+
+
+def _label(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def observed(model: Any, rows: Rows, codes: NDArray[np.intp]) -> Observed:

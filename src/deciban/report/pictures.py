@@ -161,11 +161,16 @@ def nomogram(model: Any) -> Figure | Note:
     try:
         found = model.nomogram()
     except InputError as error:
-        return Note("nomogram", f"There is none: {error}")
+        return Note("nomogram", f"There is none: {_reason(error)}")
     if not 0 < len(found.scales) <= SCALES:
         return Note("nomogram", f"{len(found.scales)} scales are too many for one sheet.")
     shows = f"Each column's value gives points; their total gives the probability of {found.of}."
     return Figure("nomogram", "Nomogram", shows, found.chart())
+
+
+def _reason(error: InputError) -> str:
+    """What is wrong, without what a programmer might do about it."""
+    return str(error).split(" Hint: ")[0]
 
 
 def _texts(model: Any) -> list[str]:
