@@ -99,7 +99,7 @@ def confusion(found: Evaluation) -> Figure | Note:
 
 def importance(weights: Importance, observed: bool) -> Figure:
     """What each feature says."""
-    how = "in these rows" if observed else "by the counts of the model"
+    how = "in these rows" if observed else "by what the model has learned"
     first = weights[0]
     shows = (
         f"How many decibans each column gives the true class, on average, {how}. "

@@ -36,9 +36,10 @@ KEY = ("accuracy", "log_loss", "roc_auc", "calibration_error")
 def careful(found: Report) -> str:
     """The cautions, or that there are none."""
     if not found.cautions:
+        moved = " none has moved since training," if found.drifts else ""
         return paragraph(
-            "No column predicts nearly perfectly alone, none has moved since training, and no "
-            "class is too small. That is no proof that all is well."
+            f"No column predicts nearly perfectly alone,{moved} and no class is too small. That is "
+            "no proof that all is well."
         )
     return "".join(
         f'<div class="warning" role="note"><b>{text(c.kind.capitalize())}.</b> {text(c.text)}</div>'
