@@ -239,12 +239,6 @@ def test_bad_input_changes_nothing(fitted):
     np.testing.assert_array_equal(fitted.predict_proba(table(seed=2)[0]), before)
 
 
-def test_text_is_named_and_left_out():
-    X = {"x": [1, 2] * 10, "t": [f"a rather long text about number {k} of many" for k in range(20)]}
-    with pytest.warns(UserWarning, match="'t'"):
-        BayesClassifier(kinds={"t": "text"}).fit(X, [0, 1] * 10)
-
-
 def test_a_target_in_the_table(tmp_path):
     X, y = table()
     X.assign(y=y).to_csv(tmp_path / "rows.csv", index=False)

@@ -15,9 +15,12 @@ fitted; they are positive and add up to one, so that the pool is a weighted
 geometric mean of probabilities. What every view says is a sum over columns, and
 so is the pool: it explains itself in decibans.
 
+Columns of text are read apart (``words``), and what they say is added to the
+pool, as far as rows that neither has seen bear it out.
+
 Read in this order: ``margins`` (what a view says, its loss), ``folds``,
 ``columns`` (what views see), ``evidence``, ``linear``, ``trees``, ``pairs``,
-``pool``, ``terms`` and ``model`` (all of it together), ``learning``,
+``pool``, ``words``, ``terms`` and ``model`` (all of it together), ``learning``,
 ``report``, ``files``, and the estimator.
 """
 

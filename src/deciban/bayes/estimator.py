@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, Self
@@ -13,12 +12,15 @@ from threadpoolctl import threadpool_limits
 
 from deciban import explanation, labels, storage
 from deciban.bayes import files
-from deciban.bayes.learning import STEPS, learn
+from deciban.bayes.learning import learn, steps
 from deciban.bayes.model import Model
 from deciban.bayes.progress import Progress, wanted
 from deciban.bayes.report import Report
+from deciban.bayes.words import usual
 from deciban.choices import Wishes
-from deciban.errors import InputError, ModelFileError, ParameterError
+from deciban.counts import Counts
+from deciban.errors import ModelFileError, ParameterError
+from deciban.explanation import DECIBANS
 from deciban.mixed import counting, spoken
 from deciban.mixed.gathering import gather
 from deciban.mixed.model import Model as Counted
@@ -27,8 +29,11 @@ from deciban.mixed.pieces import pieces
 from deciban.mixed.rows import Rows
 from deciban.mixed.sample import Sample
 from deciban.mixed.scoring import Answering
+from deciban.mixed.texts import BLOCK
+from deciban.mixed.wishes import check_columns, tokenizer
 from deciban.schema import Schema
 from deciban.storage.document import field
+from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
 
 
@@ -41,13 +46,15 @@ class _Kept(Sample):
 
 
 class BayesClassifier(Answering):
-    """The best answer that counting and weighing can give, on tables as they are.
+    """The best answer that counting and weighing can give, on tables and texts as they are.
 
-    It takes whatever :class:`NaiveBayes` takes. Its answer is a sum of terms: the
+    It takes whatever :class:`NaiveBayes` takes. Of tables, its answer is a sum of terms: the
     evidence of the counts, each column weighed; linear terms and products of
     numbers; shallow boosted trees; and what AODE says. How far each is believed
     is fitted on rows that it has not seen: the counts leave a row out, all else
-    is learned in five folds. ``report_`` says what was chosen. The answer still
+    is learned in five folds. Of texts, words and phrases of up to three words are
+    weighed, each as far as the counts of the classes let it be; what texts and
+    other columns know is added. ``report_`` says what was chosen. The answer still
     adds up, column by column, in decibans.
 
     All rows are held in memory while it learns, and are gone over many times;
@@ -62,6 +69,9 @@ class BayesClassifier(Answering):
         spaced; the counts are those of all rows
     memory_limit
         the most bytes that the pairs of AODE may need; where they need more, it has no share
+    tokenizer
+        what a word is: a :class:`deciban.text.Tokenizer`, by default phrases of one to
+        three words of any script
     random_state
         the seed that deals rows out to folds; the same seed gives the same model
     progress
@@ -83,12 +93,14 @@ class BayesClassifier(Answering):
         kinds: Mapping[str, str] | None = None,
         max_rows: int = 50_000,
         memory_limit: int = 1 << 28,
+        tokenizer: Tokenizer | None = None,
         random_state: int = 0,
         progress: str | bool = "auto",
     ) -> None:
         self.kinds = kinds
         self.max_rows = max_rows
         self.memory_limit = memory_limit
+        self.tokenizer = tokenizer
         self.random_state = random_state
         self.progress = progress
 
@@ -112,14 +124,18 @@ class BayesClassifier(Answering):
         with all_or_nothing(self):
             seed = self._check_parameters()
             rows = gather(self, X, y, target, sql, sample_weight, kinds=self.kinds)
-            _check_columns(rows.schema)
+            check_columns(rows.schema)
             counted, part = _counted(rows)
             rows.remember(self)
             # Many small problems: threads of BLAS would only wait for each other.
             shown = wanted(self.progress)
-            with threadpool_limits(1, "blas"), Progress("learning", STEPS, shown=shown) as progress:
+            n_steps, limits = steps(rows.schema), (int(self.max_rows), int(self.memory_limit))
+            with (
+                threadpool_limits(1, "blas"),
+                Progress("learning", n_steps, shown=shown) as progress,
+            ):
                 self.model_ = learn(
-                    counted, part, int(self.max_rows), int(self.memory_limit), seed, progress.tell
+                    rows.schema, self._rule(), counted, part, *limits, seed, progress.tell
                 )
             self.classes_ = counted.counts.classes
         return self
@@ -156,7 +172,10 @@ class BayesClassifier(Answering):
         about = stored.description
         model = files.from_stored(stored)
         try:
-            found = cls(**field(about, "parameters", dict))
+            parameters = field(about, "parameters", dict)
+            if parameters.get("tokenizer") is not None:
+                parameters = {**parameters, "tokenizer": Tokenizer(**parameters["tokenizer"])}
+            found = cls(**parameters)
             found._check_parameters()
         except (TypeError, ParameterError) as error:
             raise ModelFileError(
@@ -181,6 +200,19 @@ class BayesClassifier(Answering):
         of = explanation.weighed(self._pieces(), prior, self.schema_.names)
         return {**of, **spoken.weighed(model.counted, prior)}
 
+    def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
+        """The words of a text, where they are, and what each says for every class, in decibans."""
+        model: Model = self._model()  # type: ignore[assignment]
+        return [
+            (word, start, stop, (said * DECIBANS).tolist())
+            for words in model.texts
+            if words.name == column
+            for word, start, stop, said in words.spoken(text)
+        ]
+
+    def _rule(self) -> Tokenizer:
+        return usual() if self.tokenizer is None else tokenizer(self.tokenizer)
+
     def _check_parameters(self) -> int:
         """The seed; everything else is checked as well."""
         for name, least in (("max_rows", 1), ("memory_limit", 0), ("random_state", 0)):
@@ -195,29 +227,16 @@ class BayesClassifier(Answering):
                 f'progress must be "auto", True or False, got {self.progress!r}.',
                 hint='"auto" shows a bar on a terminal',
             )
+        tokenizer(self.tokenizer)
         return int(self.random_state)
 
 
 def _counted(rows: Rows) -> tuple[Counted, Part]:
-    """The counts of all rows, and the rows that count."""
+    """The counts of all columns but texts, and the rows that count."""
     kept = _Kept()
     counts = counting.learn(rows, kept)
+    tables = {name: table for name, table in counts.tables.items() if name != BLOCK}
+    schema = Schema(tuple(column for column in rows.schema.columns if not column.texts))
     parts = [part for part in kept.parts if part.batch.n_rows]
-    return Counted(rows.schema, counts, Wishes()), joined(parts)
-
-
-def _check_columns(schema: Schema) -> None:
-    """Text is named in a warning; some column must be left to learn from."""
-    if not (schema.numbers or schema.categories):
-        reasons = "; ".join(f"{c.name!r} is {c.kind} ({c.reason})" for c in schema.columns[:3])
-        raise InputError(
-            f"no column is left to learn from: {reasons}.",
-            hint="state what a column is, such as kinds={'name': 'categorical'}",
-        )
-    texts = schema.texts
-    if texts:
-        warnings.warn(
-            f"text is not learned from yet, so {', '.join(map(repr, texts))} is ignored.",
-            UserWarning,
-            stacklevel=3,
-        )
+    counted = Counted(schema, Counts(counts.classes, counts.weight, tables), Wishes())
+    return counted, joined(parts)

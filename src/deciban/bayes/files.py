@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban import labels
 from deciban.aode import files as pairs_files
 from deciban.aode.model import Model as Pairs
 from deciban.aode.tally import VALUES
@@ -23,12 +24,16 @@ from deciban.bayes.model import Model
 from deciban.bayes.report import Report, View
 from deciban.bayes.terms import Terms
 from deciban.bayes.trees import DEPTH, Forest
+from deciban.bayes.words import Words
 from deciban.counts import Counts
-from deciban.errors import ModelFileError
+from deciban.errors import ModelFileError, ParameterError
+from deciban.labels import Labels
 from deciban.mixed import files as counted_files
 from deciban.mixed.model import Model as Counted
+from deciban.schema import Schema
 from deciban.storage import Stored
 from deciban.storage.document import field, only
+from deciban.text import Tokenizer
 
 KIND = "BayesClassifier"
 _SCALES = ("low", "high", "middle", "spread", "product_middle", "product_spread")
@@ -53,6 +58,8 @@ def to_stored(model: Model, parameters: dict[str, Any], target: str | None, name
         "target": target,
         "named": named,
         "counted": dict(counted.description),
+        "columns": [asdict(column) for column in model.schema.columns],
+        "tokenizers": [words.tokenizer.describe() for words in model.texts],
         "share_of_pairs": None if model.pairs is None else model.terms.pairs,
         "report": {
             **asdict(model.report),
@@ -61,7 +68,9 @@ def to_stored(model: Model, parameters: dict[str, Any], target: str | None, name
         },
     }
     counts = Counts(model.counts.classes, model.counts.weight, tables)
-    return Stored(KIND, counts, description, arrays=arrays)
+    phrases = {f"phrases_{j}": words.phrases for j, words in enumerate(model.texts)}
+    arrays |= {f"phrases_{j}": words.weights for j, words in enumerate(model.texts)}
+    return Stored(KIND, counts, description, phrases, arrays)
 
 
 def from_stored(stored: Stored) -> Model:
@@ -69,7 +78,17 @@ def from_stored(stored: Stored) -> Model:
     about = stored.description
     if stored.kind != KIND:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
-    only(about, "parameters", "target", "named", "counted", "share_of_pairs", "report")
+    only(
+        about,
+        "parameters",
+        "target",
+        "named",
+        "counted",
+        "columns",
+        "tokenizers",
+        "share_of_pairs",
+        "report",
+    )
     if not (about.get("target") is None or isinstance(about["target"], str)):
         raise ModelFileError("the target must be the name of a column.")
     arrays = dict(stored.arrays)
@@ -82,10 +101,51 @@ def from_stored(stored: Stored) -> Model:
     pairs, share = _pairs(about, counted, values, arrays)
     columns = _columns(counted, arrays)
     terms = _terms(counted, columns, share, arrays)
+    schema = _schema(about, counted)
+    texts = _texts(about, schema, dict(stored.labels), arrays, len(counted.counts.classes))
     if arrays:
         raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
     _ = counted.params  # what cannot be estimated is noticed now
-    return Model(counted, pairs, columns, terms, _report(field(about, "report", dict)))
+    report = _report(field(about, "report", dict))
+    return Model(schema, counted, pairs, columns, terms, report, texts)
+
+
+def _schema(about: Mapping[str, Any], counted: Counted) -> Schema:
+    """All columns: those of the counts, and texts."""
+    schema = Schema(tuple(map(counted_files.column, field(about, "columns", list))))
+    plain = tuple(column for column in schema.columns if not column.texts)
+    if plain != counted.schema.columns or len(set(schema.names)) != len(schema.names):
+        raise ModelFileError("the columns are not those of the counts.")
+    return schema
+
+
+def _texts(
+    about: Mapping[str, Any],
+    schema: Schema,
+    phrases: dict[str, Labels],
+    arrays: dict[str, Any],
+    n_classes: int,
+) -> tuple[Words, ...]:
+    """The phrases of every column of text, with what each says."""
+    rules, out = field(about, "tokenizers", list), []
+    if len(rules) != len(schema.texts) or len(phrases) != len(rules):
+        raise ModelFileError("every column of text needs its tokenizer and its phrases.")
+    for j, (name, rule) in enumerate(zip(schema.texts, rules, strict=True)):
+        known = phrases.get(f"phrases_{j}")
+        if known is None or not all(isinstance(phrase, str) for phrase in known.tolist()):
+            raise ModelFileError(f"the phrases of {name!r} are not there, or are no texts.")
+        if len(set(known.tolist())) != len(known):
+            raise ModelFileError(f"a phrase of {name!r} is there twice.")
+        weights = _floats(arrays, f"phrases_{j}", (len(known), n_classes))
+        out.append(Words(name, _tokenizer(rule), labels.objects(known.tolist()), weights))
+    return tuple(out)
+
+
+def _tokenizer(rule: Any) -> Tokenizer:
+    try:
+        return Tokenizer(**rule)
+    except (TypeError, ParameterError) as error:
+        raise ModelFileError(f"the tokenizer is not known: {error}") from None
 
 
 def _apart(counts: Counts) -> tuple[Counts, Counts | None]:

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.aode.model import Model as Pairs
 from deciban.bayes import columns as seeing
-from deciban.bayes import evidence, folds, linear, pairs, pool, trees
+from deciban.bayes import evidence, folds, linear, pairs, pool, trees, words
 from deciban.bayes.columns import Columns
 from deciban.bayes.folds import Rows
 from deciban.bayes.linear import Linear
-from deciban.bayes.margins import FloatArray, loss, prior
+from deciban.bayes.margins import FloatArray, centred, loss, prior
 from deciban.bayes.model import Model
 from deciban.bayes.report import Report, View
 from deciban.bayes.terms import Terms
 from deciban.bayes.trees import Grown
+from deciban.bayes.words import Read, Words
 from deciban.mixed.model import Model as Counted
 from deciban.mixed.parts import Part
+from deciban.schema import Schema
+from deciban.text import Tokenizer
 
-#: How many times ``learn`` tells that a step is done.
-STEPS = 5 + folds.FOLDS
+
+def steps(schema: Schema) -> int:
+    """How many times ``learn`` tells that a step is done."""
+    return 2 * len(schema.texts) + (5 + folds.FOLDS if _plain(schema) else 0)
+
+
+def _plain(schema: Schema) -> bool:
+    """Whether there are columns other than texts."""
+    return bool(schema.numbers or schema.categories)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +63,47 @@ class Weighed:
     linear: Linear
 
 
+@dataclass(frozen=True, eq=False)
+class Pooled:
+    """What the views of all columns but texts come to; ``judged`` are margins of rows unseen."""
+
+    terms: Terms
+    pairs: Pairs | None
+    views: tuple[View, ...]
+    weights: FloatArray
+    judged: FloatArray
+
+
 def learn(
-    counted: Counted, whole: Part, most: int, limit: int, seed: int, tell: Callable[[], None]
+    schema: Schema,
+    tokenizer: Tokenizer,
+    counted: Counted,
+    whole: Part,
+    most: int,
+    limit: int,
+    seed: int,
+    tell: Callable[[], None],
 ) -> Model:
     """The model of rows that are counted; no more than ``most`` are learned from by the views."""
     step = -(-whole.batch.n_rows // most)
     part = whole if step == 1 else whole.taken(np.arange(0, whole.batch.n_rows, step))
     seen = _seen(counted, part, seed)
     if seen.n_classes == 1:
-        return _of_one_class(counted, seen, whole)
+        return _of_one_class(schema, tokenizer, counted, seen, whole)
+    table = _table(counted, seen, whole, limit, tell) if _plain(schema) else None
+    read = [
+        words.learn(
+            name, tokenizer, seen.part.batch, seen.y, seen.weight, seen.start, seen.splits, tell
+        )
+        for name in schema.texts
+    ]
+    return _joined(schema, counted, seen, whole, table, read)
+
+
+def _table(
+    counted: Counted, seen: Seen, whole: Part, limit: int, tell: Callable[[], None]
+) -> Pooled:
+    """All columns but texts."""
     first = _weighed(counted, seen)
     tell()
     second = _products(seen)
@@ -71,7 +113,7 @@ def learn(
     tell()
     third = pairs.learn(counted.schema, whole, limit)
     tell()
-    found = _pooled(counted, seen, whole, first, second, grown, third)
+    found = _pooled(seen, first, second, grown, third)
     tell()
     return found
 
@@ -107,14 +149,12 @@ def _products(seen: Seen) -> Linear | None:
 
 
 def _pooled(
-    counted: Counted,
     seen: Seen,
-    whole: Part,
     first: Weighed,
     second: Linear | None,
     grown: Grown,
     third: Pairs | str,
-) -> Model:
+) -> Pooled:
     """The shares of the views, and the one sum of terms that they come to."""
     judged = {"linear": first.linear.judged, "trees": grown.judged}
     if second is not None:
@@ -140,9 +180,46 @@ def _pooled(
         for name, note in notes.items()
     )
     margins = sum((share[name] * judged[name] for name in judged), np.zeros(1))
-    said = _report(counted, seen, whole, np.asarray(margins), views, first.weights)
     terms = _terms(seen, share, first, second, grown)
-    return Model(counted, None if isinstance(third, str) else third, seen.columns, terms, said)
+    pairs_ = None if isinstance(third, str) else third
+    return Pooled(terms, pairs_, views, first.weights, np.asarray(margins))
+
+
+def _joined(
+    schema: Schema,
+    counted: Counted,
+    seen: Seen,
+    whole: Part,
+    table: Pooled | None,
+    read: Sequence[Read],
+) -> Model:
+    """Table and texts together: what they know of a row is added."""
+    voices = ([] if table is None else [table.judged]) + [text.judged for text in read]
+    alone = np.tile(seen.start, (len(seen.y), 1))
+    said = np.stack([centred(judged) for judged in voices]) - alone
+    strength = np.ones(1)
+    if len(voices) > 1:
+        strength = pool.strengths(said, alone, seen.y, seen.weight)
+    own, believed = (0.0, strength) if table is None else (float(strength[0]), strength[1:])
+    terms = _nothing(counted, seen) if table is None else table.terms.scaled(own)
+    constants = terms.constants + (1.0 - strength.sum()) * seen.start
+    for text, factor in zip(read, believed, strict=True):
+        constants = constants + factor * text.constants
+    views = () if table is None else table.views
+    views += tuple(
+        View(text.words.name, float(factor), loss(text.judged, seen.y, seen.weight), text.note)
+        for text, factor in zip(read, believed, strict=True)
+    )
+    weights = np.empty(0) if table is None else table.weights
+    return Model(
+        schema,
+        counted,
+        None if table is None else table.pairs,
+        seen.columns,
+        replace(terms, constants=constants),
+        _report(counted, seen, whole, alone + np.tensordot(strength, said, 1), views, weights),
+        tuple(text.words.scaled(factor) for text, factor in zip(read, believed, strict=True)),
+    )
 
 
 def _terms(
@@ -190,9 +267,21 @@ def _report(
     )
 
 
-def _of_one_class(counted: Counted, seen: Seen, whole: Part) -> Model:
+def _of_one_class(
+    schema: Schema, tokenizer: Tokenizer, counted: Counted, seen: Seen, whole: Part
+) -> Model:
+    report = Report(whole.batch.n_rows, len(seen.y), 0.0, 0.0)
+    silent = tuple(Words.nothing(name, tokenizer) for name in schema.texts)
+    terms = _nothing(counted, seen)
+    return Model(schema, counted, None, seen.columns, terms, report, silent)
+
+
+def _nothing(counted: Counted, seen: Seen) -> Terms:
+    """Terms that say nothing."""
     columns = seen.columns
-    terms = Terms.nothing(
-        len(evidence.names(counted)), len(columns.linear_columns), columns.product_columns.shape[1]
+    return Terms.nothing(
+        len(evidence.names(counted)),
+        len(columns.linear_columns),
+        columns.product_columns.shape[1],
+        seen.n_classes,
     )
-    return Model(counted, None, columns, terms, Report(whole.batch.n_rows, len(seen.y), 0.0, 0.0))

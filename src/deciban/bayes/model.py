@@ -14,6 +14,7 @@ from deciban.bayes.columns import Columns
 from deciban.bayes.margins import FloatArray
 from deciban.bayes.report import Report
 from deciban.bayes.terms import Terms
+from deciban.bayes.words import Words
 from deciban.counts import Counts
 from deciban.mixed.model import Model as Counted
 from deciban.schema import Schema
@@ -22,18 +23,18 @@ from deciban.source.columns import Batch
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """All that training leaves behind. ``pairs`` is None where AODE has no share."""
+    """All that training leaves behind. ``pairs`` is None where AODE has no share.
 
+    ``counted`` is the table without its texts, which are read by ``texts``.
+    """
+
+    schema: Schema
     counted: Counted
     pairs: Pairs | None
     columns: Columns
     terms: Terms
     report: Report
-
-    @property
-    def schema(self) -> Schema:
-        """What each column of the table is."""
-        return self.counted.schema
+    texts: tuple[Words, ...] = ()
 
     @property
     def counts(self) -> Counts:
@@ -62,6 +63,8 @@ class Model:
             said = np.empty_like(out)
             self.pairs.fill_joint(batch, said)
             out += terms.pairs * said
+        for words in self.texts:
+            out += words.margins(batch)
 
     # ------------------------------------------------------------------ explanation
 
@@ -81,7 +84,8 @@ class Model:
         """Each column's part of the margins, (rows, columns, classes).
 
         A product's part is halved between its two numbers; what a split of a
-        tree changes is its column's; AODE says by itself whose its parts are.
+        tree changes is its column's; AODE says by itself whose its parts are; a
+        text's part is that of its words.
         """
         terms, (numbers, codes) = self.terms, self.counted.columns(batch)
         shape = batch.n_rows, len(self._places), len(self.counts.classes)
@@ -101,7 +105,10 @@ class Model:
         for j, name in enumerate(evidence.names(self.counted)):
             out[:, self._homes[name]] += said[:, j]
         if self.pairs is not None:
-            out += terms.pairs * self.pairs.explain(batch)
+            own = [j for j, column in enumerate(self.schema.columns) if not column.texts]
+            out[:, own] += terms.pairs * self.pairs.explain(batch)
+        for words in self.texts:
+            out[:, self.schema.names.index(words.name)] = words.margins(batch)
         return out
 
 

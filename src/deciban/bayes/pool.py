@@ -44,6 +44,38 @@ def shares(views: Sequence[FloatArray], y: NDArray[np.intp], weight: FloatArray)
     return _softmax(found.x)
 
 
+def strengths(
+    said: FloatArray, start: FloatArray, y: NDArray[np.intp], weight: FloatArray
+) -> FloatArray:
+    """How far each of several voices is believed beside the others, never below zero.
+
+    ``said`` is what each adds to margins ``start`` of rows it has not seen,
+    (voices, rows, classes). Unlike shares, strengths do not add up to one: what
+    two columns know of a row is added.
+
+    >>> y = np.arange(400) % 2
+    >>> said = np.stack([np.eye(2)[(y + (np.arange(400) % 10 == 0)) % 2], np.zeros((400, 2))])
+    >>> strengths(said, np.zeros((400, 2)), y, np.ones(400)).round(1)
+    array([2.1, 0.5])
+    """
+    from scipy.optimize import minimize
+
+    rows = np.arange(len(y))
+    usual = 1 / len(said)
+
+    def objective(b: FloatArray) -> tuple[float, FloatArray]:
+        margins = start + np.tensordot(b, said, 1)
+        miss = probabilities(margins)
+        miss[rows, y] -= 1.0
+        slope = np.tensordot(said, miss * weight[:, None], ((1, 2), (0, 1)))
+        value = float(weight @ losses(margins, y) + 0.5 * np.sum((b - usual) ** 2))
+        return value, slope + b - usual
+
+    bounds = [(0.0, None)] * len(said)
+    found = minimize(objective, np.full(len(said), usual), jac=True, bounds=bounds)
+    return np.asarray(found.x)
+
+
 def _softmax(t: FloatArray) -> FloatArray:
     out = np.exp(t - t.max())
     return np.asarray(out / out.sum())

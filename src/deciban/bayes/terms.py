@@ -28,14 +28,25 @@ class Terms:
     forest: Forest
     pairs: float
 
+    def scaled(self, factor: float) -> Terms:
+        """The same terms, saying more or less."""
+        return Terms(
+            self.constants * factor,
+            self.weights * factor,
+            self.linear * factor,
+            self.products * factor,
+            self.forest.scaled(factor),
+            self.pairs * factor,
+        )
+
     @classmethod
-    def nothing(cls, n_parts: int, n_linear: int, n_products: int) -> Terms:
-        """Those of one class, which needs none."""
+    def nothing(cls, n_parts: int, n_linear: int, n_products: int, n_classes: int = 1) -> Terms:
+        """Those that say nothing: one class needs no others."""
         return cls(
-            np.zeros(1),
+            np.zeros(n_classes),
             np.zeros(n_parts),
-            np.zeros((n_linear, 1)),
-            np.zeros((n_products, 1)),
+            np.zeros((n_linear, n_classes)),
+            np.zeros((n_products, n_classes)),
             Forest.nothing(),
             0.0,
         )
