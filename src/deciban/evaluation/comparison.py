@@ -61,7 +61,7 @@ class Comparison:
     >>> both = NaiveBayes().fit(X, y)
     >>> only = NaiveBayes(kinds={"z": "identifier"}).fit(X, y)
     >>> found = compare({"both": both, "only x": only}, X, y)
-    >>> found.rows, found.difference("both", "only x").better
+    >>> found.rows, found.difference("both", "only x", "accuracy").better
     (6, None)
     """
 
