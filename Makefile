@@ -44,14 +44,13 @@ $(STAMPS)/group-%: pyproject.toml constraints.txt | $(STAMPS)
 
 # The tests of reports open them in Debian's Chromium. Where it cannot be installed they are skipped.
 $(STAMPS)/chromium: | $(STAMPS)
-	@command -v chromium chromium-browser >/dev/null || ! command -v apt-get >/dev/null || { \
+	@command -v chromium >/dev/null || ! command -v apt-get >/dev/null || { \
 	  root=; [ "$$(id -u)" = 0 ] || root="sudo -n"; \
-	  export DEBIAN_FRONTEND=noninteractive; \
-	  $$root apt-get install -y --no-install-recommends chromium >/dev/null 2>&1 \
-	  || { $$root apt-get update >/dev/null 2>&1 \
-	  && $$root apt-get install -y --no-install-recommends chromium >/dev/null 2>&1; } \
-	  || echo "chromium could not be installed"; }
-	@! command -v chromium chromium-browser >/dev/null || touch $@
+	  get() { $$root env DEBIAN_FRONTEND=noninteractive apt-get "$$@" >/dev/null 2>&1; }; \
+	  get install -y --no-install-recommends chromium \
+	  || { get update && get install -y --no-install-recommends chromium; } \
+	  || echo "chromium could not be installed: reports are not opened in a browser"; }
+	@! command -v chromium >/dev/null || touch $@
 
 $(STAMPS)/group-khiops: FLAGS := --no-deps
 
