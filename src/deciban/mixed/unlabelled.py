@@ -206,7 +206,7 @@ class Unlabelled:
             how = replace(how, weighting="presence")
         amount = words.summed(sums, how)
         size = amount.sum() / max(table.rows.sum(), np.finfo(float).tiny)
-        belief = float(words.believed(how, np.array([size]))[0])
+        belief = float(words.believed(np.array([size]), how.scale, how.length)[0])
         extra *= _known(amount)
         cells = Cells(table.cells.values[0] if table.cells.values else np.empty(0))
         smoothed = Settings("bayes", belief * extra)
@@ -214,7 +214,7 @@ class Unlabelled:
 
         def encode(X: Bags) -> Bags:
             bags = X.read(how.weighting)
-            worth = words.believed(how, bags.sums(bags.data))
+            worth = words.believed(bags.sums(bags.data), how.scale, how.length)
             return bags.holding(bags.data * worth[bags.rows])
 
         return block, encode
