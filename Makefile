@@ -20,7 +20,7 @@ demo: $(STAMPS)/installed
 	@$(BIN)/python examples/demo.py
 	@sh examples/demo.sh $(STAMPS)
 
-test: $(STAMPS)/installed $(STAMPS)/group-test
+test: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/chromium
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -28,7 +28,7 @@ test: $(STAMPS)/installed $(STAMPS)/group-test
 	$(BIN)/python -m pytest -n auto
 
 bench: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-bench $(STAMPS)/group-khiops
-	@for name in speed files quality explain; do $(BIN)/python bench/$$name.py || exit 1; done
+	@for name in speed files quality explain report; do $(BIN)/python bench/$$name.py || exit 1; done
 
 clean:
 	rm -rf $(VENV)
@@ -41,6 +41,16 @@ $(STAMPS):
 $(STAMPS)/group-%: pyproject.toml constraints.txt | $(STAMPS)
 	$(PIP) install $(FLAGS) --constraint constraints.txt --group $*
 	touch $@
+
+# The tests of reports open them in Debian's Chromium. Where it cannot be installed they are skipped.
+$(STAMPS)/chromium: | $(STAMPS)
+	@command -v chromium >/dev/null || ! command -v apt-get >/dev/null || { \
+	  root=; [ "$$(id -u)" = 0 ] || root="sudo -n"; \
+	  get() { $$root env DEBIAN_FRONTEND=noninteractive apt-get "$$@" >/dev/null 2>&1; }; \
+	  get install -y --no-install-recommends chromium \
+	  || { get update && get install -y --no-install-recommends chromium; } \
+	  || echo "chromium could not be installed: reports are not opened in a browser"; }
+	@! command -v chromium >/dev/null || touch $@
 
 $(STAMPS)/group-khiops: FLAGS := --no-deps
 

@@ -1,20 +1,40 @@
 #!/bin/sh
-# The command on a file: what the columns are, train, classify, forget. $1: where the model goes.
+# The command on a file: train, predict, evaluate, explain, forget, and a spam filter.
+# $1: a folder for what is written.
 set -e
-model="$1/fruit.deciban"
-data=docs/fruit.csv
+root=$(pwd)
+cd "$1"
+rm -rf demo
+mkdir demo
+cd demo
+cp "$root/docs/fruit.csv" .
 
-run() {
-    printf '\n$ %s\n' "$*"
-    "$@"
+heading() {
+    printf '\n── %s ──────────────────────────────\n' "$1"
 }
 
-printf '\nOn the command line ──────────────────────────────────────────────────────────────────\n'
-run deciban inspect "$data"
-run deciban train "$data" --target fruit -o "$model"
-printf '\n$ deciban predict %s %s --evidence | head -4\n' "$model" "$data"
-deciban predict "$model" "$data" --evidence --quiet -o "$1/answers.csv"
-head -4 "$1/answers.csv"
-head -101 "$data" > "$1/first.csv"
-run deciban forget "$model" "$1/first.csv"
-run deciban inspect "$model"
+run() {
+    printf '\n$ %s\n' "$1"
+    eval "$1"
+}
+
+heading 'On the command line'
+head -151 fruit.csv > known.csv
+(head -1 fruit.csv; tail -50 fruit.csv) > new.csv
+run 'deciban inspect known.csv'
+run 'deciban train known.csv --target fruit -o fruit.deciban'
+run 'deciban predict fruit.deciban new.csv --quiet | head -4'
+run 'deciban evaluate fruit.deciban new.csv | head -14'
+run 'head -2 new.csv | deciban explain fruit.deciban -'
+run 'head -51 known.csv | deciban forget fruit.deciban -'
+
+heading 'Mail'
+mkdir ham spam
+for i in 1 2 3 4 5 6 7 8; do
+    printf 'From: ann@example.org\nSubject: Minutes of week %d\n\nHello Bob, here are the minutes and the agenda of our next meeting.\n' $i > ham/$i.eml
+    printf 'From: win%d@prizes.example\nSubject: You WON!!\n\nClaim your free prize of $1,000 now: http://prizes.example/%d\n' $i $i > spam/$i.eml
+done
+printf 'From: carl@prizes.example\nSubject: free prize!!\n\nClaim $1,000 at http://prizes.example/now\n' > new.eml
+run 'deciban mail train --ham ham --spam spam --store mail.db'
+run 'deciban mail filter --store mail.db < new.eml'
+run 'deciban mail explain --store mail.db --top 5 new.eml'

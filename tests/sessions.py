@@ -37,6 +37,7 @@ def replayed(page):
     """The page with what the sessions print now; all run one after the other in one folder."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(FRUIT, folder)
+        shutil.copytree(FRUIT.parent, Path(folder, "docs"), ignore=shutil.ignore_patterns("*.md"))
         Path(folder, "costs.csv").write_text(COSTS)
         program = Path(folder, "bin", "deciban")
         program.parent.mkdir()

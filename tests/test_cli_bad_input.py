@@ -198,11 +198,18 @@ def test_mistakes_in_the_command_line_are_2(arguments, said, folder):
     assert line.endswith("--help.")
 
 
+@pytest.mark.parametrize("arguments", [[], ["mail"]])
+def test_nothing_asked_for_shows_the_help_and_nothing_else(arguments):
+    ended = run(*arguments)
+    assert (ended.code, ended.err) == (2, "")
+    assert "Usage: deciban" in ended.out
+
+
 def test_bad_values(folder):
     predict = ("predict", "m.deciban", "data.csv")
     assert "0 is maximum likelihood" in fails("train", "data.csv", *TRAIN, "--smoothing", "-1")
     assert "perhaps 'spam' was meant" in fails(*predict, "--priors", "ham=0.5,spma=0.5")
-    assert "no rate for 'spam'" in fails(*predict, "--priors", "ham=1")
+    assert "--priors has no rate for 'spam'" in fails(*predict, "--priors", "ham=1")
     assert "sum to 1" in fails(*predict, "--priors", "ham=0.9,spam=0.9")
     assert "abstain must be" in fails(*predict, "--abstain", "-1")
     assert "says no format" in fails(*predict, "-o", "out.txt")

@@ -30,7 +30,7 @@ def test_examples_in_docstrings_run(name):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples_in_pages_run(page):
-    assert doctest.testfile(str(page), module_relative=False).failed == 0
+    assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -40,6 +40,38 @@ def test_public_names_are_documented(name):
         thing = getattr(module, public)
         if inspect.isclass(thing) or inspect.isfunction(thing) or inspect.ismodule(thing):
             assert inspect.getdoc(thing), f"{name}.{public} has no docstring"
+
+
+def things(name):
+    """The public classes and functions of a module."""
+    module = importlib.import_module(name)
+    found = [getattr(module, public) for public in module.__all__]
+    return [thing for thing in found if inspect.isclass(thing) or inspect.isfunction(thing)]
+
+
+def methods(thing):
+    """What deciban adds to a class: public methods, and whether each is a plain one."""
+    for home in thing.__mro__:
+        if home.__module__.startswith("deciban"):
+            for name, found in vars(home).items():
+                plain = inspect.isfunction(getattr(found, "__func__", found))
+                if not name.startswith("_") and (plain or isinstance(found, property)):
+                    yield name, plain
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_names_have_an_example(name):
+    assert [t.__name__ for t in things(name) if ">>>" not in (inspect.getdoc(t) or "")] == []
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_methods_are_documented_and_those_of_estimators_have_an_example(name):
+    for thing in filter(inspect.isclass, things(name)):
+        for method, plain in methods(thing):
+            said = inspect.getdoc(getattr(thing, method)) or ""
+            assert said, f"{thing.__name__}.{method} has no docstring"
+            if plain and hasattr(thing, "fit") and method != "from_stored":
+                assert ">>>" in said, f"{thing.__name__}.{method} has no example"
 
 
 def test_the_readme_names_every_make_target():

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -129,6 +130,16 @@ def test_what_excludes_a_class_is_infinite():
     assert "∞" in str(sure)
 
 
+def test_sparse_rows_are_explained_one_by_one():
+    from scipy import sparse
+
+    X = sparse.csr_array([[2.0, 1.0], [0.0, 3.0]])
+    model = MultinomialNB().fit(X, ["spam", "ham"])
+    assert model.explain(X[[0]]).total == model.explain([2.0, 1.0]).total
+    with pytest.raises(InputError, match="sparse rows are not explained all at once"):
+        model.explain_rows(X)
+
+
 def test_one_class_needs_no_reasons():
     why = NaiveBayes().fit({"x": ["S", "L"]}, ["a", "a"]).explain({"x": "S"})
     assert (why.answer, why.runner_up, why.total, why.probability) == ("a", None, 0.0, 1.0)
@@ -177,7 +188,16 @@ def test_html_is_escaped_and_stands_alone():
     page = text._repr_html_()
     assert "&lt;b&gt;</span>" in page
     assert 'title="-2.0 decibans"' in page
-    assert str(text).splitlines()[-1] == "<b> good"
+    assert str(text).splitlines()[-2:] == ["<b> good", "<b> +4.0   good -2.0"]
+
+
+def test_words_are_listed_once_each_the_strongest_first():
+    parts = tuple(Part(w, 0, 1, said) for w, said in [("a", 1.0), ("b", -1.5), ("a", 1.0)])
+    parts += tuple(Part(f"w{i}", 0, 1, 0.5 if i < 20 else 0.01) for i in range(21))
+    why = Explanation("x", "y", 0.0, (Term("t", "a b a", 2.0, (), parts),), 2.0, 0.6)
+    listed = re.findall(r"\S+\s[+-]\S+", str(why).split("a b a\n")[1])
+    assert listed[:3] == ["a +2.0", "b -1.5", "w0 +0.5"]
+    assert len(listed) == terminal.WORDS
 
 
 def test_words_come_from_the_model():

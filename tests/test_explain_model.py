@@ -12,10 +12,11 @@ from deciban.errors import InputError, MissingPackageError, ParameterError, Shap
 from deciban.explanation import Counterfactual
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB
 from deciban.plots import reliability
-from explainable import MODELS
+from explainable import ADDITIVE, MODELS
 from models import table as plain_table
 
 each = pytest.mark.parametrize("name", MODELS)
+each_additive = pytest.mark.parametrize("name", ADDITIVE)
 DECIBANS = 10 / math.log(10)
 
 
@@ -75,7 +76,7 @@ def test_noise_says_nothing():
 # ---------------------------------------------------------------------- curves
 
 
-@each
+@each_additive
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_curve_is_the_evidence_of_its_values(name, classes):
     model, rows = MODELS[name](classes)
@@ -212,7 +213,7 @@ def _values(node):
             yield from _values(part)
 
 
-@each
+@each_additive
 def test_every_additive_model_has_a_nomogram(name):
     model, rows = MODELS[name](2)
     paper = model.nomogram()

@@ -15,8 +15,9 @@ from deciban.mail.envelope import canonical, digest, with_header, without_header
 from deciban.mail.mailboxes import Place, places, read, split
 from deciban.mail.mime import parsed
 from deciban.mail.tokens import tokens
-from deciban.mail.words import words
+from deciban.mail.words import _PERHAPS_UNSPACED, words
 from deciban.text import Tokenizer
+from deciban.text.characters import UNSPACED, classes
 
 PIECES = st.sampled_from(
     [
@@ -167,9 +168,16 @@ def test_pages():
     } <= found
 
 
-@given(st.text(alphabet=st.characters(max_codepoint=127)))
-def test_words_in_ascii_are_those_of_the_tokenizer(text):
+@given(st.text(st.characters(max_codepoint=127)) | st.text(st.characters(max_codepoint=0x2E7F)))
+@example("ΟΔΟΣ İstanbul “naïve” e\u0301te\u0301 हिन्दी عربي \u0dff\u1cff")
+def test_words_are_those_of_the_tokenizer(text):
     assert words(text) == Tokenizer().tokens(text)
+
+
+def test_every_unspaced_character_is_left_to_the_tokenizer():
+    unspaced = [chr(i) for i, kind in enumerate(classes()) if kind & UNSPACED]
+    assert len(unspaced) > 90_000
+    assert all(_PERHAPS_UNSPACED.match(c) for c in unspaced)
 
 
 # Mailboxes

@@ -168,7 +168,8 @@ def test_a_label_that_is_missing_is_named(tmp_path):
     frame = pl.DataFrame({"x": ["a", "b"] * 150, "label": ["p"] * 250 + [None] + ["q"] * 49})
     path = written(frame, tmp_path / "t.parquet")
     with pytest.raises(MissingValueError, match="'label' has no value in row 250"):
-        NaiveBayes().fit(path, target="label")
+        NaiveBayes().partial_fit(path, target="label")
+    assert NaiveBayes().fit(path, target="label").counts_.weight.sum() == pytest.approx(300)
 
 
 def test_added_and_forgotten(tmp_path):

@@ -58,17 +58,17 @@ def only(path):
 
 def test_a_killed_writer_leaves_a_whole_file(path):
     rng = random.Random(0)
-    found = []
-    for _ in range(15):
+    found, strays = [], []
+    # When a writer is killed is left to chance: until all has been seen, on a busy machine too.
+    while len(found) < 8 or set(found) != {"old", "new"} or not strays:
         process = saver(path)
         time.sleep(rng.random() * 0.08)
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
         found.append(which(path))
-    assert set(found) == {"old", "new"}
-    strays = [stray for stray in path.parent.iterdir() if stray != path]
-    assert strays, "no writer was killed while it wrote"
+        strays = [stray for stray in path.parent.iterdir() if stray != path]
+        assert len(found) < 60, "no writer was killed while it wrote"
     assert all(stray.match(".deciban-*.tmp") for stray in strays)
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deciban import conjugate, decision, errors, naive_bayes, text
+    from deciban import balance, conjugate, decision, errors, naive_bayes, text
     from deciban.aode import AODE
     from deciban.bayes import BayesClassifier
     from deciban.counts import Counts
@@ -34,6 +34,7 @@ __all__ = [
     "Evaluation",
     "LogisticRegression",
     "NaiveBayes",
+    "balance",
     "compare",
     "conjugate",
     "decision",

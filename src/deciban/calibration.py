@@ -13,6 +13,7 @@ up: models that are merged merge their tables.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ class Calibration:
                 total[i] = weight @ np.fmin(loss, LARGE)  # which is LARGE for NaN
         return cls(total, float(weight.sum()))
 
-    @property
+    @cached_property
     def discount(self) -> float:
         """The discount of least loss; 1 where nothing is known."""
         if self.rows <= 0:

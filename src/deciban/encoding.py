@@ -32,8 +32,8 @@ class Labelled:
     codes: Codes
 
 
-def class_codes(y: Any, what: str = "y") -> Labelled:
-    """The classes of the labels ``y``, and the code of each row.
+def class_codes(y: Any, what: str = "y", *, missing: bool = False) -> Labelled:
+    """The classes of the labels ``y``, and the code of each row; -1 is missing, if that may be.
 
     >>> class_codes(["ham", "spam", "ham"]).codes
     array([0, 1, 0])
@@ -46,7 +46,8 @@ def class_codes(y: Any, what: str = "y") -> Labelled:
     if values.dtype.kind == "c":
         raise InputError(f"Unknown label type: complex, {values[0]}.", hint="labels are names")
     classes, codes = labels.factorise(values)
-    _refuse_missing(codes, what)
+    if not missing:
+        _refuse_missing(codes, what)
     return Labelled(classes, codes)
 
 

@@ -23,7 +23,7 @@ from deciban.source.arrow import joined
 from deciban.source.columns import Batch, Column, Integers, taken
 from deciban.source.duck import Stored, quoted
 
-__all__ = ["count", "countable"]
+__all__ = ["count", "countable", "unlabelled"]
 
 _TEXT = "VARCHAR"
 _LABELS = (_TEXT, "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT")
@@ -36,6 +36,13 @@ def countable(table: Stored, schema: Schema, target: str) -> tuple[str, ...]:
         return ()
     columns = [column.name for column in schema.columns if column.kind == "categorical"]
     return tuple(name for name in columns if table.types[name] == _TEXT)
+
+
+def unlabelled(table: Stored, target: str) -> int:
+    """How many rows have no label."""
+    label = quoted(target, '"')
+    sql = f"SELECT count(*) - count({label}) AS n FROM {table.sql}"
+    return sum(int(batch.columns["n"].tolist()[0] or 0) for batch in table.ask(sql, _ROWS))
 
 
 def count(table: Stored, columns: Sequence[str], target: str) -> Counts:

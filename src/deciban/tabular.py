@@ -151,7 +151,7 @@ def codes(lookups: Sequence[Lookup], columns: Sequence[Column], n_rows: int) -> 
 
 
 def classes(column: Column) -> Labelled:
-    """A column of labels: the classes in order, and the code of each row.
+    """A column of labels: the classes in order, and the code of each row; -1 is missing.
 
     >>> found = classes(Integers(np.array([7, 3, 7]), np.zeros(3, bool)))
     >>> found.classes, found.codes
@@ -161,6 +161,8 @@ def classes(column: Column) -> Labelled:
         found, codes = factorise(column)
         ordered = labels.ordered(found.tolist())
         return Labelled(ordered, np.append(labels.positions(found, ordered), -1)[codes])
-    if isinstance(column, Numbers | Integers | Booleans) and not column.missing.any():
+    if isinstance(column, Numbers):
+        return encoding.class_codes(column.values, "target", missing=True)
+    if isinstance(column, Integers | Booleans) and not column.missing.any():
         return encoding.class_codes(column.values, "target")
     return Labelled(*labels.factorise(labels.objects(column.tolist())))

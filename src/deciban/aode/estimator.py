@@ -16,9 +16,11 @@ from deciban.aode import bins, files
 from deciban.aode.counting import columns_of, learn
 from deciban.aode.layout import bytes_needed, check_memory
 from deciban.aode.model import Model
+from deciban.aode.pieces import pieces
 from deciban.aode.tally import VALUES, Tally, nothing
 from deciban.aode.trust import Trust
 from deciban.errors import InputError, ModelFileError, ParameterError
+from deciban.explanation import Piece
 from deciban.mixed.gathering import gather
 from deciban.mixed.parts import joined
 from deciban.mixed.sample import Sample
@@ -243,6 +245,11 @@ class AODE(Scoring):
         """The bytes that counting needs, as ``memory_limit`` bounds them."""
         model = self._model()
         return bytes_needed(model.tally.layout, len(model.counts.classes))
+
+    _additive = False
+
+    def _pieces(self) -> list[Piece]:
+        return pieces(self._model())
 
     def _model(self) -> Model:  # type: ignore[override]
         super()._model()

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, Self
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
-from deciban import labels, storage
+from deciban import explanation, labels, storage
 from deciban.bayes import files
 from deciban.bayes.learning import learn, steps
 from deciban.bayes.model import Model
@@ -20,10 +21,11 @@ from deciban.choices import Wishes
 from deciban.counts import Counts
 from deciban.errors import ModelFileError, ParameterError
 from deciban.explanation import DECIBANS
-from deciban.mixed import counting
+from deciban.mixed import counting, spoken
 from deciban.mixed.gathering import gather
 from deciban.mixed.model import Model as Counted
 from deciban.mixed.parts import Part, joined
+from deciban.mixed.pieces import pieces
 from deciban.mixed.rows import Rows
 from deciban.mixed.sample import Sample
 from deciban.mixed.scoring import Answering
@@ -184,6 +186,19 @@ class BayesClassifier(Answering):
         if field(about, "named", bool):
             found.feature_names_in_ = labels.objects(model.schema.names)
         return found
+
+    _additive = False
+
+    def _pieces(self) -> list[explanation.Piece]:
+        """What the counts say of each value by itself: it ranks columns, and names values."""
+        model: Model = self._model()  # type: ignore[assignment]
+        return pieces(model.counted)
+
+    def _importance(self) -> dict[str, Any]:
+        model: Model = self._model()  # type: ignore[assignment]
+        prior = np.exp(model.counted.log_prior)
+        of = explanation.weighed(self._pieces(), prior, self.schema_.names)
+        return {**of, **spoken.weighed(model.counted, prior)}
 
     def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
         """The words of a text, where they are, and what each says for every class, in decibans."""

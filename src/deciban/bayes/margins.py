@@ -38,7 +38,7 @@ def losses(margins: FloatArray, y: NDArray[np.intp]) -> FloatArray:
 def loss(margins: FloatArray, y: NDArray[np.intp], weight: FloatArray) -> float:
     """The mean loss of weighted rows.
 
-    >>> loss(np.zeros((2, 2)), np.array([0, 1]), np.ones(2)) == np.log(2)
+    >>> bool(loss(np.zeros((2, 2)), np.array([0, 1]), np.ones(2)) == np.log(2))
     True
     """
     return float(weight @ losses(margins, y) / weight.sum())

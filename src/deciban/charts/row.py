@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from deciban.charts import AGAINST, FOR, TOTAL, WIDTH, altair, data, finite
+from deciban.charts import AGAINST, FOR, PLAIN, TOTAL, WIDTH, altair, data, finite
 
 #: More features are folded into one bar.
 LINES = 20
@@ -17,12 +17,13 @@ def chart(why: Any) -> Any:
     found = _rows(why)
     order = [row["name"] for row in found]
     bars = alt.Chart(data(found)).encode(
-        y=alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False)),
+        y=alt.Y("name:N", sort=order, title=None, axis=_names(alt)),
     )
     x = alt.X(
         "bar:Q",
         title=f"decibans for {why.answer} against {why.runner_up}",
         scale=alt.Scale(domain=_reach([row["bar"] for row in found]), nice=False),
+        axis=_ruler(alt),
     )
     colour = alt.Color("side:N", scale=_colours(alt), legend=None)
     tips = [alt.Tooltip("name:N", title="feature"), alt.Tooltip("said:N", title="decibans")]
@@ -35,9 +36,19 @@ def chart(why: Any) -> Any:
             texts.mark_text(align="left", dx=4).transform_filter(right),
             texts.mark_text(align="right", dx=-4).transform_filter(left),
         )
-        .properties(width=WIDTH, height=alt.Step(22), title=title)
+        .properties(width=WIDTH, height=alt.Step(22), title=alt.Title(title, anchor="start"))
         .configure_view(stroke=None)
     )
+
+
+def _names(alt: Any) -> Any:
+    return alt.Axis(labelLimit=260, labelPadding=8, ticks=False, domain=False)
+
+
+def _ruler(alt: Any) -> Any:
+    """Faint lines, and a plain one between for and against."""
+    zero = alt.condition("datum.value == 0", alt.value(PLAIN), alt.value("#e4e8eb"))
+    return alt.Axis(gridColor=zero, ticks=False, domain=False, titleFontWeight="normal")
 
 
 def _reach(bars: list[float]) -> list[float]:

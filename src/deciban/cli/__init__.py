@@ -1,4 +1,4 @@
-"""The ``deciban`` command: train, update, forget, merge, predict, evaluate, compare, inspect.
+"""The ``deciban`` command: learn, forget, merge, predict, explain, evaluate, report, inspect.
 
 Parse, call, render; no mathematics. Read in the order of a run:
 
@@ -8,7 +8,7 @@ Parse, call, render; no mathematics. Read in the order of a run:
     exit codes, and one line for every mistake
 ``reading``, ``progress``, ``models``
     files to tables, with a bar; model files
-``training``, ``prediction``, ``evaluation``, ``inspection``
+``training``, ``prediction``, ``evaluation``, ``report``, ``inspection``
     what the commands do; each gives back facts
 ``strength``, ``sample``
     how much each column says; rows that were kept while they passed

@@ -262,6 +262,43 @@ def compare(
 
 
 @app.command()
+def report(
+    model: o.ModelFile,
+    data: o.Data,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")
+    ] = "report.html",
+    target: o.SameTarget = None,
+    loss: o.Loss = None,
+    leave_one_out: o.LeaveOneOut = False,
+    bootstrap: o.Bootstrap = 200,
+    seed: o.Seed = 0,
+    charts: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Write each chart here as well, as SVG and PNG."),
+    ] = None,
+    pdf: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Print the page to PDF as well, by Chromium."),
+    ] = None,
+    encoding: o.Encoding = "utf-8",
+    na: o.Na = None,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Write a page about a model on labelled rows: how good, why, what to be careful about."""
+    from functools import partial
+
+    from deciban.cli import report as reporting
+
+    wanted = reporting.Wanted(
+        output, charts, pdf, partial(o.loss, loss), leave_one_out, bootstrap, seed
+    )
+    rows = _input(data, encoding, na)
+    _show(reporting.report(model, rows, target, wanted, quiet=quiet), json, quiet)
+
+
+@app.command()
 def inspect(
     file: Annotated[
         list[str],

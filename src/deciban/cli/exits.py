@@ -81,6 +81,8 @@ def _usage(error: typer.TyperException) -> int:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "deciban"
     text = " ".join(message.split())
+    if not text:  # nothing was asked for, and the help has been shown
+        return USAGE
     end = "" if text.endswith((".", "?")) else "."
     return _say(f"error: {text}{end} Hint: see {command} --help.", USAGE)
 

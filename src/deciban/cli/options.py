@@ -142,6 +142,10 @@ def priors(stated: str | None, classes: Sequence[Any]) -> dict[Any, float] | Non
             equals = ""
         if not equals:
             raise _bad("--priors", f"{item!r} is not CLASS=RATE, such as spam=0.8")
+    for label in classes:
+        if label not in found:
+            hint = "name every class; 0 rules a class out"
+            raise ParameterError(f"--priors has no rate for {label!r}.", hint=hint)
     return found
 
 

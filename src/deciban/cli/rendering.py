@@ -23,7 +23,7 @@ LISTED = 20
 
 def as_json(facts: Any) -> str:
     """One object on one line; a number that JSON does not know is null."""
-    found = facts.to_dict() if isinstance(facts, Evaluated) else asdict(facts)
+    found = facts.to_dict() if hasattr(facts, "to_dict") else asdict(facts)
     return json.dumps(_plain(found), ensure_ascii=False)
 
 
@@ -37,7 +37,8 @@ def as_text(facts: Any) -> str:
         Table: _table,
         Evaluated: _evaluated,
     }
-    return "\n".join(say[type(facts)](facts))
+    told = say.get(type(facts))
+    return str(facts) if told is None else "\n".join(told(facts))
 
 
 def _plain(value: Any) -> Any:

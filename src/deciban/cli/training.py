@@ -81,7 +81,8 @@ def train(
 
     model, sample = NaiveBayes(**settings), Sample(CHECKED)
     with Progress("counting", quiet=quiet) as progress:
-        model.fit(_shown(data.scan(), progress, sample), target=target)
+        # Unlike fit, it refuses rows without a label: in a file they are more likely a mistake.
+        model.partial_fit(_shown(data.scan(), progress, sample), target=target)
         seconds = progress.seconds
         measured = Quality.of(model, sample.scan(), target)
         size = models.save(model, output)

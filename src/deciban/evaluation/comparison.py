@@ -54,7 +54,16 @@ class Difference:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The figures of each model, and the paired differences of every two."""
+    """The figures of each model, and the paired differences of every two.
+
+    >>> from deciban import NaiveBayes, compare
+    >>> X, y = {"x": list("SSSLLL"), "z": list("uvuvuv")}, ["a", "a", "a", "b", "b", "a"]
+    >>> both = NaiveBayes().fit(X, y)
+    >>> only = NaiveBayes(kinds={"z": "identifier"}).fit(X, y)
+    >>> found = compare({"both": both, "only x": only}, X, y)
+    >>> found.rows, found.difference("both", "only x", "accuracy").better
+    (6, None)
+    """
 
     rows: int
     confidence: float

@@ -52,6 +52,14 @@ class Evaluation:
     the second of two classes, or the mean of each class against the rest; NaN where the
     rows have one class only. ``baseline`` has the same figures for always guessing the
     commonest class. ``interval`` gives the bootstrap interval of a figure.
+
+    >>> from deciban import NaiveBayes, evaluate
+    >>> X, y = {"x": list("SSSLLL")}, ["a", "a", "a", "b", "b", "a"]
+    >>> e = evaluate(NaiveBayes(calibrate=False).fit(X, y), X, y, bootstrap=0)
+    >>> round(e.accuracy, 3), round(e.baseline.accuracy, 3), e.recall["b"]
+    (0.833, 0.667, 1.0)
+    >>> e.confusion.astype(int).tolist()
+    [[3, 1], [0, 2]]
     """
 
     classes: NDArray[Any]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from deciban import source
+from deciban.errors import InputError
 from deciban.explanation import rows
 from deciban.source.columns import taken
 
@@ -25,6 +26,11 @@ class Kept:
     @classmethod
     def of(cls, model: Any, X: Any) -> Kept:
         """Frames, files and streams are read once and held; matrices are as they are."""
+        if hasattr(X, "tocsr"):
+            raise InputError(
+                "sparse rows are not explained all at once.",
+                hint="explain takes X[[i]], explain_rows X.toarray(); evidence gives matrices",
+            )
         if not hasattr(model, "schema_") or _is_matrix(X):
             return cls(X, rows.features(model), [])
         scanned = source.scan(X)

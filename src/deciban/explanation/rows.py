@@ -69,10 +69,10 @@ def table(model: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
         found = np.array(values, dtype=object)
     if not hasattr(model, "feature_names_in_"):
         return found
-    return _frame(found, names)
+    return frame(found, names)
 
 
-def _frame(values: Any, names: list[str]) -> Any:
+def frame(values: Any, names: list[str]) -> Any:
     """A matrix with the names that the model was fitted with."""
     try:
         return import_module("pandas").DataFrame(values, columns=names)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: The widest bar, the widest to one side, the most lines, and what is too small for one.
 WIDTH, HALF, LINES, SMALL = 24, 16, 15, 0.05
+#: How many words of a text are listed.
+WORDS = 12
 #: Longer values are cut.
 LONGEST = 48
 FOR, AGAINST = "green", "red"
@@ -76,7 +78,8 @@ def explanation(why: Explanation) -> RenderableType:
         table.add_row(Text(name, style=style), Text(signed(said), style=style), _bars(said, most))
     rather = "" if why.runner_up is None else f" rather than {why.runner_up}"
     head = Text(f"{why.answer}{rather}: {100 * why.probability:.1f} %", style="bold")
-    return Group(head, table, *(_marked(term) for term in why.terms if term.parts))
+    texts = [shown(term) for term in why.terms if term.parts for shown in (_marked, _words)]
+    return Group(head, table, *texts)
 
 
 def importance(found: Importance) -> RenderableType:
@@ -136,6 +139,21 @@ def _marked(term: Term) -> Text:
         if abs(part.decibans) >= strong:
             said.stylize(FOR if part.decibans > 0 else AGAINST, part.start, part.stop)
     return said
+
+
+def _words(term: Term) -> Text:
+    """The words of a text that say most, for those who see no colours."""
+    from rich.text import Text
+
+    said: dict[str, float] = {}
+    for part in term.parts:
+        said[part.text] = said.get(part.text, 0.0) + part.decibans
+    strongest = sorted(said.items(), key=lambda word: -abs(word[1]))[:WORDS]
+    return Text("   ").join(
+        Text(f"{word} {signed(decibans)}", FOR if decibans > 0 else AGAINST)
+        for word, decibans in strongest
+        if abs(decibans) >= SMALL
+    )
 
 
 def _strong(sizes: Sequence[float]) -> float:

@@ -57,6 +57,8 @@ __all__ = [
     "subtract",
 ]
 
+#: The sums that are kept, and what a word of a text counts for in each.
+SUMS = {"amount": "amount", "documents": "presence"}
 #: A word that a class or its complement never has weighs no more than this share.
 LEAST = 1e-10
 
@@ -120,7 +122,7 @@ def count(
         name: sparse.count(
             X.read(weighting).data, X.indices, X.indptr, y, weight, n_classes, X.n_words
         )
-        for name, weighting in (("amount", "amount"), ("documents", "presence"))
+        for name, weighting in SUMS.items()
     }
 
 

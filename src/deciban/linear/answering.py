@@ -11,12 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import decision, explanation, scores
 from deciban.errors import ParameterError
+from deciban.explanation import rows
 from deciban.linear import checks
+from deciban.plots import Plotted
 
 FloatArray = NDArray[np.float64]
 
 
-class Answering(ClassifierMixin, BaseEstimator):
+class Answering(Plotted, ClassifierMixin, BaseEstimator):
     """The methods that answer, from ``coef_``, ``intercept_`` and ``classes_``."""
 
     multi_class: str
@@ -122,6 +124,27 @@ class Answering(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self._decibans(self._by_class(self.intercept_), against)
+
+    # ------------------------------------------------------------------ reasons
+
+    _hole: Any = 0.0
+
+    def _pieces(self) -> list[explanation.Piece]:
+        """A line for each column: what nothing and one unit of it say.
+
+        No moments are kept, so importance is by the unit, for columns on one scale.
+        """
+        even = np.array([np.zeros(len(self.classes_)), np.ones(len(self.classes_))])
+        weights = self._by_class(self.coef_).T
+        return [
+            explanation.Piece(name, name, "amount", (0.0, 1.0), even * weights[j], even)
+            for j, name in enumerate(rows.features(self))
+        ]
+
+    def _importance(self) -> dict[str, FloatArray]:
+        """How far one unit of each column moves each class, whichever way."""
+        said = np.abs(explanation.decibans(self._by_class(self.coef_).T))
+        return dict(zip(rows.features(self), said / len(self.classes_), strict=True))
 
     # ------------------------------------------------------------------ scores
 

@@ -17,8 +17,8 @@ from deciban.errors import FileError
 
 __all__ = ["Place", "places", "read", "split"]
 
-#: The line between messages: after an empty line (or at the start), "From ", a sender, a time.
-_SEPARATOR = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\n]*\d\d:\d\d[^\n]*\d{4}[^\n]*\n")
+#: What comes before a message: an empty line, and after it "From ", a sender, a time.
+_SEPARATOR = re.compile(rb"\n\r?\n(?=From [^\n]*\d\d:\d\d[^\n]*\d{4}[^\n]*\n)")
 
 
 class Place(NamedTuple):
@@ -62,8 +62,8 @@ def split(box: bytes | mmap.mmap) -> list[tuple[int, int]]:
     >>> split(b"From a Thu Aug 22 13:17:22 2002\n\nx\n\nFrom b Thu Aug 22 13:17:23 2002\n\ny")
     [(0, 36), (36, 70)]
     """
-    starts = [found.start() for found in _SEPARATOR.finditer(box)] or [0]
-    return list(zip([0, *starts[1:]], [*starts[1:], len(box)], strict=True))
+    starts = [found.end() for found in _SEPARATOR.finditer(box)]
+    return list(zip([0, *starts], [*starts, len(box)], strict=True))
 
 
 def _kind(path: str) -> str:

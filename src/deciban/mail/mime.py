@@ -38,6 +38,8 @@ class Mail(NamedTuple):
 #: No more than this of a part is looked at: bodies of many megabytes are attachments in disguise.
 LONGEST = 1 << 18
 _BLANK = re.compile(rb"\r?\n\r?\n|\r\r")
+_WELL_FORMED = re.compile(r"(?:[!-9;-~]++:[^\r\n]*+\n(?:[ \t][^\r\n]*+\n)*+)*+\n")
+_FIELD = re.compile(r"([!-9;-~]++):[ \t]*+([^\n]*+(?:\n[ \t][^\n]*+)*+)\n")
 _PARSER = Parser()
 
 
@@ -60,12 +62,23 @@ def _message(raw: bytes) -> Message:
         raw = raw[raw.find(b"\n") + 1 :]
     blank = _BLANK.search(raw)
     end = blank.end() if blank else len(raw)
-    message = _PARSER.parsestr(raw[:end].decode("ascii", "surrogateescape"), headersonly=True)
+    message = _head(raw[:end].decode("ascii", "surrogateescape"))
     if message.get_content_maintype() in ("multipart", "message"):
         return _PARSER.parsestr(raw.decode("ascii", "surrogateescape"))
     left = message.get_payload()
     body = raw[end:].decode("ascii", "surrogateescape")
     message.set_payload(left + body if isinstance(left, str) else body)
+    return message
+
+
+def _head(text: str) -> Message:
+    """A message of headers alone; those that are well formed are cut by one expression."""
+    if not _WELL_FORMED.fullmatch(text):
+        return _PARSER.parsestr(text, headersonly=True)
+    message = Message()
+    for name, value in _FIELD.findall(text):
+        message.set_raw(name, value)
+    message.set_payload("")
     return message
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from deciban.mail import html
 from deciban.mail.mime import Mail, Part, parsed
@@ -24,8 +25,8 @@ LONGEST = 30
 #: No more than this of a header is looked at, in characters.
 HEADER = 2000
 
-_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+")
-_URL = re.compile(r"(?:https?://|www\.)([^\s/\"'<>()\[\]]{1,200})(/[^\s\"'<>()]{0,200})?", re.I)
+_HOST = re.compile(r"[\w-]++(?:\.[\w-]++)+")
+_URL = re.compile(r"(?:https?://|www\.)([^\s/\"'<>()\[\]]{1,200})(/[^\s\"'<>()]{0,200})?")
 _SIGNS = re.compile(r"[$£€¥] ?\d[\d.,]*|[!?]{2,}")
 _ZONE = re.compile(r"[+-]\d{4}\b")
 #: Headers with a prefix of their own.
@@ -36,7 +37,6 @@ _PREFIXES = {
     "return-path": "from",
     "to": "to",
     "cc": "to",
-    "received": "received",
     "x-originating-ip": "received",
     "message-id": "message-id",
 }
@@ -59,6 +59,7 @@ def tokens(message: bytes) -> set[str]:
 
 
 def _headers(mail: Mail, found: set[str]) -> None:
+    fields: dict[str, list[str]] = {}
     for name, whole in mail.headers:
         value = whole[:HEADER]
         found.add(f"header:{_name(name)}")
@@ -66,22 +67,24 @@ def _headers(mail: Mail, found: set[str]) -> None:
             _text(value, found, "subject:")
         elif name == "date":
             found.update(f"date:{zone}" for zone in _ZONE.findall(value))
+        elif name == "received":
+            fields.setdefault(name, []).append(value.partition(";")[0])  # what follows is a time
         elif name not in _PASSING:
-            _field(_PREFIXES.get(name, "head"), value, found)
+            fields.setdefault(_PREFIXES.get(name, "head"), []).append(value)
+    for prefix, values in fields.items():
+        _field(prefix, " \n ".join(values), found)
 
 
 def _field(prefix: str, value: str, found: set[str]) -> None:
-    """The words of a header, and of those that name machines the hosts."""
-    if prefix == "received":
-        value = value.partition(";")[0]
+    """The words of headers, and of those that name machines the hosts."""
     if prefix != "head":
-        found.update(f"{prefix}:{host}" for host in _hosts(value))
-    found.update(f"{prefix}:{word}" for word in _short(value) if not word[0].isdigit())
+        found.update([f"{prefix}:{host}" for host in _hosts(value)])
+    found.update([f"{prefix}:{word}" for word in _short(value) if not word[0].isdigit()])
 
 
 def _text(text: str, found: set[str], prefix: str = "") -> None:
-    found.update(f"{prefix}{word}" for word in _short(text))
-    found.update(f"{prefix}{sign}" for sign in _SIGNS.findall(text))
+    both = _short(text).union(_SIGNS.findall(text))
+    found.update([f"{prefix}{each}" for each in both] if prefix else both)
 
 
 def _part(part: Part, found: set[str]) -> None:
@@ -102,27 +105,28 @@ def _part(part: Part, found: set[str]) -> None:
 def _page(page: html.Page, found: set[str]) -> None:
     found.update(f"html:{name}" for name in page.tags)
     found.update(f"hidden:{word}" for word in _short(page.hidden))
-    for link in page.links:
-        _link(link, found)
+    _links((link.lower() for link in page.links), found)
     _shown(page.shown, found)
 
 
 def _shown(text: str, found: set[str]) -> None:
     _text(text, found)
-    if "://" in text or "www." in text:
-        for link in _URL.finditer(text):
-            _link(link[0], found)
+    lower = text.lower()
+    if "://" in lower or "www." in lower:
+        _links((link[0] for link in _URL.finditer(lower)), found)
 
 
-def _link(link: str, found: set[str]) -> None:
-    """Where a link goes: the host with its domains, and the words of its path."""
-    target = _URL.match(link)
-    if target:
-        found.update(f"url:{host}" for host in _hosts(target[1]))
-        if target[2]:
-            found.update(f"url:{word}" for word in _short(target[2]))
-    elif link[:7].lower() == "mailto:":
-        found.add("url:mailto")
+def _links(links: Iterable[str], found: set[str]) -> None:
+    """Where links go: hosts with their domains, and the words of the paths."""
+    paths = []
+    for link in set(links):
+        target = _URL.match(link)
+        if target:
+            found.update([f"url:{host}" for host in _hosts(target[1])])
+            paths.append(target[2] or "")
+        elif link.startswith("mailto:"):
+            found.add("url:mailto")
+    found.update([f"url:{word}" for word in _short(" ".join(paths))])
 
 
 def _name(text: str) -> str:
@@ -131,8 +135,8 @@ def _name(text: str) -> str:
     return short if short.isprintable() else "".join(filter(str.isprintable, short))
 
 
-def _short(text: str) -> Iterable[str]:
-    return (word for word in words(text) if len(word) <= LONGEST)
+def _short(text: str) -> set[str]:
+    return {word for word in set(words(text)) if len(word) <= LONGEST}
 
 
 def _hosts(text: str) -> Iterator[str]:
@@ -142,9 +146,12 @@ def _hosts(text: str) -> Iterator[str]:
     ['mx.example.org', 'example.org', '192.0.2.1', '192.0.2', '192.0']
     """
     for host in _HOST.findall(text.lower()):
-        yield host
-        names = host.split(".")
-        if names[-1].isdigit():
-            yield from (".".join(names[:end]) for end in range(len(names) - 1, 1, -1))
-        else:
-            yield from (".".join(names[start:]) for start in range(1, len(names) - 1))
+        yield from _with_above(host)
+
+
+@lru_cache(1 << 12)  # the same servers are met again and again
+def _with_above(host: str) -> list[str]:
+    names = host.split(".")
+    if names[-1].isdigit():
+        return [".".join(names[:end]) for end in range(len(names), 1, -1)]
+    return [".".join(names[start:]) for start in range(max(1, len(names) - 1))]

@@ -8,6 +8,7 @@ levels of a sample are found by leaving each message out of the counts of all ot
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -25,10 +26,12 @@ __all__ = ["Report", "train"]
 
 #: Messages in one transaction.
 TOGETHER = 20_000
-#: Messages that one process reads at a time.
-SHARE = 250
+#: Messages that one process reads at a time, at least.
+SHARE = 500
+#: Parts that many messages are cut into.
+PARTS = 16
 #: Messages of a transaction whose levels are found.
-SAMPLE = 1_000
+SAMPLE = 500
 
 Labelled: TypeAlias = tuple[Place, bool]
 Task: TypeAlias = tuple[Place, Lesson]
@@ -48,7 +51,8 @@ class Share(NamedTuple):
     """What a process counted: tokens of its messages, and all tokens of those in the sample."""
 
     lessons: list[Lesson]
-    tokens: dict[str, Pair]
+    ham: Counter[str]
+    spam: Counter[str]
     sample: dict[bytes, list[str]]
 
 
@@ -74,9 +78,10 @@ def _together(store: Store, run: Map, tasks: list[Task]) -> Pair:
         late = {task[1].digest for task in tasks if store.lesson(task[1].digest)}
         if late:  # another program was faster: count again, without those
             shares = _counted(run, [task for task in tasks if task[1].digest not in late])
-        lessons, tokens, sample = _merged(shares)
-        found = _levels(store, lessons, tokens, sample)
-        store.add([lesson._replace(level=found.get(lesson.digest)) for lesson in lessons], tokens)
+        all_ = _merged(shares)
+        found = _levels(store, all_)
+        lessons = [lesson._replace(level=found.get(lesson.digest)) for lesson in all_.lessons]
+        store.add(lessons, _pairs(all_, {**all_.ham, **all_.spam}))
     return _numbers(lessons)
 
 
@@ -111,33 +116,31 @@ def _counted(run: Map, tasks: list[Task]) -> list[Share]:
 
 
 def _merged(shares: list[Share]) -> Share:
-    lessons, tokens, sample = shares[0] if shares else Share([], {}, {})
+    lessons, ham, spam, sample = shares[0] if shares else Share([], Counter(), Counter(), {})
     for share in shares[1:]:
         lessons += share.lessons
         sample |= share.sample
-        _add(tokens, share.tokens.items())
-    return Share(lessons, tokens, sample)
+        ham.update(share.ham)
+        spam.update(share.spam)
+    return Share(lessons, ham, spam, sample)
 
 
-def _add(total: dict[str, Pair], more: Iterable[tuple[str, Pair]]) -> None:
-    for token, pair in more:
-        before = total.get(token)
-        total[token] = pair if before is None else Pair(before[0] + pair[0], before[1] + pair[1])
+def _pairs(share: Share, tokens: Iterable[str]) -> dict[str, Pair]:
+    ham, spam = share.ham, share.spam
+    return {token: Pair(ham[token], spam[token]) for token in tokens}
 
 
-def _levels(
-    store: Store, lessons: list[Lesson], tokens: dict[str, Pair], sample: dict[bytes, list[str]]
-) -> dict[bytes, int | None]:
+def _levels(store: Store, share: Share) -> dict[bytes, int | None]:
     """The level of each message of the sample, as if it alone had not been learnt."""
-    before = store.counts({token for each in sample.values() for token in each})
-    totals = before.totals.plus(_numbers(lessons))
-    empty, found = Pair(0, 0), {}
-    for lesson in lessons:
-        if lesson.digest in sample:
-            own = sample[lesson.digest]
-            counts = {t: tokens[t].plus(before.tokens.get(t, empty)) for t in own}
-            found[lesson.digest] = level(left_out(Counts(totals, counts), lesson))
-    return found
+    tokens = {token for own in share.sample.values() for token in own}
+    before, more = store.counts(tokens), _pairs(share, tokens)
+    totals = before.totals.plus(_numbers(share.lessons))
+    counts = more | {token: pair.plus(more[token]) for token, pair in before.tokens.items()}
+    lessons = {lesson.digest: lesson for lesson in share.lessons}
+    return {
+        name: level(left_out(Counts(totals, {t: counts[t] for t in own}), lessons[name]))
+        for name, own in share.sample.items()
+    }
 
 
 def _numbers(lessons: list[Lesson]) -> Pair:
@@ -154,25 +157,22 @@ def _named(labelled: Sequence[Labelled]) -> list[Task]:
 
 def _count(tasks: Sequence[Task], every: int) -> Share:
     """Count a share of the messages; one that has changed since it was named is left out."""
-    share = Share([], {}, {})
-    sides: tuple[dict[str, int], dict[str, int]] = ({}, {})
+    share = Share([], Counter(), Counter(), {})
     for number, (place, lesson) in enumerate(tasks):
         message = read(contents(place))
         if message.digest != lesson.digest:
             continue
         share.lessons.append(lesson)
-        side = sides[lesson.spam]
-        for token in message.tokens:
-            side[token] = side.get(token, 0) + 1
+        (share.spam if lesson.spam else share.ham).update(message.tokens)
         if number % every == 0:
             share.sample[lesson.digest] = list(message.tokens)
-    ham, spam = sides
-    pairs = ((token, Pair(ham.get(token, 0), spam.get(token, 0))) for token in {**ham, **spam})
-    return share._replace(tokens=dict(pairs))
+    return share
 
 
 def _shares(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    return (rows[start : start + SHARE] for start in range(0, len(rows), SHARE))
+    """The rows in parts that several processes can take, but not in crumbs."""
+    size = max(SHARE, len(rows) // PARTS)
+    return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 @contextmanager

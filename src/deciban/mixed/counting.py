@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -36,7 +36,7 @@ def learn(rows: Rows, sample: Sample | None = None, tokenizer: Tokenizer | None 
     table, target = rows.table.stored, rows.target
     if table is not None and target is not None and rows.weight is None:
         there = grouping.countable(table, rows.schema, target)
-        if there:
+        if there and not (rows.aside is not None and grouping.unlabelled(table, target)):
             return _divided(rows, table, target, there, sample, rule)
     return _streamed(rows, sample, rule)
 
@@ -67,7 +67,6 @@ def _divided(
 
 def _streamed(rows: Rows, sample: Sample | None, tokenizer: Tokenizer) -> Counts:
     """The counts of all rows: batches counted by all cores, added up in order."""
-    words = texts.Counting(rows.schema.texts, tokenizer)
 
     def seen() -> Iterator[Part]:
         for part in map(Part.counted, rows.labelled()):
@@ -75,21 +74,28 @@ def _streamed(rows: Rows, sample: Sample | None, tokenizer: Tokenizer) -> Counts
                 sample.add(part)
             yield part
 
-    total: Counts | None = None
-
-    def work(part: Part) -> Counts:
-        words.add(part)
-        return count(rows.schema, part, None if total is None else _dropped(total))
-
-    for counts in threads.run(work, seen()):
-        total = counts if total is None else total + counts
+    total = tally(rows.schema, seen(), tokenizer)
     if total is None or not rows.n_rows:
         raise ShapeError(
             "Found array with 0 sample(s): there are no rows.", hint="a table needs rows"
         )
-    if not total.weight.any():
+    if not total.weight.any() and not rows.aside:
         raise InputError("the total weight is zero: every weight is 0.", hint="some row must count")
-    if not words.names:
+    return total
+
+
+def tally(schema: Schema, parts: Iterable[Part], tokenizer: Tokenizer) -> Counts | None:
+    """The counts of all parts, counted by all cores and added up in order; None of none."""
+    words = texts.Counting(schema.texts, tokenizer)
+    total: Counts | None = None
+
+    def work(part: Part) -> Counts:
+        words.add(part)
+        return count(schema, part, None if total is None else _dropped(total))
+
+    for counts in threads.run(work, parts):
+        total = counts if total is None else total + counts
+    if total is None or not words.names:
         return total
     found = words.table(total.classes, total.weight)
     return Counts(total.classes, total.weight, {**total.tables, texts.BLOCK: found})

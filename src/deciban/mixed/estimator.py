@@ -17,9 +17,11 @@ from deciban.calibration import Calibration
 from deciban.counts import Counts
 from deciban.errors import InputError, ModelFileError
 from deciban.mixed import files, honesty, wishes
+from deciban.mixed.completion import Plan, complete
 from deciban.mixed.counting import learn, nothing
 from deciban.mixed.gathering import gather
 from deciban.mixed.model import Model
+from deciban.mixed.parts import Part
 from deciban.mixed.sample import Sample
 from deciban.mixed.scoring import Scoring
 from deciban.params import fixed_prior
@@ -70,6 +72,21 @@ class NaiveBayes(Scoring):
         is the pure model. The discount is fitted on leave-one-out scores of evenly
         spaced rows, kept while counting; rows that are added later add theirs, rows
         that are taken away leave it as it is, and ``recalibrate`` fits it anew.
+    n_classes
+        how many classes to find where every label is missing; they are named 0, 1, ...
+    unlabelled
+        the weight of a row without a label, a number >= 0, or ``"auto"``: of a few, the one
+        under which the labelled rows, each left out, are likeliest
+    n_starts, random_state
+        where every label is missing: how often EM begins anew, and the seed; the best is kept
+    max_rounds, tol
+        EM ends after so many rounds, with a warning, or when a round gains no more than
+        ``tol`` nats a row
+
+    Rows whose label is missing (None, NaN or NA) are learned from by EM, see
+    :mod:`deciban.mixed.em`: they are kept in memory while ``fit`` runs, and counted under
+    every class, by its posterior. ``likelihood_`` has what never falls, after every
+    round; ``unlabelled_`` the weight they were given.
 
     >>> rows = [{"size": "S", "age": 1}, {"size": "M", "age": None}, {"size": "L", "age": 9}]
     >>> m = NaiveBayes(smoothing=1, calibrate=False).fit(rows, ["a", "a", "b"])
@@ -93,6 +110,12 @@ class NaiveBayes(Scoring):
         tokenizer: Tokenizer | None = None,
         prior: Any = None,
         calibrate: bool = True,
+        n_classes: int | None = None,
+        unlabelled: Any = 1.0,
+        n_starts: int = 10,
+        max_rounds: int = 100,
+        tol: float = 1e-3,
+        random_state: int = 0,
     ) -> None:
         self.kinds = kinds
         self.numeric = numeric
@@ -103,6 +126,12 @@ class NaiveBayes(Scoring):
         self.tokenizer = tokenizer
         self.prior = prior
         self.calibrate = calibrate
+        self.n_classes = n_classes
+        self.unlabelled = unlabelled
+        self.n_starts = n_starts
+        self.max_rounds = max_rounds
+        self.tol = tol
+        self.random_state = random_state
 
     def fit(
         self,
@@ -115,14 +144,17 @@ class NaiveBayes(Scoring):
     ) -> Self:
         """Count the rows of a table, with labels ``y`` or in the column ``target``.
 
-        ``sample_weight`` is an array or the name of a column.
+        ``sample_weight`` is an array or the name of a column. A label may be missing.
 
         >>> m = NaiveBayes().fit({"x": ["S", "S", "L"], "y": [1, 1, 2]}, target="y")
         >>> m.counts_.weight, print(m.schema_)
         x  categorical  texts: 2 different values in 3
         (array([2., 1.]), None)
+        >>> m = NaiveBayes().fit(["good", "bad", "good, fine", "fine"], ["yes", "no", None, None])
+        >>> m.predict(["fine"])                     # only rows without a label say what that is
+        array(['yes'], dtype='<U3')
         """
-        return self._fit(X, y, None, target, sql, sample_weight)
+        return self._fit(X, y, None, target, sql, sample_weight, aside=[])
 
     def partial_fit(
         self,
@@ -233,23 +265,54 @@ class NaiveBayes(Scoring):
         model = self._model()
         return self._with(counts, honesty.shared(model.calibration, model.counts, counts))
 
+    def with_counts(self, counts: Counts) -> Self:
+        """Another model of the same columns and parameters, with other counts.
+
+        >>> m = NaiveBayes().fit({"x": ["S", "L"]}, [1, 2])
+        >>> m.with_counts(m.counts_ * 3).counts_.weight
+        array([3., 3.])
+        """
+        return self._with(counts, self._model().calibration)
+
     # ------------------------------------------------------------------ counts
 
     def _fit(
-        self, X: Any, y: Any, classes: Any, target: str | None, sql: str | None, weight: Any
+        self,
+        X: Any,
+        y: Any,
+        classes: Any,
+        target: str | None,
+        sql: str | None,
+        weight: Any,
+        aside: list[Part] | None = None,
     ) -> Self:
         with all_or_nothing(self):
             rows = gather(self, X, y, target, sql, weight, kinds=self.kinds)
             wishes.check_columns(rows.schema)
             sample = self._sample()
             stated = wishes.of(self, rows.schema)
-            tokenizer = wishes.tokenizer(self.tokenizer)
+            tokenizer, plan = wishes.tokenizer(self.tokenizer), Plan.of(self)
+            rows.aside = aside
             counts = learn(rows, sample, tokenizer)
             rows.remember(self)
             self.model_ = Model(rows.schema, counts, stated, tokenizer=tokenizer)
+            counts = self._completed(counts, rows.aside or [], sample, plan)
             self._adopt(self._declared(counts, classes), None)
             self._calibrate(sample, None)
         return self
+
+    def _completed(
+        self, counts: Counts, aside: list[Part], sample: Sample | None, plan: Plan
+    ) -> Counts:
+        """With the rows whose labels are missing, counted softly."""
+        self.likelihood_, self.unlabelled_ = np.empty(0), 0.0
+        if not aside:
+            return counts
+        if len(counts.classes):
+            self._adopt(counts, None)
+        done = complete(self.model_, aside, sample, plan)
+        self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
+        return done.counts
 
     def _declared(self, counts: Counts, classes: Any) -> Counts:
         """With classes that have no rows yet."""

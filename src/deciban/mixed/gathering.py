@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from deciban import encoding, schema, source
+from deciban import encoding, labels, schema, source
 from deciban.encoding import Labelled
+from deciban.engines import threads
 from deciban.errors import InputError, ParameterError, ShapeError
 from deciban.mixed.parts import some_rows
 from deciban.mixed.rows import Rows
 from deciban.schema import SAMPLE, Schema
-from deciban.source import naming
-from deciban.source.columns import Batch
+from deciban.source import naming, objects
+from deciban.source.columns import Batch, Column
+from deciban.text import packed
+
+#: No more texts are scored by the shortest way.
+FEW = 100
+#: Texts a batch.
+TEXTS = 8192
 
 
 def gather(
@@ -55,11 +62,14 @@ def gather(
 def _labels(y: Any) -> Labelled | None:
     if y is None:
         return None
+    if isinstance(y, list | tuple) and len({str, *map(type, y)}) > 1 and str in map(type, y):
+        y = labels.objects(y)  # NumPy would write a missing label as the text "nan"
     try:
         values = encoding.vector(column_or_1d(y, warn=True))
     except ValueError as error:
         raise ShapeError(str(error), hint="give one label a row") from None
-    return encoding.class_codes(values.astype(object) if values.dtype.kind == "U" else values)
+    values = values.astype(object) if values.dtype.kind == "U" else values
+    return encoding.class_codes(values, missing=True)
 
 
 def _weight(weight: Any) -> Any:
@@ -99,6 +109,16 @@ def is_texts(X: Any) -> bool:
     return is_texts(head.to_pylist() if hasattr(head, "to_pylist") else list(head))
 
 
+def few_texts(X: Any, schema: Schema) -> Batch | None:
+    """A few messages for a model of texts alone, by the shortest way; None for anything else."""
+    if type(X) is not list or not 0 < len(X) <= FEW or len(schema.columns) != 1:
+        return None
+    (column,) = schema.columns
+    if column.kind != "text" or not all(type(text) is str for text in X):
+        return None
+    return Batch(len(X), {column.name: packed(X)})
+
+
 def _one_column(
     X: Any, schema: Schema | None, kinds: Mapping[str, str] | None
 ) -> tuple[Any, Mapping[str, str]]:
@@ -110,7 +130,23 @@ def _one_column(
         )
     stated = getattr(X, "name", None)
     name = schema.names[0] if schema else stated if stated and isinstance(stated, str) else "text"
-    return {name: X}, {name: "text", **(kinds or {})}
+    table = _in_parts(name, X) if isinstance(X, list | tuple) else {name: X}
+    return table, {name: "text", **(kinds or {})}
+
+
+def _in_parts(name: str, texts: Sequence[Any]) -> source.Scan:
+    """Texts packed some at a time: no second copy of all of them is made."""
+
+    def read() -> Iterator[Batch]:
+        for some in threads.chunks(len(texts), TEXTS):
+            part = list(texts[some])
+            try:
+                column: Column = packed(part)
+            except InputError:  # other kinds of holes, or no texts: said as of any column
+                column = objects.column(name, part)
+            yield Batch(len(part), {name: column})
+
+    return source.Scan((name,), read)
 
 
 def _is_frame(X: Any) -> bool:

@@ -65,14 +65,15 @@ class Model:
     @cached_property
     def log_prior(self) -> FloatArray:
         """``log P(c)``."""
-        return params.class_prior(self.counts, self._lam, method=self._method, fixed=self.prior)
+        return params.class_prior(self.counts, self.lam, method=self.method, fixed=self.prior)
 
     @property
-    def _method(self) -> Method:
+    def method(self) -> Method:
+        """How parameters are estimated."""
         return cast("Method", self.wishes.method)
 
     @property
-    def _lam(self) -> float:
+    def lam(self) -> float:
         """The smoothing of what belongs to no column, or to the holes of one."""
         stated = self.wishes.smoothing
         return PRIOR if isinstance(stated, str | Mapping) else float(stated)
@@ -119,16 +120,15 @@ class Model:
     def settings(self) -> dict[str, Settings]:
         """How each block is estimated."""
         out = {
-            text_block(name): self.reading(name).settings(self._method)
-            for name in self.schema.texts
+            text_block(name): self.reading(name).settings(self.method) for name in self.schema.texts
         }
         for block, table in self.blocks.tables.items():
             if block in out:
                 continue
             names = table.cells.columns.tolist()
-            lam = [self._lam if block == "missing" else self.choices[n].smoothing for n in names]
+            lam = [self.lam if block == "missing" else self.choices[n].smoothing for n in names]
             bins = [self.choices[n].bins for n in names] if block == "histogram" else 10
-            out[block] = Settings(self._method, np.array(lam), bins=np.asarray(bins))
+            out[block] = Settings(self.method, np.array(lam), bins=np.asarray(bins))
         return out
 
     def reading(self, name: str) -> Reading:
@@ -166,8 +166,10 @@ class Model:
 
     def matrices(self, batch: Batch) -> Matrices:
         """What every block scores of some rows."""
-        numbers, codes = self.columns(batch)
         out: Matrices = {text_block(words.name): words.bags(batch) for words in self._words}
+        if len(out) == len(self.blocks.tables):
+            return out
+        numbers, codes = self.columns(batch)
         for block in self.blocks.tables:
             if block in out:
                 continue
@@ -253,7 +255,7 @@ class Model:
         amount = np.array(np.broadcast_to(self.counts.weight, shape))
         rows = np.arange(len(y))
         amount[rows, y] = rounding.difference(amount[rows, y], weight)
-        amount = np.maximum(amount + pseudo_count(self._method, self._lam), 0.0)
+        amount = np.maximum(amount + pseudo_count(self.method, self.lam), 0.0)
         return log_shares(amount, amount.sum(axis=1, keepdims=True), shape[1])
 
     # ------------------------------------------------------------------ reading texts
@@ -285,7 +287,7 @@ class Model:
                 one,
                 part.weights,
                 self._prior_left_out(y, one),
-                self._method,
+                self.method,
             )
             stated = self.wishes.smoothing_of(words.name)
             smoothings = readings.SMOOTHINGS if stated is None else (stated,)

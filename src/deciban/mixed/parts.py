@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from deciban import labels
 from deciban.errors import InputError
 from deciban.labels import Labels
-from deciban.source.columns import Batch, Column, Strings, replaced, taken
+from deciban.source.columns import Batch, taken
+from deciban.source.columns import joined as joined_columns
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -80,7 +81,7 @@ def joined(parts: Sequence[Part]) -> Part:
         classes = labels.union(classes, part.classes)
     weighted = any(part.weight is not None for part in parts)
     columns = {
-        name: _one_column([part.batch.columns[name] for part in parts])
+        name: joined_columns([part.batch.columns[name] for part in parts])
         for name in parts[0].batch.columns
     }
     return Part(
@@ -89,22 +90,3 @@ def joined(parts: Sequence[Part]) -> Part:
         np.concatenate([part.codes_among(classes) for part in parts]),
         np.concatenate([part.weights for part in parts]) if weighted else None,
     )
-
-
-def _one_column(columns: Sequence[Column]) -> Column:
-    """Columns of the same type as one.
-
-    >>> from deciban.source import Numbers
-    >>> _one_column([Numbers(np.array([1.0])), Numbers(np.array([2.0]))]).tolist()
-    [1.0, 2.0]
-    """
-    first = columns[0]
-    missing = np.concatenate([column.missing for column in columns])
-    texts = [column for column in columns if isinstance(column, Strings)]
-    if not isinstance(first, Strings):
-        values = [column.values for column in columns if not isinstance(column, Strings)]
-        return replaced(first, np.concatenate(values), missing)
-    data = [c.data[c.offsets[0] : c.offsets[-1]] for c in texts]
-    sizes = np.concatenate([np.diff(c.offsets) for c in texts])
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    return Strings(offsets, np.concatenate(data), missing)

@@ -20,7 +20,7 @@ from deciban.explanation.rows import read_time
 from deciban.families import family, gaussian, histogram
 from deciban.families.discrete import pseudo_count
 from deciban.mixed.model import Model
-from deciban.schema import ColumnSchema
+from deciban.schema import ColumnSchema, Schema
 from deciban.source.columns import Times
 
 FloatArray = NDArray[np.float64]
@@ -44,9 +44,9 @@ def pieces(model: Model) -> list[Piece]:
     return sorted(found, key=lambda piece: place[piece.feature])
 
 
-def homes(model: Model) -> dict[str, ColumnSchema]:
+def homes(schema: Schema) -> dict[str, ColumnSchema]:
     """The column that each counted name belongs to."""
-    return {n: c for c in model.schema.columns for n in (*c.numbers, *c.categories)}
+    return {n: c for c in schema.columns for n in (*c.numbers, *c.categories)}
 
 
 def _categories(model: Model) -> Iterator[Piece]:
@@ -55,7 +55,7 @@ def _categories(model: Model) -> Iterator[Piece]:
     for j, name in enumerate(table.cells.columns.tolist()):
         some = slice(table.cells.offsets[j], table.cells.offsets[j + 1])
         log = params.log_prob[params.offsets[j] : params.offsets[j + 1] - 1]
-        known, home = tuple(values[j].tolist()), homes(model)[name]
+        known, home = tuple(values[j].tolist()), homes(model.schema)[name]
         days = tuple(WEEKDAYS[int(v)] for v in known) if name.endswith(" (weekday)") else ()
         yield _discrete(
             model, "categories", j, log, table.sums["count"][:, some].T,
@@ -70,7 +70,7 @@ def _missing(model: Model) -> Iterator[Piece]:
         log = params.log_prob[params.offsets[j] : params.offsets[j + 1] - 1]
         yield _discrete(
             model, "missing", j, log, table.sums["count"][:, 2 * j : 2 * j + 2].T,
-            feature=homes(model)[name].name, name=missing_name(name), kind="category",
+            feature=homes(model.schema)[name].name, name=missing_name(name), kind="category",
             values=(False, True), names=("present", "missing"),
         )  # fmt: skip
 
@@ -83,11 +83,11 @@ def _bins(model: Model) -> Iterator[Piece]:
         log = params.bins.log_prob[params.bins.offsets[j] : params.bins.offsets[j + 1] - 1]
         counts = table.sums["count"][:, table.cells.offsets[j] : table.cells.offsets[j + 1]]
         x = _middles(grid.middles(j), counts.sum(axis=0), params.edges[j])
-        home = homes(model)[name]
-        ends = tuple(map(str, _values(home, params.edges[j]))) if home.unit else ()
+        home = homes(model.schema)[name]
+        ends = tuple(map(str, values_of(home, params.edges[j]))) if home.unit else ()
         yield _discrete(
             model, "histogram", j, log, params.sums["count"][:, some].T,
-            feature=home.name, name=name, kind="number", values=_values(home, x),
+            feature=home.name, name=name, kind="number", values=values_of(home, x),
             edges=tuple(params.edges[j].tolist()), names=_between(ends),
         )  # fmt: skip
 
@@ -119,9 +119,9 @@ def _bells(model: Model) -> Iterator[Piece]:
         wide = np.full((len(x), params.n_columns), np.nan)
         wide[:, j] = x
         said = family("gaussian").explain(params, wide)[:, j]
-        home = homes(model)[name]
+        home = homes(model.schema)[name]
         yield Piece(
-            home.name, name, "number", _values(home, x), model.discount * said,
+            home.name, name, "number", values_of(home, x), model.discount * said,
             density_shares(said, x), rows,
             bells_drawn(x, n[:, j], mean[:, j], spread[:, j], model.discount),
         )  # fmt: skip
@@ -164,7 +164,7 @@ def _middles(keys: FloatArray, rows: FloatArray, edges: FloatArray) -> FloatArra
     return found
 
 
-def _values(column: ColumnSchema, x: FloatArray) -> tuple[Any, ...]:
+def values_of(column: ColumnSchema, x: FloatArray) -> tuple[Any, ...]:
     """Numbers as a row would hold them: whole, or times."""
     if column.unit:
         micro = np.round(x * 1e6).astype(np.int64)

@@ -30,7 +30,8 @@ class Rows:
     """A table that can be read: its schema, labels and weights.
 
     Labels are ``y`` or the column ``target``; weights are an array, or the name
-    of a column. ``n_rows`` is known when all have been read.
+    of a column. ``n_rows`` is known when all have been read. Rows without a label
+    are an error, unless there is a list ``aside`` where they are put.
     """
 
     table: source.Scan
@@ -40,6 +41,7 @@ class Rows:
     weight: Any
     named: bool
     n_rows: int = 0
+    aside: list[Part] | None = None
     _read: tuple[list[Batch], Iterator[Batch]] | None = field(default=None)
 
     def put_back(self, first: list[Batch], rest: Iterator[Batch]) -> None:
@@ -64,7 +66,8 @@ class Rows:
             stop = start + batch.n_rows
             found = self._labels(batch, start, stop)
             weight = self._weights(batch, start, stop)
-            yield Part(self._columns(batch), found.classes, found.codes, weight)
+            part = Part(self._columns(batch), found.classes, found.codes, weight)
+            yield self._with_labels(part, start)
             start = stop
         self.n_rows = start
         self._check_length("y", None if self.y is None else self.y.codes, start)
@@ -103,21 +106,41 @@ class Rows:
 
     def _labels(self, batch: Batch, start: int, stop: int) -> Labelled:
         if self.target is not None:
-            found = tabular.classes(batch.columns[self.target])
-            missing = np.flatnonzero(found.codes < 0)
-            if len(missing):
-                raise MissingValueError(
-                    f"the target {self.target!r} has no value in row {start + missing[0]}.",
-                    hint="leave unlabelled rows out",
-                )
-            return found
+            return tabular.classes(batch.columns[self.target])
         if self.y is None:
             raise MissingValueError(
                 "there are no labels: requires y to be passed, but the target y is None.",
                 hint="pass y, or target='column'",
             )
         self._check_length("y", self.y.codes, stop, whole=False)
-        return Labelled(*labels_in_use(self.y.classes, self.y.codes[start:stop]))
+        return Labelled(self.y.classes, self.y.codes[start:stop])
+
+    def _with_labels(self, part: Part, start: int) -> Part:
+        """The rows that have a label; the others are put aside, or refused."""
+        missing = np.flatnonzero(part.codes < 0)
+        if len(missing):
+            if self.aside is None:
+                self._refuse_missing(start + int(missing[0]))
+            else:
+                self._put_aside(part.taken(missing))
+            part = part.taken(np.flatnonzero(part.codes >= 0))
+        return Part(part.batch, *labels_in_use(part.classes, part.codes), part.weight)
+
+    def _refuse_missing(self, row: int) -> None:
+        what = (
+            f"Input y contains NaN or None: it has no value in row {row}."
+            if self.target is None
+            else f"the target {self.target!r} has no value in row {row}."
+        )
+        raise MissingValueError(
+            what, hint="leave unlabelled rows out; only NaiveBayes.fit learns from them"
+        )
+
+    def _put_aside(self, part: Part) -> None:
+        none = np.zeros(part.batch.n_rows, dtype=np.intp)
+        left = Part(part.batch, np.arange(1), none, part.weight).counted()
+        if self.aside is not None and left.batch.n_rows:
+            self.aside.append(left)
 
     def _weights(self, batch: Batch, start: int, stop: int) -> FloatArray | None:
         if isinstance(self.weight, str):

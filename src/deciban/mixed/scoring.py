@@ -15,7 +15,7 @@ from deciban.choices import Choice
 from deciban.counts import Counts
 from deciban.engines import threads
 from deciban.mixed import spoken
-from deciban.mixed.gathering import gather
+from deciban.mixed.gathering import few_texts, gather
 from deciban.mixed.model import Model
 from deciban.mixed.parts import Part
 from deciban.mixed.pieces import pieces
@@ -129,7 +129,7 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
     def _importance(self) -> dict[str, FloatArray]:
         prior = np.exp(self._model().log_prior)
         of = explanation.weighed(self._pieces(), prior, self.schema_.names)
-        return {**of, **spoken.weighed(self._model(), prior)}
+        return {**of, **spoken.weighed(self._model(), prior)} if self.schema_.texts else of
 
     def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
         return spoken.spoken(self._model(), column, text)
@@ -145,7 +145,8 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
         return self.model_.counts
 
     def _model(self) -> Model:
-        check_is_fitted(self, "model_")
+        if "model_" not in self.__dict__:
+            check_is_fitted(self, "model_")
         return self.model_
 
     def _rows(
@@ -172,6 +173,9 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
             finish(joint)
             return joint
 
+        few = few_texts(X, model.schema)
+        if few is not None:
+            return work(few)
         parts = list(threads.run(work, self._rows(X).batches()))
         return np.concatenate([np.empty((0, len(self.classes_))), *parts])
 

@@ -63,6 +63,8 @@ class Counting:
 
     def add(self, part: Part) -> None:
         """Count some rows."""
+        if not part.batch.n_rows:
+            return
         try:
             mine = self._idle.pop()
         except IndexError:
@@ -73,6 +75,8 @@ class Counting:
 
     def table(self, classes: Labels, rows: FloatArray) -> Table:
         """The words of all columns, for the classes of all rows."""
+        if not self._idle:
+            return nothing(self.names, len(classes))
         found = [self._column(name, classes) for name in self.names]
         cells = Cells(labels.narrowed(self.names), tuple(words for words, _ in found))
         sums = {

@@ -10,7 +10,7 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -27,6 +27,7 @@ __all__ = [
     "Numbers",
     "Strings",
     "Times",
+    "joined",
     "part",
     "replaced",
     "taken",
@@ -203,6 +204,24 @@ def taken(column: Column, rows: NDArray[np.intp]) -> Column:
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     at = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
     return Strings(offsets, column.data[at], missing)
+
+
+def joined(columns: Sequence[Column]) -> Column:
+    """Columns of the same type as one.
+
+    >>> joined([Numbers(np.array([1.0])), Numbers(np.array([2.0]))]).tolist()
+    [1.0, 2.0]
+    """
+    first = columns[0]
+    missing = np.concatenate([column.missing for column in columns])
+    texts = [column for column in columns if isinstance(column, Strings)]
+    if not isinstance(first, Strings):
+        values = [column.values for column in columns if not isinstance(column, Strings)]
+        return replaced(first, np.concatenate(values), missing)
+    data = [c.data[c.offsets[0] : c.offsets[-1]] for c in texts]
+    sizes = np.concatenate([np.diff(c.offsets) for c in texts])
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    return Strings(offsets, np.concatenate(data), missing)
 
 
 @dataclass(frozen=True, eq=False)

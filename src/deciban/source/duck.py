@@ -72,12 +72,6 @@ def is_connection(value: Any) -> bool:
 
 def connect() -> Any:
     """A connection to the one DuckDB database, in memory, in which this process reads files."""
-    return _database(os.getpid()).cursor()
-
-
-@cache
-def _database(process: int) -> Any:
-    """Threads of DuckDB do not survive a fork: each process has its own."""
     try:
         import duckdb
     except ImportError:
@@ -85,6 +79,12 @@ def _database(process: int) -> Any:
             "reading files needs DuckDB, which is not installed.",
             hint="pip install duckdb",
         ) from None
+    return _database(duckdb, os.getpid()).cursor()
+
+
+@cache
+def _database(duckdb: Any, process: int) -> Any:
+    """Threads of DuckDB do not survive a fork: each process has its own."""
     connection = duckdb.connect(":memory:", config={"python_enable_replacements": False})
     connection.execute("SET enable_progress_bar = false")  # it would write to standard output
     return connection

@@ -117,7 +117,9 @@ def _suggestion(file: Path) -> str:
     if not file.parent.is_dir():
         return f"the folder {file.parent} does not exist either"
     close = nearest(file.name, sorted(other.name for other in file.parent.iterdir()))
-    return f"perhaps {str(file.with_name(close))!r} was meant" if close else "check the name"
+    if close:
+        return f"perhaps {str(file.with_name(close))!r} was meant"
+    return "check the name" if file.suffix else "check the name; a text is given in a list"
 
 
 class Spool:

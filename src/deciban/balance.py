@@ -1,0 +1,340 @@
+"""Imbalanced classes: fewer rows, more rows or weights, and probabilities put right again.
+
+Resampling changes what a model is told about how common the classes are, so its
+probabilities are about a table that does not exist. Everything here says what was dropped
+or repeated, and has ``correct``, which turns such probabilities into those of the whole table.
+
+For a table of counts resampling is rarely needed: :func:`reweighted` gives the classes of a
+model any base rates, exactly, with every row still counted; and :mod:`deciban.decision`
+decides by costs. See ``docs/imbalance.md``.
+
+>>> kept = undersample({"x": list("aabab")}, ["no", "no", "no", "no", "yes"])
+>>> kept.y.tolist(), len(kept.rows)
+(['no', 'yes'], 2)
+>>> print(kept)
+class  rows  kept  dropped  repeated  weight
+no        4     1        3         0       4
+yes       1     1        0         0       1
+>>> kept.correct([[0.5, 0.5]]).tolist()             # as likely here is 4 : 1 there
+[[0.8, 0.2]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deciban import decision, encoding
+from deciban.counts import Counts, Table
+from deciban.errors import InputError, ParameterError, ShapeError
+from deciban.exact import ExactSum
+from deciban.labels import Labels
+
+__all__ = [
+    "Resampled",
+    "Weighted",
+    "class_weights",
+    "oversample",
+    "reweighted",
+    "undersample",
+]
+
+FloatArray = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+class _Corrected:
+    """What resampling and weighting have in common: the rates before and after."""
+
+    classes: Labels
+    count: NDArray[np.int64]
+
+    @property
+    def old(self) -> FloatArray:
+        """The share of every class among all rows."""
+        return np.asarray(self.count / self.count.sum())
+
+    @property
+    def new(self) -> FloatArray:
+        """The share of every class as a model is told."""
+        raise NotImplementedError
+
+    def correct(self, proba: ArrayLike) -> FloatArray:
+        """Probabilities of a model of these rows, with classes as common as before.
+
+        >>> class_weights(["no", "no", "no", "yes"]).correct([[0.5, 0.5]]).round(9).tolist()
+        [[0.75, 0.25]]
+        """
+        return decision.rebase(proba, self.new, self.old)
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled(_Corrected):
+    """Rows that were chosen, and what was dropped or repeated, class by class.
+
+    ``rows`` are positions in the table that was given, ``X`` and ``y`` its rows, ``weight``
+    what each is worth if the whole table is to be counted: with it, nothing is to be corrected.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    rows: Rows
+    weight: FloatArray
+    classes: Labels
+    count: NDArray[np.int64]
+    kept: NDArray[np.int64]
+    repeated: NDArray[np.int64]
+
+    @property
+    def dropped(self) -> NDArray[np.int64]:
+        """How many rows of every class are not there any more."""
+        return self.count - (self.kept - self.repeated)
+
+    @property
+    def new(self) -> FloatArray:
+        """The share of every class among the chosen rows."""
+        return np.asarray(self.kept / self.kept.sum())
+
+    def __str__(self) -> str:
+        head = ("class", "rows", "kept", "dropped", "repeated", "weight")
+        columns = (self.count, self.kept, self.dropped, self.repeated, self.count)
+        body = zip(*([str(v) for v in c.tolist()] for c in columns), strict=True)
+        return _table(head, [(str(n), *row) for n, row in zip(self.classes, body, strict=True)])
+
+
+@dataclass(frozen=True, eq=False)
+class Weighted(_Corrected):
+    """A weight for every class, and for every row its class's: ``sample_weight=result.weight``."""
+
+    weight: FloatArray
+    classes: Labels
+    count: NDArray[np.int64]
+    each: FloatArray
+
+    @property
+    def new(self) -> FloatArray:
+        """The share of every class in the weight of all rows."""
+        total = self.count * self.each
+        return np.asarray(total / total.sum())
+
+    @property
+    def by_class(self) -> dict[Any, float]:
+        """The weights by name, as scikit-learn's ``class_weight`` takes them.
+
+        >>> class_weights(["no", "no", "no", "yes"]).by_class
+        {'no': 0.6666666666666666, 'yes': 2.0}
+        """
+        return dict(zip(self.classes.tolist(), self.each.tolist(), strict=True))
+
+    def __str__(self) -> str:
+        rows = zip(self.classes, self.count, self.each, strict=True)
+        body = [(str(c), str(n), f"{w:g}", f"{n * w:g}") for c, n, w in rows]
+        return _table(("class", "rows", "each", "weight"), body)
+
+
+def undersample(X: Any, y: Any, ratio: float = 1.0, seed: int = 0) -> Resampled:
+    """Drop rows of the larger classes, until none has more than ``1 / ratio`` times the smallest.
+
+    The rows keep their order. ``weight`` lets the rows that stay stand for those that
+    went, so that every class keeps its whole weight.
+
+    >>> kept = undersample([[1], [2], [3], [4]], [0, 0, 0, 1], ratio=0.5)
+    >>> kept.y.tolist(), kept.dropped.tolist(), kept.weight.tolist()
+    ([0, 0, 1], [1, 0], [1.5, 1.5, 1.0])
+    """
+    found, count = _labelled(y)
+    most = np.floor(count.min() / _ratio(ratio) + 1e-9).astype(np.int64)
+    wanted = np.minimum(count, most)
+    rng = _generator(seed)
+    rows = [
+        rng.permutation(np.flatnonzero(found.codes == c))[:n] for c, n in enumerate(wanted.tolist())
+    ]
+    return _resampled(X, y, found, np.sort(np.concatenate(rows)), wanted)
+
+
+def oversample(X: Any, y: Any, ratio: float = 1.0, seed: int = 0) -> Resampled:
+    """Repeat rows of the smaller classes, until each has ``ratio`` times the rows of the largest.
+
+    Every row stays; those that are repeated follow at the end. A class is repeated as a
+    whole before any of its rows is there once more than another.
+
+    >>> more = oversample([[1], [2], [3], [4]], [0, 0, 0, 1])
+    >>> more.y.tolist(), more.repeated.tolist()
+    ([0, 0, 0, 1, 1, 1], [0, 2])
+    """
+    found, count = _labelled(y)
+    wanted = np.maximum(count, np.ceil(count.max() * _ratio(ratio) - 1e-9).astype(np.int64))
+    rng = _generator(seed)
+    rows = [np.arange(len(found.codes))]
+    for c, n in enumerate((wanted - count).tolist()):
+        own = np.flatnonzero(found.codes == c)
+        whole, rest = divmod(n, len(own))
+        rows += [np.tile(own, whole), rng.permutation(own)[:rest]]
+    return _resampled(X, y, found, np.concatenate(rows), wanted)
+
+
+def class_weights(y: Any, weights: Mapping[Any, float] | str = "balanced") -> Weighted:
+    """Weights that make all classes equally heavy, or those that are stated by class.
+
+    ``"balanced"`` is ``rows / (classes * rows of the class)``: the whole weight stays.
+
+    >>> class_weights(["a", "a", "b"], {"a": 1, "b": 5}).weight.tolist()
+    [1.0, 1.0, 5.0]
+    """
+    found, count = _labelled(y)
+    if isinstance(weights, str):
+        if weights != "balanced":
+            raise ParameterError(
+                f'weights must be "balanced" or a dict, got {weights!r}.',
+                hint="{'yes': 5, 'no': 1} makes every row of yes count five times",
+            )
+        each = count.sum() / (len(count) * count)
+    else:
+        each = _stated(weights, found.classes)
+    return Weighted(each[found.codes], found.classes, count, each)
+
+
+def reweighted(model: Any, priors: Mapping[Any, float] | Sequence[float] | str = "uniform") -> Any:
+    """The same model, its rows weighted so that the classes are as common as ``priors`` says.
+
+    Exact: the table's counts of every class are multiplied, as if every row had been counted
+    with that weight. The whole weight stays. Given a :class:`~deciban.Counts`, it is that.
+
+    >>> from deciban import NaiveBayes
+    >>> model = NaiveBayes().fit({"x": list("aabab")}, ["no", "no", "no", "no", "yes"])
+    >>> reweighted(model, {"no": 0.5, "yes": 0.5}).counts_.weight
+    array([2.5, 2.5])
+    """
+    if isinstance(model, Counts):
+        return _scaled(model, priors)
+    if not hasattr(model, "counts_") or not hasattr(model, "with_counts"):
+        raise InputError(
+            f"{type(model).__name__} is no fitted model of counts.",
+            hint="fit NaiveBayes, or pass Counts",
+        )
+    return model.with_counts(_scaled(model.counts_, priors))
+
+
+# ---------------------------------------------------------------------- counts
+
+
+def _scaled(counts: Counts, priors: Mapping[Any, float] | Sequence[float] | str) -> Counts:
+    K = len(counts.classes)
+    stated: Any = np.full(K, 1 / K) if isinstance(priors, str) and priors == "uniform" else priors
+    if isinstance(stated, Mapping):
+        stated = _stated(stated, counts.classes)
+    share = np.asarray(stated, dtype=np.float64)
+    if share.shape != (K,) or not np.all(share > 0) or abs(share.sum() - 1) > 1e-6:
+        raise ParameterError(
+            f"priors must be {K} numbers > 0 that sum to 1, got {priors!r}.",
+            hint='"uniform" gives every class the same',
+        )
+    if not np.all(counts.weight > 0):
+        raise InputError("a class without rows cannot be given weight.", hint="leave it out")
+    factor = share * counts.weight.sum() / counts.weight
+    tables = {name: _times(table, factor) for name, table in counts.tables.items()}
+    return Counts(counts.classes, counts.weight * factor, tables)
+
+
+def _times(table: Table, factor: FloatArray) -> Table:
+    sums = {name: _each_times(part, factor) for name, part in table.sums.items()}
+    return Table(table.family, table.cells, table.rows * factor, sums)
+
+
+def _each_times(part: Any, factor: FloatArray) -> Any:
+    """Every class's sums times its factor."""
+    if not isinstance(part, ExactSum):
+        return part * factor[:, None]
+    total = None
+    for c, by in enumerate(factor.tolist()):
+        one = part.zeroed(np.arange(len(factor))[:, None] != c) * by
+        total = one if total is None else total + one
+    return total
+
+
+# ---------------------------------------------------------------------- rows
+
+
+def _labelled(y: Any) -> tuple[encoding.Labelled, NDArray[np.int64]]:
+    found = encoding.class_codes(y)
+    return found, np.bincount(found.codes, minlength=len(found.classes)).astype(np.int64)
+
+
+def _resampled(
+    X: Any, y: Any, found: encoding.Labelled, rows: Rows, kept: NDArray[np.int64]
+) -> Resampled:
+    count = np.bincount(found.codes, minlength=len(found.classes)).astype(np.int64)
+    repeated = np.maximum(kept - count, 0)
+    own = found.codes[rows]
+    return Resampled(
+        _taken(X, rows, len(found.codes)), found.classes[own], rows, (count / kept)[own],
+        found.classes, count, kept, repeated,
+    )  # fmt: skip
+
+
+def _taken(X: Any, rows: Rows, n_rows: int) -> Any:
+    """Some rows of a frame, array, sparse matrix, dict of columns or list, as what it was."""
+    if isinstance(X, Mapping):
+        return {name: _taken(column, rows, n_rows) for name, column in X.items()}
+    size = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else None
+    if size != n_rows:
+        raise ShapeError(
+            f"X has {'unknown' if size is None else size} rows, y has {n_rows}.",
+            hint="give one label a row, and a table in memory",
+        )
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "take") and hasattr(X, "schema") and not hasattr(X, "lazy"):
+        return X.take(rows)
+    if isinstance(X, list | tuple):
+        return type(X)(X[i] for i in rows.tolist())
+    return X.tocsr()[rows] if hasattr(X, "tocsr") else X[rows]
+
+
+def _stated(weights: Mapping[Any, float], classes: Labels) -> FloatArray:
+    named = classes.tolist()
+    for name in weights:
+        if name not in named:
+            raise ParameterError(f"there is no class {name!r}.", hint=f"the classes are {named}")
+    missing = [name for name in named if name not in weights]
+    if missing:
+        raise ParameterError(f"class {missing[0]!r} has no weight.", hint="name every class")
+    found = encoding.some_weights([weights[name] for name in named], len(named))
+    if found is None or not np.all(found > 0):
+        raise ParameterError(f"weights must be > 0, got {dict(weights)!r}.", hint="1 is unchanged")
+    return found
+
+
+def _ratio(ratio: float) -> float:
+    if isinstance(ratio, Real) and not isinstance(ratio, bool) and 0 < ratio <= 1:
+        return float(ratio)
+    raise ParameterError(
+        f"ratio must be > 0 and <= 1, got {ratio!r}.",
+        hint="it is the smallest class's rows by the largest's; 1 makes all equal",
+    )
+
+
+def _generator(seed: int) -> np.random.Generator:
+    if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:
+        return np.random.default_rng(int(seed))
+    raise ParameterError(
+        f"seed must be a whole number >= 0, got {seed!r}.", hint="0 is the default"
+    )
+
+
+def _table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """Columns: the first to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(head, *body, strict=True)]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if j == 0 else cell.rjust(width)
+            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in (head, *body)
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,51 @@
+"""The confusion matrix: rows are truths, columns are answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from deciban.charts import altair, data
+
+#: Cells are so wide at most, and a matrix is about so wide.
+CELL, WIDTH = 96, 480
+
+
+def chart(confusion: Any, classes: Sequence[Any]) -> Any:
+    """Shaded by the share of the truth; written is the number of rows."""
+    alt = altair()
+    names = [str(label) for label in classes]
+    share = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1e-300)
+    rows = [
+        {
+            "truth": names[i],
+            "answer": names[j],
+            "rows": float(confusion[i, j]),
+            "share": float(share[i, j]),
+        }
+        for i in range(len(names))
+        for j in range(len(names))
+    ]
+    size = min(CELL, WIDTH // len(names))
+    axis = alt.Axis(labelLimit=140, labelAngle=0 if size > 60 else -40, orient="top")
+    base = alt.Chart(data(rows)).encode(
+        x=alt.X("answer:N", sort=names, title="answer", axis=axis),
+        y=alt.Y("truth:N", sort=names, title="truth", axis=alt.Axis(labelLimit=140)),
+    )
+    dark = alt.condition("datum.share > 0.55", alt.value("white"), alt.value("#222"))
+    return alt.layer(
+        base.mark_rect().encode(
+            color=alt.Color(
+                "share:Q",
+                title="share of the truth",
+                scale=alt.Scale(domain=[0, 1], scheme="blues"),
+                legend=alt.Legend(format=".0%", orient="right"),
+            )
+        ),
+        base.mark_text(fontSize=13 if size > 50 else 9).encode(
+            text=alt.Text("rows:Q", format=",.0f" if size > 40 else ".2~s"), color=dark
+        ),
+    ).properties(width=size * len(names), height=min(size, 64) * len(names),
+                 title="Answers, by truth")  # fmt: skip

@@ -1,0 +1,102 @@
+"""What thresholds do: ROC, precision and recall, and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from deciban.charts import AGAINST, FOR, altair, data
+
+#: A curve is drawn through no more points than about this.
+POINTS = 300
+SIDE = 340
+
+
+def roc(curves: Iterable[Any]) -> Any:
+    """The share of rows of a class that is found, by the share of others that is taken for it."""
+    alt = altair()
+    rows = [row for curve in curves for row in _rows(curve, "fpr", "tpr")]
+    even = alt.Chart(data([{"p": 0}, {"p": 1}])).mark_line(color="#999", strokeDash=[4, 3])
+    return alt.layer(
+        even.encode(x="p:Q", y="p:Q"),
+        _line(rows, "share of the others taken for it", "share of the class found"),
+    ).properties(width=SIDE, height=SIDE, title="ROC curve")
+
+
+def precision_recall(curves: Iterable[Any]) -> Any:
+    """How often a class is right, by the share of its rows that is found."""
+    rows = [row for curve in curves for row in _rows(curve, "tpr", "precision")]
+    made = _line(rows, "recall: share of the class found", "precision: share that is right")
+    return made.properties(width=SIDE, height=SIDE, title="Precision and recall")
+
+
+def cost(table: Any, of: Any, marks: Iterable[tuple[str, float]] = ()) -> Any:
+    """The cost a row of answering a class from a probability on; marked are some thresholds."""
+    alt = altair()
+    finite = np.isfinite(table.threshold)
+    at, costs = table.threshold[finite], table.cost[finite]
+    some = _thinned(at)
+    rows = [{"x": float(at[i]), "y": float(costs[i])} for i in some]
+    x = alt.X("x:Q", title=f"answer {of} from this probability on", scale=alt.Scale(domain=[0, 1]))
+    layers = [
+        alt.Chart(data(rows)).mark_line(color=FOR).encode(x=x, y=alt.Y("y:Q", title="cost a row"))
+    ]
+    found = [{"x": value, "name": name} for name, value in marks if 0 <= value <= 1]
+    if found:
+        rule = alt.Chart(data(found)).encode(x="x:Q")
+        layers.append(
+            rule.mark_rule(strokeDash=[4, 3], strokeWidth=1.6).encode(
+                color=alt.Color(
+                    "name:N",
+                    title=None,
+                    scale=alt.Scale(range=[AGAINST, "#33434f"]),
+                    legend=alt.Legend(orient="bottom", columns=1, labelLimit=400),
+                )
+            )
+        )
+    return alt.layer(*layers).properties(width=SIDE, height=SIDE, title="Cost by threshold")
+
+
+def _rows(curve: Any, x: str, y: str) -> list[dict[str, Any]]:
+    across, up = getattr(curve, x), getattr(curve, y)
+    some = _thinned(np.abs(np.diff(across, prepend=across[0])).cumsum()
+                    + np.abs(np.diff(up, prepend=up[0])).cumsum())  # fmt: skip
+    return [
+        {"class": str(curve.of), "x": float(across[i]), "y": float(up[i]), "order": i} for i in some
+    ]
+
+
+def _thinned(way: Any) -> list[int]:
+    """Points about evenly spaced along a way that only grows, or only shrinks.
+
+    >>> len(_thinned(np.linspace(0, 1, 900))), len(_thinned(np.arange(9)))
+    (301, 9)
+    """
+    if len(way) <= POINTS:
+        return list(range(len(way)))
+    passed = np.abs(way - way[0])
+    step = np.floor(passed / (passed[-1] or 1.0) * POINTS)
+    return sorted({*np.flatnonzero(np.diff(step, prepend=-1.0)).tolist(), len(way) - 1})
+
+
+def _line(rows: list[dict[str, Any]], across: str, up: str) -> Any:
+    alt = altair()
+    unit = alt.Scale(domain=[0, 1])
+    several = len({row["class"] for row in rows}) > 1
+    colour = (
+        alt.Color("class:N", title="class", scale=alt.Scale(scheme="tableau10"))
+        if several
+        else alt.value(FOR)
+    )
+    return (
+        alt.Chart(data(rows))
+        .mark_line()
+        .encode(
+            x=alt.X("x:Q", title=across, scale=unit),
+            y=alt.Y("y:Q", title=up, scale=unit),
+            order="order:Q",
+            color=colour,
+        )
+    )

@@ -1,0 +1,107 @@
+"""report: everything about a model on labelled rows, as one page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deciban.cli import models
+from deciban.cli.progress import Progress
+from deciban.cli.reading import Input, watched
+from deciban.errors import ParameterError
+from deciban.explanation.rows import features
+from deciban.report import Report, printed
+from deciban.report import report as make
+from deciban.source.written import Type
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be written, and how the model is to be judged."""
+
+    output: str
+    charts: str | None
+    pdf: str | None
+    loss: Callable[[Sequence[Any]], Any]
+    leave_one_out: bool
+    bootstrap: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What was written, and what it says."""
+
+    path: str
+    bytes: int
+    rows: int
+    seconds: float
+    written: list[str]
+    found: Report
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "path": self.path,
+            "bytes": self.bytes,
+            "seconds": self.seconds,
+            "written": self.written,
+            **self.found.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        charts = f", {len(self.found.figures)} charts"
+        lines = [f"{self.path}: {self.rows:,} rows{charts}, {self.bytes:,} bytes"]
+        lines += [f"{c.kind}: {c.text}" for c in self.found.cautions]
+        return "\n".join(lines)
+
+
+def report(path: str, data: Input, target: str | None, wanted: Wanted, *, quiet: bool) -> Reported:
+    """Write the report of a model on the rows of a table."""
+    with Progress("reading", quiet=quiet) as progress:
+        model: Any = models.estimator(path)
+        label = target or getattr(model, "target_", None)
+        if label is None:
+            raise ParameterError(
+                f"{path} does not say which column it predicts.", hint="name it with --target"
+            )
+        table = data.scan(_types(model, label))
+        found = make(
+            model,
+            watched(table, [lambda batch: progress.add(batch.n_rows)]),
+            target=label,
+            loss=wanted.loss(model.classes_.tolist()),
+            leave_one_out=wanted.leave_one_out,
+            bootstrap=wanted.bootstrap,
+            seed=wanted.seed,
+            title=f"{Path(path).name} on {Path(data.paths[0]).name}",
+            source=f"{type(model).__name__}, {label} predicted",
+        )
+        written = _write(found, wanted)
+        size = Path(wanted.output).stat().st_size
+        rows = found.evaluation.rows
+        return Reported(wanted.output, size, rows, progress.seconds, written, found)
+
+
+def _write(found: Report, wanted: Wanted) -> list[str]:
+    """The page, and whatever else is wanted."""
+    found.save(wanted.output)
+    written = [wanted.output]
+    if wanted.charts is not None:
+        written += map(str, found.save_charts(wanted.charts))
+    if wanted.pdf is not None:
+        printed.print_page(found.html(), wanted.pdf)
+        written.append(wanted.pdf)
+    return written
+
+
+def _types(model: Any, target: str) -> dict[str, Type]:
+    """How columns were written in training."""
+    if hasattr(model, "model_") and hasattr(model.model_, "counts"):
+        return models.types(model.model_, target)
+    found: dict[str, Type] = dict.fromkeys(features(model), "number")
+    if all(isinstance(label, str) for label in model.classes_.tolist()):
+        found[target] = "text"
+    return found

@@ -1,0 +1,93 @@
+"""Charts drawn without a browser: Vega-Lite to SVG and PNG, by vl-convert.
+
+An SVG that stands in a page has names of its own for its parts, and says what it
+shows to those who do not see it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from deciban.errors import FileError, MissingPackageError
+
+#: Larger letters than usual: a phone shows a chart at two thirds of its size.
+CONFIG: dict[str, Any] = {
+    "background": "white",
+    "font": "sans-serif",
+    "axis": {"labelFontSize": 13, "titleFontSize": 13, "titleFontWeight": "normal",
+             "gridColor": "#e6e9ec"},
+    "legend": {"labelFontSize": 13, "titleFontSize": 13, "titleFontWeight": "normal"},
+    "title": {"fontSize": 15, "subtitleFontSize": 12, "anchor": "start"},
+    "text": {"fontSize": 12},
+}  # fmt: skip
+#: Twice the size, for screens and print.
+SCALE = 2.0
+_INNER = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient_)\w*)')
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A chart with a name for files, a title, and what it shows in words."""
+
+    name: str
+    title: str
+    shows: str
+    chart: Any = field(repr=False)
+
+    @cached_property
+    def svg(self) -> str:
+        """The picture."""
+        made = self.chart.to_dict(validate=False)  # its parts were checked as they were made
+        made["config"] = {**made.get("config", {}), **CONFIG}
+        text: str = _vl_convert().vegalite_to_svg(made)
+        return text
+
+    @cached_property
+    def png(self) -> bytes:
+        """The same in pixels."""
+        found: bytes = _vl_convert().svg_to_png(self.svg, scale=SCALE)
+        return found
+
+    @property
+    def width(self) -> float:
+        """In pixels."""
+        found = re.search(r'width="([\d.]+)"', self.svg)
+        return float(found[1]) if found else 0.0
+
+    def inline(self) -> str:
+        """The picture as a part of a page."""
+        body = _INNER.sub(rf"\g<1>{self.name}-\g<2>", self.svg)
+        start, rest = body.split(">", 1)
+        title, shows = f"{self.name}-title", f"{self.name}-shows"
+        return (
+            f'{start} role="img" aria-labelledby="{title} {shows}">'
+            f'<title id="{title}">{escape(self.title)}</title>'
+            f'<desc id="{shows}">{escape(self.shows)}</desc>{rest}'
+        )
+
+    def save(self, folder: Path) -> list[Path]:
+        """Write both files."""
+        paths = [folder / f"{self.name}.svg", folder / f"{self.name}.png"]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            paths[0].write_text(self.svg, encoding="utf-8")
+            paths[1].write_bytes(self.png)
+        except OSError as error:
+            raise FileError(f"{folder} cannot be written: {error.strerror}.") from None
+        return paths
+
+
+def _vl_convert() -> Any:
+    try:
+        import vl_convert
+    except ImportError:
+        raise MissingPackageError(
+            "charts are drawn by vl-convert, which is not installed.",
+            hint="pip install deciban[charts]",
+        ) from None
+    return vl_convert

@@ -1,0 +1,80 @@
+"""Leakage suspects: columns that alone predict nearly perfectly.
+
+A column alone answers with the commonest class among the other rows that have
+the same value (numbers: that are in the same bin, cut by description length).
+Leaving the row itself out keeps values that occur once from looking perfect.
+What it is worth is the share of the errors of always guessing that it avoids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.cuts import MDL, cut_points
+from deciban.families import histogram
+from deciban.labels import narrowed
+from deciban.report.rows import Rows
+from deciban.tabular import category_columns, factorise, numbers
+
+FloatArray = NDArray[np.float64]
+
+#: A column that avoids a larger share of the errors is a suspect.
+NEARLY = 0.9
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A column, the accuracy that it has alone, and the share of errors that it avoids."""
+
+    column: str
+    accuracy: float
+    avoided: float
+
+    @property
+    def suspect(self) -> bool:
+        """Whether this is too good to be true."""
+        return self.avoided > NEARLY
+
+
+def alone(rows: Rows, codes: NDArray[np.intp], n_classes: int) -> list[Alone]:
+    """Every column by itself, the best first; texts are left out."""
+    guess = np.bincount(codes, minlength=n_classes).max() / len(codes)
+    found = []
+    for name, table in _tables(rows, codes, n_classes):
+        right = accuracy(table)
+        avoided = (right - guess) / (1.0 - guess) if guess < 1.0 else 0.0
+        found.append(Alone(name, right, max(0.0, float(avoided))))
+    return sorted(found, key=lambda one: (-one.avoided, one.column))
+
+
+def accuracy(table: FloatArray) -> float:
+    """The share of rows that are answered right by the others of their cell, (cells, classes).
+
+    >>> accuracy(np.array([[3.0, 0.0], [0.0, 2.0]])), accuracy(np.eye(2))
+    (1.0, 0.0)
+    """
+    order = np.sort(table, axis=1)
+    best, next_best = order[:, -1:], order[:, -2:-1] if table.shape[1] > 1 else 0.0 * order
+    other = np.where(table == best, next_best, best)
+    return float((table * (table - 1.0 > other)).sum() / max(table.sum(), 1.0))
+
+
+def _tables(
+    rows: Rows, codes: NDArray[np.intp], n_classes: int
+) -> Iterator[tuple[str, FloatArray]]:
+    X, names = numbers(rows.schema, rows.batch), rows.schema.numbers
+    grid, sums = histogram.tabulate(X, codes, n_classes, None, narrowed(list(names)))
+    for j, part in enumerate(histogram.by_column(sums, grid)):
+        table = histogram.binned(part, cut_points(part, MDL)).T
+        holes = np.bincount(codes[np.isnan(X[:, j])], minlength=n_classes)
+        yield names[j], np.vstack([table, holes])
+    columns = category_columns(rows.schema, rows.batch)
+    for name, column in zip(rows.schema.categories, columns, strict=True):
+        values, at = factorise(column)
+        table = np.zeros((len(values) + 1, n_classes))
+        np.add.at(table, (at, codes), 1.0)
+        yield name, table

@@ -1,0 +1,97 @@
+"""The rows of a report: read once, held in memory, as the model takes them and by column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban import labels, schema, source
+from deciban.errors import InputError, MissingValueError, ParameterError
+from deciban.explanation.rows import features, frame
+from deciban.schema import Schema
+from deciban.source.columns import Batch, joined, taken
+from deciban.tabular import numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Labelled rows: the model's columns, what each of them is, and the class of every row."""
+
+    batch: Batch
+    schema: Schema
+    labels: NDArray[Any]
+    X: Any
+    others: tuple[str, ...] = ()
+
+    def some(self, model: Any, at: NDArray[np.intp]) -> Rows:
+        """Only some rows, as the model takes them."""
+        columns = {name: taken(column, at) for name, column in self.batch.columns.items()}
+        batch = Batch(len(at), columns)
+        return Rows(batch, self.schema, self.labels[at], _taken(model, batch), self.others)
+
+    def row(self, i: int) -> dict[str, Any]:
+        """The values of one row."""
+        at = np.array([i])
+        return {name: taken(column, at).tolist()[0] for name, column in self.batch.columns.items()}
+
+
+def rows(model: Any, X: Any, y: Any = None, target: str | None = None) -> Rows:
+    """The labelled rows of any table; labels are ``y`` or the column ``target``."""
+    names = features(model)
+    table = _scanned(model, X, names)
+    label = None if y is not None else target or getattr(model, "target_", None)
+    if y is None and label is None:
+        raise MissingValueError(
+            "there are no labels: neither y nor the name of their column.",
+            hint="pass y, or target='column'",
+        )
+    if y is not None and target is not None:
+        raise ParameterError(
+            f"labels are in y or in the column {target!r}; got both.", hint="pass one of them"
+        )
+    needed = [*names, *([] if label is None else [label])]
+    for name in needed:
+        table.require(name)
+    parts = [batch for batch in table if batch.n_rows]
+    if not parts:
+        raise InputError("there are no rows.", hint="give a table with labelled rows")
+    whole = {name: joined([part.columns[name] for part in parts]) for name in needed}
+    found = whole[label].tolist() if label is not None else list(y)
+    batch = Batch(sum(p.n_rows for p in parts), {name: whole[name] for name in names})
+    others = tuple(name for name in table.names if name not in needed)
+    return Rows(batch, _schema(model, batch), labels.objects(found), _taken(model, batch), others)
+
+
+def _scanned(model: Any, X: Any, names: Sequence[str]) -> source.Scan:
+    """The table; the columns of a plain matrix are the model's, in order."""
+    matrix = isinstance(X, np.ndarray) or (isinstance(X, list) and X and isinstance(X[0], list))
+    if not matrix or hasattr(model, "schema_"):
+        return source.scan(X)
+    values = np.asarray(X)
+    if values.ndim != 2 or values.shape[1] != len(names):
+        raise InputError(
+            f"X has the shape {values.shape}, the model {len(names)} features.",
+            hint="one column for each feature",
+        )
+    return source.scan(dict(zip(names, values.T, strict=True)))
+
+
+def _schema(model: Any, batch: Batch) -> Schema:
+    if hasattr(model, "schema_"):
+        found: Schema = model.schema_
+        return found
+    return schema.infer([batch], dict.fromkeys(batch.columns, "numeric"))
+
+
+def _taken(model: Any, batch: Batch) -> Any:
+    """The rows as the model takes them: a table, or a matrix of numbers."""
+    if hasattr(model, "schema_"):
+        return source.Scan(tuple(batch.columns), lambda: iter([batch]))
+    matrix = numbers(_schema(model, batch), batch)
+    if not hasattr(model, "feature_names_in_"):
+        return matrix
+    return frame(matrix, list(batch.columns))

@@ -1,0 +1,71 @@
+"""How a model was trained: what it is, how it was set, and what it has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+#: Longer settings are cut.
+LONG = 80
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model in words; ``rows`` and the weights of classes are None if it does not say."""
+
+    kind: str
+    target: str | None
+    settings: Mapping[str, str]
+    rows: float | None
+    classes: Mapping[Any, float | None]
+    temperature: float | None
+    shapes: Mapping[str, str]
+
+
+def trained(model: Any) -> Trained:
+    """What a fitted model says about itself."""
+    weight = _class_weight(model)
+    labels = np.asarray(model.classes_).tolist()
+    known = [None] * len(labels) if weight is None else weight
+    return Trained(
+        type(model).__name__,
+        getattr(model, "target_", None),
+        _settings(model),
+        None if weight is None else float(sum(weight)),
+        dict(zip(labels, known, strict=True)),
+        getattr(model, "temperature_", None),
+        _shapes(model),
+    )
+
+
+def _class_weight(model: Any) -> list[float] | None:
+    """The weight of the rows of each class."""
+    found = getattr(getattr(model, "counts_", None), "weight", None)
+    if found is None:
+        found = getattr(model, "class_count_", None)
+    if found is None or len(found) != len(model.classes_):
+        return None
+    return [float(value) for value in found]
+
+
+def _settings(model: Any) -> dict[str, str]:
+    if not hasattr(model, "get_params"):
+        return {}
+    params = model.get_params(deep=False).items()
+    return {name: _short(repr(value)) for name, value in params if value is not None}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONG else text[: LONG - 1] + "…"
+
+
+def _shapes(model: Any) -> dict[str, str]:
+    """How each column is modelled, where the model chose that."""
+    try:
+        choices = getattr(model, "choices_", None) or {}
+    except AttributeError:
+        return {}
+    return {name: str(getattr(choice, "shape", "")) for name, choice in choices.items()}

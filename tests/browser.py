@@ -1,0 +1,44 @@
+"""A real browser: Debian's Chromium, driven by Playwright."""
+
+import contextlib
+import shutil
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def needed():
+    """Skip where there is no browser, and none could be installed."""
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium, and it could not be installed")
+
+
+@contextlib.contextmanager
+def opened():
+    """A browser without a window."""
+    needed()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Visit:
+    """A page, what it asked for, and what it complained about."""
+
+    def __init__(self, browser, path, width=1280, height=900, **settings):
+        self.page = browser.new_page(viewport={"width": width, "height": height}, **settings)
+        self.requests, self.complaints = [], []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.goto(path.as_uri(), wait_until="load")
+
+    def ask(self, script):
+        """The value of an expression on the page."""
+        return self.page.evaluate(script)
