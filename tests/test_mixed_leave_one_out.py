@@ -65,7 +65,7 @@ def without(model, batch, label, weight):
     blocks = {name: refitted(m, left, name, X, label, weight) for name, X in rows.items()}
     prior = m.log_prior
     if m.prior is None:
-        prior = params.class_prior(left, m._lam, method=m.wishes.method)
+        prior = params.class_prior(left, m.lam, method=m.wishes.method)
     joint = np.empty((1, len(prior)))
     scores.fill_log_joint(params.Params(prior, blocks), rows, joint)
     with np.errstate(invalid="ignore"):

@@ -56,7 +56,7 @@ def strengths(
     >>> y = np.arange(400) % 2
     >>> said = np.stack([np.eye(2)[(y + (np.arange(400) % 10 == 0)) % 2], np.zeros((400, 2))])
     >>> strengths(said, np.zeros((400, 2)), y, np.ones(400)).round(1)
-    array([2.1, 0.5])
+    array([2.2, 0.5])
     """
     from scipy.optimize import minimize
 
