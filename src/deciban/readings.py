@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.engines import threads
 from deciban.families import words
 from deciban.families.words import Bags
 from deciban.settings import Method, Settings, Weighting
@@ -96,13 +97,17 @@ class Trial:
         weightings, contrasts = READINGS[text]
         if len(self.table.rows) < 3:  # of two classes, the rest is the other one
             contrasts = contrasts[:1]
-        tried = []
-        for weighting, smoothing in product(weightings, smoothings):
-            for contrast, heard in self._heard(weighting, smoothing, contrasts):
-                reading = Reading(column, weighting, contrast, smoothing, 0.5, 1.0, len(self.y))
+
+        def work(way: tuple[Weighting, float]) -> list[tuple[float, Reading, Heard]]:
+            tried = []
+            for contrast, heard in self._heard(*way, contrasts):
                 loss, scale = heard.least(0.5, SCALES[::3])
-                tried.append((loss, replace(reading, scale=scale), heard))
-        _, found, heard = min(tried, key=lambda entry: entry[0])
+                reading = Reading(column, way[0], contrast, way[1], 0.5, scale, len(self.y))
+                tried.append((loss, reading, heard))
+            return tried
+
+        ways = threads.run(work, product(weightings, smoothings))
+        _, found, heard = min(chain.from_iterable(ways), key=lambda entry: entry[0])
         _, scale, length = min((*heard.least(length, SCALES), length) for length in LENGTHS)
         return replace(found, length=length, scale=scale)
 
