@@ -140,7 +140,11 @@ class Tokenizer:
         """
         stops = self._stops
         found = spans(text, self)
-        return found if not len(stops) else [s for s in found if s[2] not in self._stop_set]
+        if not len(stops):
+            return found
+        # A pair of characters goes with either of them.
+        gone = [(start, stop) for start, stop, token in found if token in self._stop_set]
+        return [s for s in found if not any(s[0] <= a and b <= s[1] for a, b in gone)]
 
     def count(
         self,
