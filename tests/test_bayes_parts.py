@@ -8,10 +8,10 @@ from deciban import NaiveBayes
 from deciban.bayes import evidence, folds, linear, pool
 from deciban.bayes.columns import fitted as fitted_columns
 from deciban.bayes.margins import all_scores, loss, losses, one_score, prior
-from deciban.bayes.progress import Progress, wanted
 from deciban.bayes.trees import DEPTH, Forest
 from deciban.kernels import trees
 from deciban.mixed.parts import joined
+from deciban.progress import Progress, wanted
 
 
 def counted(X, y):
@@ -162,11 +162,11 @@ def test_a_bar_is_shown_only_where_it_is_wanted(monkeypatch):
 
 
 def test_the_bar_counts_steps(monkeypatch, capsys):
-    monkeypatch.setattr("deciban.bayes.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("deciban.progress.PATIENCE", 0.0)
     with Progress("learning", 2, shown=True) as progress:
         progress._timer.join()
-        progress.tell()
-        progress.tell()
+        progress.add()
+        progress.add()
     assert progress.done == 2
     assert progress._bar is not None
     assert progress._bar.finished

@@ -93,6 +93,31 @@ def _refuse_missing(codes: Codes, what: str) -> None:
         )
 
 
+def one_a_row(y: Any) -> NDArray[Any]:
+    """Labels as a vector; a column is taken for one, with scikit-learn's warning.
+
+    >>> one_a_row(["a", "b"])
+    array(['a', 'b'], dtype='<U1')
+    """
+    from sklearn.utils.validation import column_or_1d
+
+    try:
+        return vector(column_or_1d(y, warn=True))
+    except ValueError as error:
+        raise ShapeError(str(error), hint="give one label a row") from None
+
+
+def target(model: Any, y: Any) -> NDArray[Any]:
+    """The same for an estimator that cannot do without."""
+    if y is None:
+        raise MissingValueError(
+            f"This {type(model).__name__} estimator requires y to be passed, but the target y "
+            "is None.",
+            hint="give one label a row",
+        )
+    return one_a_row(y)
+
+
 def vector(values: Any) -> NDArray[Any]:
     """A one-dimensional array; mixed Python objects stay what they are.
 

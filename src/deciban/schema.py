@@ -26,7 +26,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from deciban.errors import ParameterError
+from deciban.errors import InputError, ParameterError
 from deciban.kernels.dictionary import Dictionary
 from deciban.source import naming
 from deciban.source.columns import Batch, Booleans, Column, Integers, Numbers, Strings, Times
@@ -125,6 +125,27 @@ def infer(sample: list[Batch], stated: Mapping[str, str] | None = None) -> Schem
             _column(name, [b.columns[name] for b in sample], (stated or {}).get(name))
             for name in names
         )
+    )
+
+
+def check_same(one: Schema, other: Schema) -> None:
+    """Refuse to put models of different columns together."""
+    mine, theirs = ({c.name: (c.kind, c.unit) for c in side.columns} for side in (one, other))
+    for name in {**mine, **theirs}:
+        if mine.get(name) != theirs.get(name):
+            sides = [side[name][0] if name in side else "absent" for side in (mine, theirs)]
+            raise InputError(
+                f"column {name!r} is {sides[0]} in one model and {sides[1]} in the other.",
+                hint="state the kinds of columns where inference differs",
+            )
+
+
+def nothing_to_learn(schema: Schema) -> InputError:
+    """No column is of use: what each of them is."""
+    reasons = "; ".join(f"{c.name!r} is {c.kind} ({c.reason})" for c in schema.columns[:3])
+    return InputError(
+        f"no column is left to learn from: {reasons}.",
+        hint="state what a column is, such as kinds={'name': 'categorical'}",
     )
 
 

@@ -9,9 +9,8 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
-from deciban import encoding, labels, storage
+from deciban import encoding, storage
 from deciban.aode import bins, files
 from deciban.aode.counting import columns_of, learn
 from deciban.aode.layout import bytes_needed, check_memory
@@ -19,14 +18,15 @@ from deciban.aode.model import Model
 from deciban.aode.pieces import pieces
 from deciban.aode.tally import VALUES, Tally, nothing
 from deciban.aode.trust import Trust
-from deciban.errors import InputError, ModelFileError, ParameterError
+from deciban.errors import ModelFileError, ParameterError
 from deciban.explanation import Piece
+from deciban.mixed.counting import some_left
 from deciban.mixed.gathering import gather
 from deciban.mixed.parts import joined
 from deciban.mixed.sample import Sample
 from deciban.mixed.scoring import Scoring
 from deciban.params import fixed_prior
-from deciban.schema import Schema
+from deciban.schema import Schema, check_same, nothing_to_learn
 from deciban.storage.document import field
 from deciban.transaction import all_or_nothing
 
@@ -284,24 +284,12 @@ class AODE(Scoring):
         return a + b
 
     def _combined(self, other: AODE, combine: Callable[[Tally, Tally], Tally]) -> Tally:
-        mine, theirs = (
-            {c.name: (c.kind, c.unit) for c in side._model().schema.columns}
-            for side in (self, other)
-        )
-        for name in {**mine, **theirs}:
-            if mine.get(name) != theirs.get(name):
-                sides = [side[name][0] if name in side else "absent" for side in (mine, theirs)]
-                raise InputError(
-                    f"column {name!r} is {sides[0]} in one model and {sides[1]} in the other.",
-                    hint="state the kinds of columns where inference differs",
-                )
+        check_same(self._model().schema, other._model().schema)
         return combine(self._model().tally, other._model().tally)
 
     def _with(self, tally: Tally, trust: Trust | None) -> Self:
         """Another model of the same columns and parameters."""
-        result: Self = clone(self)
-        kept = {n: v for n, v in vars(self).items() if n.endswith("_") and not n.startswith("_")}
-        result.__dict__.update(kept)
+        result = self._copied()
         result._adopt(tally, trust)
         return result
 
@@ -380,10 +368,7 @@ class AODE(Scoring):
         except (TypeError, ParameterError) as error:
             raise ModelFileError(f"the parameters are not those of AODE: {error}") from None
         model = files.from_stored(stored, m, settings)
-        found.model_, found.classes_ = model, model.counts.classes
-        found.target_, found.n_features_in_ = about["target"], len(model.schema.names)
-        if field(about, "named", bool):
-            found.feature_names_in_ = labels.objects(model.schema.names)
+        found._restore(model, about)
         _ = model.params  # what cannot be estimated is noticed now
         return found
 
@@ -391,11 +376,7 @@ class AODE(Scoring):
 def _less(tally: Tally, gone: Tally) -> Tally:
     """What is left, which must not be nothing."""
     left = tally - gone
-    if not len(left.counts.classes):
-        raise InputError(
-            f"nothing is left of {tally.counts.weight.sum():g} rows.",
-            hint="a model without rows knows nothing: fit another one",
-        )
+    some_left(left.counts, tally.counts)
     return left
 
 
@@ -418,11 +399,7 @@ def _smoothing(stated: Any) -> float | None:
 def _check_columns(schema: Schema) -> None:
     """Text is named in a warning; some column must be left to learn from."""
     if not columns_of(schema):
-        reasons = "; ".join(f"{c.name!r} is {c.kind} ({c.reason})" for c in schema.columns[:3])
-        raise InputError(
-            f"no column is left to learn from: {reasons}.",
-            hint="state what a column is, such as kinds={'name': 'categorical'}",
-        )
+        raise nothing_to_learn(schema)
     texts = schema.texts
     if texts:
         warnings.warn(

@@ -10,11 +10,10 @@ from typing import Any, Self
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from deciban import explanation, labels, storage
+from deciban import explanation, storage
 from deciban.bayes import files
 from deciban.bayes.learning import learn, steps
 from deciban.bayes.model import Model
-from deciban.bayes.progress import Progress, wanted
 from deciban.bayes.report import Report
 from deciban.bayes.words import usual
 from deciban.choices import Wishes
@@ -31,6 +30,7 @@ from deciban.mixed.sample import Sample
 from deciban.mixed.scoring import Answering
 from deciban.mixed.texts import BLOCK
 from deciban.mixed.wishes import check_columns, tokenizer
+from deciban.progress import Progress, wanted
 from deciban.schema import Schema
 from deciban.storage.document import field
 from deciban.text import Tokenizer
@@ -135,7 +135,7 @@ class BayesClassifier(Answering):
                 Progress("learning", n_steps, shown=shown) as progress,
             ):
                 self.model_ = learn(
-                    rows.schema, self._rule(), counted, part, *limits, seed, progress.tell
+                    rows.schema, self._rule(), counted, part, *limits, seed, progress.add
                 )
             self.classes_ = counted.counts.classes
         return self
@@ -181,10 +181,7 @@ class BayesClassifier(Answering):
             raise ModelFileError(
                 f"the parameters are not those of BayesClassifier: {error}"
             ) from None
-        found.model_, found.classes_ = model, model.counts.classes
-        found.target_, found.n_features_in_ = about["target"], len(model.schema.names)
-        if field(about, "named", bool):
-            found.feature_names_in_ = labels.objects(model.schema.names)
+        found._restore(model, about)
         return found
 
     _additive = False

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from deciban import encoding, labels
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
@@ -43,20 +43,6 @@ def _canonical(X: Any) -> Any:
         parts = X.data, X.indices.astype(index), X.indptr.astype(index)
         X = type(X)(parts, shape=X.shape)
     return X
-
-
-def target(model: Any, y: Any) -> NDArray[Any]:
-    """One label a row."""
-    if y is None:
-        raise MissingValueError(
-            f"This {type(model).__name__} estimator requires y to be passed, but the target y "
-            "is None.",
-            hint="give one label a row",
-        )
-    try:
-        return encoding.vector(column_or_1d(y, warn=True))
-    except ValueError as error:
-        raise ShapeError(str(error), hint="give one label a row") from None
 
 
 def classes(stated: Any, known: NDArray[Any] | None) -> NDArray[Any]:

@@ -99,7 +99,7 @@ class LogisticRegression(Answering):
         """
         with all_or_nothing(self):
             self._check_settings()
-            y = checks.target(self, y)
+            y = encoding.target(self, y)
             X = checks.matrix(self, X, reset=True)
             encoding.check_length(X, len(y), "X")
             labelled = encoding.class_codes(y)
@@ -135,7 +135,7 @@ class LogisticRegression(Answering):
         with all_or_nothing(self):
             self._check_settings()
             first = not hasattr(self, "coef_")
-            y = checks.target(self, y)
+            y = encoding.target(self, y)
             self.classes_ = checks.classes(classes, None if first else self.classes_)
             checks.several(self.classes_)
             X = checks.matrix(self, X, reset=first)

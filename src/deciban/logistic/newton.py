@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from deciban.logistic.problem import Point, Problem
-from deciban.logistic.stopping import Solution, advance, negligible
+from deciban.logistic.stopping import Solution, stepped
 
 FloatArray = NDArray[np.float64]
 Solve = Callable[[FloatArray], FloatArray]
@@ -20,18 +20,11 @@ FLAT = 1e-9
 
 def solve(problem: Problem, start: FloatArray, tol: float, max_iter: int) -> Solution:
     """Step by ``H**-1 g`` until the gradient vanishes."""
-    point = problem.at(start)
-    for n_iter in range(max_iter):
-        if problem.steepness(point) <= tol:
-            return Solution(point, n_iter, True)
-        step = -inverse(problem, point)(point.gradient)
-        if negligible(point, step):
-            return Solution(point, n_iter, True)
-        new = advance(problem, point, step)
-        if new is None:
-            return Solution(point, n_iter, False)
-        point = new
-    return Solution(point, max_iter, problem.steepness(point) <= tol)
+
+    def step(point: Point) -> FloatArray:
+        return -inverse(problem, point)(point.gradient)
+
+    return stepped(problem, start, tol, max_iter, step)
 
 
 def inverse(problem: Problem, point: Point) -> Solve:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,3 +63,25 @@ def advance(
             return new
         size /= 2
     return None
+
+
+def stepped(
+    problem: Problem,
+    start: FloatArray,
+    tol: float,
+    max_iter: int,
+    step: Callable[[Point], FloatArray],
+) -> Solution:
+    """Go step by step until the gradient vanishes, or a step promises no more than rounding."""
+    point = problem.at(start)
+    for n_iter in range(max_iter):
+        if problem.steepness(point) <= tol:
+            return Solution(point, n_iter, True)
+        along = step(point)
+        if negligible(point, along):
+            return Solution(point, n_iter, True)
+        new = advance(problem, point, along)
+        if new is None:
+            return Solution(point, n_iter, False)
+        point = new
+    return Solution(point, max_iter, problem.steepness(point) <= tol)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deciban.logistic.newton import Solve
 from deciban.logistic.problem import Point, Problem
-from deciban.logistic.stopping import Solution, advance, negligible
+from deciban.logistic.stopping import Solution, stepped
 
 FloatArray = NDArray[np.float64]
 Preconditioner = Callable[[Problem, Point], Solve]
@@ -33,18 +33,11 @@ def solve(
     preconditioner: Preconditioner | None = None,
 ) -> Solution:
     """Step by an approximate ``H**-1 g`` until the gradient vanishes."""
-    point = problem.at(start)
-    for n_iter in range(max_iter):
-        if problem.steepness(point) <= tol:
-            return Solution(point, n_iter, True)
-        step = newton_step(problem, point, (preconditioner or by_diagonal)(problem, point))
-        if negligible(point, step):
-            return Solution(point, n_iter, True)
-        new = advance(problem, point, step)
-        if new is None:
-            return Solution(point, n_iter, False)
-        point = new
-    return Solution(point, max_iter, problem.steepness(point) <= tol)
+
+    def step(point: Point) -> FloatArray:
+        return newton_step(problem, point, (preconditioner or by_diagonal)(problem, point))
+
+    return stepped(problem, start, tol, max_iter, step)
 
 
 def by_diagonal(problem: Problem, point: Point) -> Solve:

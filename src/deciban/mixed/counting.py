@@ -126,6 +126,16 @@ def nothing(schema: Schema, classes: Labels) -> Counts:
     return Counts(classes, rows, tables)
 
 
+def some_left(left: Counts, whole: Counts) -> Counts:
+    """What is left when rows are taken away, which must not be nothing."""
+    if not len(left.classes):
+        raise InputError(
+            f"nothing is left of {whole.weight.sum():g} rows.",
+            hint="a model without rows knows nothing: fit another one",
+        )
+    return left
+
+
 def _dropped(counts: Counts) -> tuple[int, ...] | None:
     """How coarse the grids are by now: they will not become finer."""
     table = counts.tables.get("histogram")

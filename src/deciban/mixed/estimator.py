@@ -9,16 +9,15 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from deciban import encoding, labels, storage
+from deciban import encoding, storage
 from deciban.calibration import Calibration
 from deciban.counts import Counts
 from deciban.errors import InputError, ModelFileError
 from deciban.mixed import files, honesty, wishes
 from deciban.mixed.completion import Plan, complete
-from deciban.mixed.counting import learn, nothing
+from deciban.mixed.counting import learn, nothing, some_left
 from deciban.mixed.gathering import gather
 from deciban.mixed.model import Model
 from deciban.mixed.parts import Part
@@ -26,6 +25,7 @@ from deciban.mixed.sample import Sample
 from deciban.mixed.scoring import Scoring
 from deciban.params import fixed_prior
 from deciban.readings import Reading
+from deciban.schema import check_same
 from deciban.storage.document import field
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
@@ -322,26 +322,11 @@ class NaiveBayes(Scoring):
 
     def _less(self, counts: Counts, gone: Counts) -> Counts:
         """What is left; columns stay when their last value goes."""
-        left = counts - gone
-        if not len(left.classes):
-            raise InputError(
-                f"nothing is left of {counts.weight.sum():g} rows.",
-                hint="a model without rows knows nothing: fit another one",
-            )
+        left = some_left(counts - gone, counts)
         return nothing(self.schema_, left.classes) + left
 
     def _combined(self, other: NaiveBayes, combine: Callable[[Counts, Counts], Counts]) -> Counts:
-        mine, theirs = (
-            {c.name: (c.kind, c.unit) for c in side._model().schema.columns}
-            for side in (self, other)
-        )
-        for name in {**mine, **theirs}:
-            if mine.get(name) != theirs.get(name):
-                sides = [side[name][0] if name in side else "absent" for side in (mine, theirs)]
-                raise InputError(
-                    f"column {name!r} is {sides[0]} in one model and {sides[1]} in the other.",
-                    hint="state the kinds of columns where inference differs",
-                )
+        check_same(self._model().schema, other._model().schema)
         if self._model().schema.texts and self.model_.tokenizer != other.model_.tokenizer:
             raise InputError(
                 f"words are {self.model_.tokenizer} in one model and {other.model_.tokenizer} "
@@ -357,10 +342,7 @@ class NaiveBayes(Scoring):
         readings: Mapping[str, Reading] | None = None,
     ) -> Self:
         """Another model of the same columns and parameters."""
-        result: Self = clone(self)
-        result.__dict__.update(
-            {n: v for n, v in self.__dict__.items() if n.endswith("_") and not n.startswith("_")}
-        )
+        result = self._copied()
         result._adopt(counts, calibration)
         result.model_ = result.model_.read(readings or {})
         return result
@@ -394,10 +376,7 @@ class NaiveBayes(Scoring):
         except TypeError:
             raise ModelFileError("the parameters are not those of NaiveBayes.") from None
         wishes.of(found, model.schema)
-        found.model_, found.classes_ = model, model.counts.classes
-        found.target_, found.n_features_in_ = about["target"], len(model.schema.names)
-        if field(about, "named", bool):
-            found.feature_names_in_ = labels.objects(model.schema.names)
+        found._restore(model, about)
         _ = model.params  # what cannot be estimated is noticed now
         return found
 

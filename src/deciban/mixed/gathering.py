@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from deciban import encoding, labels, schema, source
 from deciban.encoding import Labelled
@@ -64,10 +64,7 @@ def _labels(y: Any) -> Labelled | None:
         return None
     if isinstance(y, list | tuple) and len({str, *map(type, y)}) > 1 and str in map(type, y):
         y = labels.objects(y)  # NumPy would write a missing label as the text "nan"
-    try:
-        values = encoding.vector(column_or_1d(y, warn=True))
-    except ValueError as error:
-        raise ShapeError(str(error), hint="give one label a row") from None
+    values = encoding.one_a_row(y)
     values = values.astype(object) if values.dtype.kind == "U" else values
     return encoding.class_codes(values, missing=True)
 

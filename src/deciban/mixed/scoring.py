@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from deciban import decision, explanation, scores
+from deciban import decision, explanation, labels, scores
 from deciban.choices import Choice
 from deciban.counts import Counts
 from deciban.engines import threads
@@ -23,6 +23,7 @@ from deciban.mixed.rows import Rows
 from deciban.plots import Plotted
 from deciban.schema import Schema
 from deciban.source.columns import Batch
+from deciban.storage.document import field
 
 FloatArray = NDArray[np.float64]
 
@@ -148,6 +149,20 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
         if "model_" not in self.__dict__:
             check_is_fitted(self, "model_")
         return self.model_
+
+    def _restore(self, model: Any, about: Mapping[str, Any]) -> None:
+        """Take on a model that was read from a file, and what the file says about it."""
+        self.model_, self.classes_ = model, model.counts.classes
+        self.target_, self.n_features_in_ = about["target"], len(model.schema.names)
+        if field(about, "named", bool):
+            self.feature_names_in_ = labels.objects(model.schema.names)
+
+    def _copied(self) -> Self:
+        """Another estimator of the same parameters that has learned the same."""
+        result: Self = clone(self)
+        kept = {n: v for n, v in vars(self).items() if n.endswith("_") and not n.startswith("_")}
+        result.__dict__.update(kept)
+        return result
 
     def _rows(
         self,

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from deciban.choices import Wishes
-from deciban.errors import InputError, ParameterError
+from deciban.errors import ParameterError
 from deciban.readings import READINGS
-from deciban.schema import Schema
+from deciban.schema import Schema, nothing_to_learn
 from deciban.settings import check_smoothing
 from deciban.source import naming
 from deciban.text import Tokenizer
@@ -47,11 +47,7 @@ def tokenizer(stated: Any) -> Tokenizer:
 def check_columns(schema: Schema) -> None:
     """Some column must be left to learn from."""
     if not (schema.numbers or schema.categories or schema.texts):
-        reasons = "; ".join(f"{c.name!r} is {c.kind} ({c.reason})" for c in schema.columns[:3])
-        raise InputError(
-            f"no column is left to learn from: {reasons}.",
-            hint="state what a column is, such as kinds={'name': 'categorical'}",
-        )
+        raise nothing_to_learn(schema)
 
 
 def _smoothing(stated: Any, schema: Schema) -> Any:

@@ -192,7 +192,7 @@ class NaiveBayesClassifier(Explaining):
     # ------------------------------------------------------------------ checking
 
     def _check_rows(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
-        y = checks.target(self, y)
+        y = encoding.target(self, y)
         X = self._checked(X, reset=reset)
         encoding.check_length(X, len(y), "X")
         return X, y

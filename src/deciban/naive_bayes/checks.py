@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from deciban import encoding, labels
-from deciban.errors import InputError, MissingValueError, ShapeError, UnhashableError
+from deciban.errors import InputError, ShapeError, UnhashableError
 
 #: What a message of scikit-learn's says, the error it stands for, and what to do about it.
 _HINTS = (
@@ -46,20 +46,6 @@ def _translated(message: str) -> InputError:
         if words in message:
             return kind(message.strip(), hint=hint)
     return InputError(message, hint="X is a matrix of numbers, one row a case")
-
-
-def target(model: Any, y: Any) -> NDArray[Any]:
-    """One label a row."""
-    if y is None:
-        raise MissingValueError(
-            f"This {type(model).__name__} estimator requires y to be passed, but the target y "
-            "is None.",
-            hint="give one label a row",
-        )
-    try:
-        return encoding.vector(column_or_1d(y, warn=True))
-    except ValueError as error:
-        raise ShapeError(str(error), hint="give one label a row") from None
 
 
 def declared(classes: Any, known: NDArray[Any] | None) -> NDArray[Any]:

@@ -1,11 +1,11 @@
-"""A bar on the standard error with the steps of learning, once it takes long."""
+"""A bar on the standard error, once something takes long."""
 
 from __future__ import annotations
 
 import sys
 from threading import Lock, Timer
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -15,17 +15,17 @@ PATIENCE = 1.0
 
 
 class Progress:
-    """Counts steps; shows them after a second, if asked to.
+    """Counts what is done; shows it after a second, if asked to.
 
     >>> with Progress("learning", 3, shown=False) as progress:
-    ...     progress.tell()
+    ...     progress.add()
     >>> progress.done
     1
     """
 
-    def __init__(self, what: str, steps: int, *, shown: bool) -> None:
+    def __init__(self, what: str, total: int | None = None, *, shown: bool) -> None:
         self.done = 0
-        self._what, self._steps, self._shown = what, steps, shown
+        self._what, self._total, self._shown = what, total, shown
         self._bar: Bar | None = None
         self._lock = Lock()
         self._timer = Timer(PATIENCE, self._show)
@@ -48,21 +48,29 @@ class Progress:
             if self._bar is not None:
                 self._bar.stop()
 
-    def tell(self) -> None:
-        """One more step is done."""
-        self.done += 1
+    def add(self, amount: int = 1) -> None:
+        """Some more is done."""
+        self.done += amount
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=self.done)
 
     def _show(self) -> None:
-        from rich.console import Console
-        from rich.progress import Progress as Bar
-
         with self._lock:
             if self._shown:
-                self._bar = Bar(console=Console(stderr=True), transient=True)
-                self._bar.add_task(self._what, total=self._steps, completed=self.done)
+                self._bar = self._made()
+                self._bar.add_task(self._what, total=self._total, completed=self.done)
                 self._bar.start()
+
+    def _made(self) -> Bar:
+        return made()
+
+
+def made(*columns: Any) -> Bar:
+    """A bar of these columns, or of the usual ones; it goes when all is done."""
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    return Bar(*columns, console=Console(stderr=True), transient=True)
 
 
 def wanted(progress: object) -> bool:
