@@ -1,4 +1,8 @@
-"""Texts: words and short phrases, present or not, weighed by a logistic regression.
+"""Texts: short phrases and pieces of words, present or not, weighed by a logistic regression.
+
+A column is read twice: by phrases of up to three words, and, unless the texts are
+very long, by the pieces of its words, which see that "helped" is akin to "helpful".
+Both are read alike, and what follows says "phrase" of either.
 
 A phrase w that a text has counts once. The counts say how far it speaks for a
 class, the log-count ratio ``r_c(w) = log P(w | c) - log P(w | not c)``, and that
@@ -14,7 +18,7 @@ phrases. Rows that neither has seen say how far each is believed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -35,9 +39,14 @@ from deciban.mixed.texts import strings
 from deciban.source.columns import Batch
 from deciban.text import Tokenizer, Vocabulary, packed
 from deciban.text.parts import encode
+from deciban.text.spans import Span
 
-#: A phrase is of no more words than this.
+#: A phrase is of no more words than this; signs such as "!" are words.
 LONGEST = 3
+#: A piece of a word is of so many characters.
+PIECES = (3, 5)
+#: Pieces are read of texts that have no more bytes than this together.
+MOST_BYTES = 4_000_000
 #: Phrases of fewer texts are left out.
 LEAST = 2
 #: No more coefficients are learned: of many classes, the rarest phrases are left out.
@@ -55,10 +64,23 @@ LOOSE = 0.01
 TOLERANCE = 1e-4
 MOST_STEPS = 10
 
+PHRASES = Tokenizer(ngrams=(1, LONGEST), one_letter=True, signs=True)
+IN_PIECES = Tokenizer(characters=PIECES, within=True)
 
-def usual() -> Tokenizer:
-    """What a phrase is unless it is stated: one to three words, of any script."""
-    return Tokenizer(ngrams=(1, LONGEST), one_letter=True)
+
+def readings(
+    batch: Batch, names: Sequence[str], stated: Tokenizer | None
+) -> list[tuple[str, Tokenizer]]:
+    """How columns are read: as it is stated, else by phrases and by pieces of words."""
+    if stated is not None:
+        return [(name, stated) for name in names]
+    out = []
+    for name in names:
+        out.append((name, PHRASES))
+        offsets = strings(batch, name).offsets
+        if offsets[-1] - offsets[0] <= MOST_BYTES:
+            out.append((name, IN_PIECES))
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +97,11 @@ class Words:
     def nothing(cls, name: str, tokenizer: Tokenizer, n_classes: int = 1) -> Words:
         """No phrase at all."""
         return cls(name, tokenizer, labels.objects(()), np.zeros((0, n_classes)), np.empty(0))
+
+    @property
+    def title(self) -> str:
+        """The column, and that its words are read in pieces if they are."""
+        return self.name if self.tokenizer.characters is None else f"{self.name}, in pieces"
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -95,26 +122,48 @@ class Words:
     def spoken(self, text: str) -> list[tuple[str, int, int, FloatArray]]:
         """The words of a text, where they are, and what each says for every class.
 
-        What a phrase says is shared among its words, and among the places where
-        it stands. Words that say nothing are left out.
+        What a phrase says is shared among the places where it stands, and there
+        among its words. Words that say nothing are left out.
         """
-        spans = self.tokenizer.spans(text)
-        known = self.tokenizer.encode(packed([text]), self.vocabulary, grow=False, binary=True)
+        rule = self.tokenizer
+        words = (rule if rule.characters is None else PHRASES).spans(text)
+        known = rule.encode(packed([text]), self.vocabulary, grow=False, binary=True)
         codes = {self.phrases[code]: code for code in known.codes}
-        places: dict[str, list[range]] = {phrase: [] for phrase in codes}
-        fewest, most = self.tokenizer.ngrams
-        for size in range(fewest, most + 1):
-            for at in range(len(spans) - size + 1):
-                phrase = " ".join(token for _, _, token in spans[at : at + size])
-                if phrase in places:
-                    places[phrase].append(range(at, at + size))
+        places: dict[str, list[Sequence[int]]] = {phrase: [] for phrase in codes}
+        for phrase, place in phrases(words, rule, text):
+            if phrase in places and place:
+                places[phrase].append(place)
         length = np.sqrt(np.sum(self.rarity[known.codes] ** 2))
         said: dict[int, FloatArray] = {}
         for phrase, found in places.items():
-            for at in (at for place in found for at in place):
-                code, share = codes[phrase], length * len(found) * len(found[0])
-                said[at] = said.get(at, 0.0) + self.weights[code] * self.rarity[code] / share
-        return [(text[slice(*spans[at][:2])], *spans[at][:2], said[at]) for at in sorted(said)]
+            code = codes[phrase]
+            loud = self.weights[code] * (self.rarity[code] / (length * max(1, len(found))))
+            for place in found:
+                for at in place:
+                    said[at] = said.get(at, 0.0) + loud / len(place)
+        return [(text[slice(*words[at][:2])], *words[at][:2], said[at]) for at in sorted(said)]
+
+
+def phrases(
+    words: Sequence[Span], rule: Tokenizer, text: str
+) -> Iterator[tuple[str, Sequence[int]]]:
+    """What a rule finds in a text, with the words that it is made of or lies in.
+
+    >>> text = "oh no"
+    >>> words = Tokenizer().spans(text)
+    >>> list(phrases(words, Tokenizer(ngrams=(2, 2)), text))
+    [('oh no', range(0, 2))]
+    >>> list(phrases(words, Tokenizer(characters=(4, 4), within=True), text))
+    [(' oh ', [0]), (' no ', [1])]
+    """
+    if rule.characters is not None:
+        for start, stop, piece in rule.spans(text):
+            yield piece, [at for at, (a, b, _) in enumerate(words) if a < stop and start < b]
+        return
+    fewest, most = rule.ngrams
+    for size in range(fewest, most + 1):
+        for at in range(len(words) - size + 1):
+            yield " ".join(token for _, _, token in words[at : at + size]), range(at, at + size)
 
 
 @dataclass(frozen=True, eq=False)
