@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from deciban import BayesClassifier, NaiveBayes, load, storage
-from deciban.bayes.words import ratios
+from deciban.bayes.weighing import ratios
 from deciban.errors import InputError, ModelFileError, ParameterError
 from deciban.text import Tokenizer
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deciban.aode.model import Model as Pairs
 from deciban.bayes import columns as seeing
-from deciban.bayes import evidence, folds, linear, pairs, pool, trees, words
+from deciban.bayes import evidence, folds, linear, pairs, pool, trees, weighing
 from deciban.bayes.columns import Columns
 from deciban.bayes.folds import Rows
 from deciban.bayes.linear import Linear
@@ -19,7 +19,8 @@ from deciban.bayes.model import Model
 from deciban.bayes.report import Report, View
 from deciban.bayes.terms import Terms
 from deciban.bayes.trees import Grown
-from deciban.bayes.words import Read, Words
+from deciban.bayes.weighing import Read
+from deciban.bayes.words import Words
 from deciban.mixed.model import Model as Counted
 from deciban.mixed.parts import Part
 from deciban.schema import Schema
@@ -95,7 +96,7 @@ def learn(
     table = _table(counted, seen, whole, limit, tell) if _plain(schema) else None
     batch = seen.part.batch
     read = [
-        words.learn(name, rule, batch, seen.y, seen.weight, seen.start, seen.splits, tell)
+        weighing.learn(name, rule, batch, seen.y, seen.weight, seen.start, seen.splits, tell)
         for name, rule in readings
     ]
     return _joined(schema, counted, seen, whole, table, read)
