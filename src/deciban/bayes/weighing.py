@@ -40,7 +40,7 @@ from deciban.text.parts import encode
 LEAST = 2
 #: No more coefficients are learned: of many classes, the longest phrases are left out, then
 #: the rarest.
-MOST = 5_000_000
+MOST = 6_000_000
 #: Longer phrases are no news to the counts, which would hear their words once more.
 HEARD = 2
 #: What is added to the texts of a class that have a phrase.
@@ -247,11 +247,9 @@ def _fewer(
     kept: NDArray[np.intp], texts: NDArray[np.intp], long: NDArray[np.intp], n_classes: int
 ) -> NDArray[np.intp]:
     """As many phrases as there is room for: without the longest, then without the rarest."""
-    room = max(1, MOST // n_classes)
-    longest = int(long.max(initial=1))
-    while np.count_nonzero(long <= longest) > room and longest > 1:
-        longest -= 1
-    kept, least = kept[long <= longest], LEAST
+    room, least = max(1, MOST // n_classes), LEAST
+    if len(kept) > room:
+        kept = kept[long <= HEARD]
     while np.count_nonzero(texts[kept] >= least) > room:
         least += 1
     return kept[texts[kept] >= least]
