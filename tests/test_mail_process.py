@@ -151,14 +151,15 @@ HEAVY = {"numpy", "typer", "click", "rich", "scipy", "sklearn", "duckdb"}
 
 
 @pytest.mark.parametrize("command", ["classify", "filter"])
-def test_a_delivery_imports_nothing_heavy(taught, command):
+@pytest.mark.parametrize("raw", [HAM[0], "Subject: 免费\n\nได้ฟรี ごめん 免费".encode()])
+def test_a_delivery_imports_nothing_heavy(taught, command, raw):
     code = (
         "import sys\nfrom deciban.cli.exits import run\n"
         "run(sys.argv[1:])\nprint(*sys.modules, file=sys.stderr)"
     )
     ended = subprocess.run(
         [sys.executable, "-c", code, "mail", command, "--store", str(taught)],
-        input=HAM[0],
+        input=raw,
         capture_output=True,
         check=True,
     )

@@ -1,24 +1,26 @@
-"""The words of a text, by the rule of :class:`deciban.text.Tokenizer`.
+"""The words of a text, by the rule of :class:`deciban.text.Tokenizer`, without its compiled loops.
 
-Where words are spaced the rule is one regular expression, and finding them that way
-spares a program that reads one message the import of NumPy.
+A program that reads one message has to start at once, and NumPy alone would take longer
+to import than all else.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
-if TYPE_CHECKING:
-    from deciban.text import Tokenizer
+from deciban.text import scripts
 
 __all__ = ["words"]
 
-_ASCII = re.compile(r"\w\w+", re.ASCII)
 _SPACED = re.compile(r"\w\w+")
-#: All scripts without spaces between words are among these, and a few others.
-_PERHAPS_UNSPACED = re.compile("[\u0e00-\u1cff\u2e80-\U0010ffff]")
+_UNSPACED = "".join(f"{chr(first)}-{chr(last)}" for first, last in scripts.UNSPACED)
+_PERHAPS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+#: Letters to lower case, and what is no letter, digit or underscore to a space.
+_LETTERS = bytes(c if chr(c).isalnum() or c == 95 else 32 for c in range(128)).lower()
+_ASCII = _LETTERS + bytes(128)
 
 
 def words(text: str) -> list[str]:
@@ -28,14 +30,36 @@ def words(text: str) -> list[str]:
     (['win', 'prize'], ['我', '我爱', '爱', '爱你', '你'])
     """
     if text.isascii():
-        return _ASCII.findall(text.lower())
+        found = text.encode().translate(_ASCII).decode("ascii").split()
+        return [word for word in found if len(word) > 1]
+    text = text.lower()
     if not _PERHAPS_UNSPACED.search(text):
-        return _SPACED.findall(text.lower())
-    return _tokenizer().tokens(text)
+        return _SPACED.findall(text)
+    return list(_any_script(text))
+
+
+def _any_script(text: str) -> Iterator[str]:
+    for found in _runs().finditer(text):
+        run = found["unspaced"]
+        if not run:
+            yield found[0]
+            continue
+        characters = _characters().findall(run)
+        yield characters[0]
+        for before, after in pairwise(characters):
+            yield before + after
+            yield after
 
 
 @cache
-def _tokenizer() -> Tokenizer:
-    from deciban.text import Tokenizer
+def _runs() -> re.Pattern[str]:
+    """Words of two characters or more, and runs of letters of unspaced scripts."""
+    letter = rf"(?=[{_UNSPACED}])[^\W\d]"
+    return re.compile(
+        rf"(?P<unspaced>(?:{letter}[{scripts.marks()}]*+)++)|(?:(?!{letter})\w){{2,}}"
+    )
 
-    return Tokenizer("any-script")
+
+@cache
+def _characters() -> re.Pattern[str]:
+    return re.compile(rf".[{scripts.marks()}]*+", re.DOTALL)
