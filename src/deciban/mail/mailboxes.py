@@ -10,6 +10,7 @@ import mmap
 import os
 import re
 from collections.abc import Iterable, Iterator
+from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,9 +50,11 @@ def places(paths: Iterable[str]) -> Iterator[Place]:
 def read(place: Place) -> bytes:
     """The bytes of a message."""
     try:
-        with Path(place.path).open("rb") as file:
+        with FileIO(place.path) as file:
+            if place.end < 0:
+                return file.readall()
             file.seek(place.start)
-            return file.read() if place.end < 0 else file.read(place.end - place.start)
+            return file.read(place.end - place.start)
     except OSError as error:
         raise FileError(f"{place.path} cannot be read: {error.strerror}.") from None
 
@@ -90,7 +93,7 @@ def _files(folder: str | Path) -> Iterator[str]:
 def _inside(path: str) -> Iterator[Place]:
     """The messages of a file: many if it is an mbox."""
     try:
-        with Path(path).open("rb") as file:
+        with FileIO(path) as file:
             if path.endswith(".eml") or file.read(5) != b"From ":
                 yield Place(path)
                 return

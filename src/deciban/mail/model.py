@@ -70,7 +70,7 @@ class Counts(NamedTuple):
     """How many messages were learnt, and how many of them had each token."""
 
     totals: Pair
-    tokens: Mapping[str, Pair]
+    tokens: Mapping[str, tuple[int, int]]
 
 
 class Belief(NamedTuple):
@@ -113,16 +113,16 @@ def weights(counts: Counts) -> dict[str, float]:
     if not ham or not spam:
         return {}
     base = log((ham + 2 * PRIOR) / (spam + 2 * PRIOR))
-    strong: dict[str, float] = {}
-    sizes: dict[str, int] = {}
+    strong: dict[str, dict[str, float]] = {}
     for token, (hams, spams) in counts.tokens.items():
         weight = log((spams + PRIOR) / (hams + PRIOR)) + base
         if weight >= LEAST or weight <= -LEAST:
-            strong[token] = weight
-            name = section(token)
-            sizes[name] = sizes.get(name, 0) + 1
-    shares = {name: size**-SHARED for name, size in sizes.items()}
-    return {token: weight * shares[section(token)] for token, weight in strong.items()}
+            strong.setdefault(section(token), {})[token] = weight
+    return {
+        token: weight * len(tokens) ** -SHARED
+        for tokens in strong.values()
+        for token, weight in tokens.items()
+    }
 
 
 def raw(counts: Counts) -> float:

@@ -21,7 +21,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from deciban.errors import NegativeCountError
 from deciban.mail.model import Counts, Pair
@@ -122,13 +122,20 @@ class Store:
         row = self._connection.execute(query, (digest,)).fetchone()
         return Lesson(digest, bool(row[0]), row[1]) if row else None
 
+    def known(self, digests: Iterable[bytes]) -> dict[bytes, Lesson]:
+        """What was learnt from those of these messages that are known."""
+        if not any(self.totals()):
+            return {}
+        found = ((digest, self.lesson(digest)) for digest in digests)
+        return {digest: lesson for digest, lesson in found if lesson}
+
     def vocabulary(self) -> int:
         """How many tokens are known."""
         return int(self._connection.execute("SELECT count(*) FROM tokens").fetchone()[0])
 
     # Changes
 
-    def add(self, lessons: Iterable[Lesson], tokens: Mapping[str, Pair]) -> None:
+    def add(self, lessons: Iterable[Lesson], tokens: Mapping[str, tuple[int, int]]) -> None:
         """Record lessons that are not known yet, and count the tokens of all of them."""
         rows = list(lessons)
         self._connection.executemany("INSERT INTO lessons VALUES (?, ?, ?)", rows)
@@ -143,15 +150,15 @@ class Store:
         self._less("levels", _at_levels([lesson]))
         self._total([lesson], -1)
 
-    def _more(self, table: str, counts: Mapping[str, Pair] | Mapping[int, Pair]) -> None:
+    def _more(self, table: str, counts: Mapping[Any, tuple[int, int]]) -> None:
         name = table[:-1]
         self._connection.executemany(
             f"INSERT INTO {table} VALUES (?, ?, ?) ON CONFLICT ({name}) DO UPDATE SET"
             " ham = ham + excluded.ham, spam = spam + excluded.spam",
-            sorted((key, *pair) for key, pair in counts.items()),
+            [(key, *counts[key]) for key in sorted(counts)],
         )
 
-    def _less(self, table: str, counts: Mapping[str, Pair] | Mapping[int, Pair]) -> None:
+    def _less(self, table: str, counts: Mapping[Any, tuple[int, int]]) -> None:
         name = table[:-1]
         rows = [(*pair, key) for key, pair in counts.items()]
         update = f"UPDATE {table} SET ham = ham - ?, spam = spam - ? WHERE {name} = ?"

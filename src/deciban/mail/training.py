@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from itertools import chain, islice, repeat, tee
 from multiprocessing import get_context
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from deciban.mail.envelope import canonical, digest
 from deciban.mail.lessons import left_out, read
@@ -26,16 +27,15 @@ __all__ = ["Report", "train"]
 
 #: Messages in one transaction.
 TOGETHER = 20_000
-#: Messages that one process reads at a time, at least.
+#: Messages that one process reads at a time.
 SHARE = 500
-#: Parts that many messages are cut into.
-PARTS = 16
 #: Messages of a transaction whose levels are found.
 SAMPLE = 500
 
 Labelled: TypeAlias = tuple[Place, bool]
 Task: TypeAlias = tuple[Place, Lesson]
 Map: TypeAlias = Callable[..., Iterator[Any]]
+_Row = TypeVar("_Row")
 
 
 class Report(NamedTuple):
@@ -51,16 +51,17 @@ class Share(NamedTuple):
     """What a process counted: tokens of its messages, and all tokens of those in the sample."""
 
     lessons: list[Lesson]
-    ham: Counter[str]
-    spam: Counter[str]
+    ham: dict[str, int]
+    spam: dict[str, int]
     sample: dict[bytes, list[str]]
 
 
 def train(store: Store, messages: Iterable[Labelled], processes: int | None = None) -> Report:
     """Learn messages that are not known yet."""
-    labelled = list(messages)
-    with _mapping(processes, len(labelled)) as run:
-        tasks, report = _unknown(store, _digests(run, labelled))
+    waiting = iter(messages)
+    first = list(islice(waiting, SHARE))
+    with _mapping(processes, len(first) == SHARE) as run:
+        tasks, report = _unknown(store, _digests(run, chain(first, waiting)))
         for start in range(0, len(tasks), TOGETHER):
             part = tasks[start : start + TOGETHER]
             ham, spam = _together(store, run, part)
@@ -73,22 +74,26 @@ def train(store: Store, messages: Iterable[Labelled], processes: int | None = No
 
 def _together(store: Store, run: Map, tasks: list[Task]) -> Pair:
     """Learn messages in one transaction; how many of each class."""
-    shares = _counted(run, tasks)
+    share = _counted(run, tasks)
     with store.writing():
-        late = {task[1].digest for task in tasks if store.lesson(task[1].digest)}
+        late = store.known(lesson.digest for _, lesson in tasks)
         if late:  # another program was faster: count again, without those
-            shares = _counted(run, [task for task in tasks if task[1].digest not in late])
-        all_ = _merged(shares)
-        found = _levels(store, all_)
-        lessons = [lesson._replace(level=found.get(lesson.digest)) for lesson in all_.lessons]
-        store.add(lessons, _pairs(all_, {**all_.ham, **all_.spam}))
+            share = _counted(run, [task for task in tasks if task[1].digest not in late])
+        levels = _levels(store, share)
+        lessons = [lesson._replace(level=levels.get(lesson.digest)) for lesson in share.lessons]
+        store.add(lessons, _pairs(share, share.ham | share.spam))
     return _numbers(lessons)
 
 
-def _digests(run: Map, labelled: list[Labelled]) -> list[Task]:
+def _digests(run: Map, labelled: Iterable[Labelled]) -> list[Task]:
     """Every message with its digest, in the order of the digests."""
-    shares = run(_named, _shares(labelled))
-    return sorted((task for share in shares for task in share), key=lambda task: task[1].digest)
+    shares, again = tee(_shares(labelled))
+    tasks = [
+        (place, Lesson(digest, spam))
+        for digests, share in zip(run(_named, shares), again, strict=True)
+        for digest, (place, spam) in zip(digests, share, strict=True)
+    ]
+    return sorted(tasks, key=lambda task: task[1].digest)
 
 
 def _unknown(store: Store, tasks: list[Task]) -> tuple[list[Task], Report]:
@@ -96,46 +101,51 @@ def _unknown(store: Store, tasks: list[Task]) -> tuple[list[Task], Report]:
     chosen: dict[bytes, Task] = {}
     both, known = set(), 0
     with store.reading():
-        for place, lesson in tasks:
-            before = store.lesson(lesson.digest)
-            first = before or (chosen[lesson.digest][1] if lesson.digest in chosen else None)
-            if first is None:
-                chosen[lesson.digest] = (place, lesson)
-            elif first.spam == lesson.spam:
-                known += 1
-            else:
-                both.add(lesson.digest)
+        before = store.known(lesson.digest for _, lesson in tasks)
+    for place, lesson in tasks:
+        name = lesson.digest
+        first = before.get(name) or (chosen[name][1] if name in chosen else None)
+        if first is None:
+            chosen[name] = (place, lesson)
+        elif first.spam == lesson.spam:
+            known += 1
+        else:
+            both.add(name)
     wanted = [task for name, task in chosen.items() if name not in both]
     return wanted, Report(known=known, conflicts=len(both))
 
 
-def _counted(run: Map, tasks: list[Task]) -> list[Share]:
+def _counted(run: Map, tasks: list[Task]) -> Share:
+    """The counts of all messages; shares are added up while others are still read."""
     every = max(1, len(tasks) // SAMPLE)
-    shares = list(_shares(tasks))
-    return list(run(_count, shares, [every] * len(shares)))
+    total = Share([], {}, {}, {})
+    for share in run(_count, _shares(tasks), repeat(every)):
+        total.lessons.extend(share.lessons)
+        total.sample.update(share.sample)
+        _add(total.ham, share.ham)
+        _add(total.spam, share.spam)
+    return total
 
 
-def _merged(shares: list[Share]) -> Share:
-    lessons, ham, spam, sample = shares[0] if shares else Share([], Counter(), Counter(), {})
-    for share in shares[1:]:
-        lessons += share.lessons
-        sample |= share.sample
-        ham.update(share.ham)
-        spam.update(share.spam)
-    return Share(lessons, ham, spam, sample)
+def _add(total: dict[str, int], more: dict[str, int]) -> None:
+    get = total.get
+    for token, count in more.items():
+        total[token] = get(token, 0) + count
 
 
-def _pairs(share: Share, tokens: Iterable[str]) -> dict[str, Pair]:
-    ham, spam = share.ham, share.spam
-    return {token: Pair(ham[token], spam[token]) for token in tokens}
+def _pairs(share: Share, tokens: Iterable[str]) -> dict[str, tuple[int, int]]:
+    ham, spam = share.ham.get, share.spam.get
+    return {token: (ham(token, 0), spam(token, 0)) for token in tokens}
 
 
 def _levels(store: Store, share: Share) -> dict[bytes, int | None]:
     """The level of each message of the sample, as if it alone had not been learnt."""
     tokens = {token for own in share.sample.values() for token in own}
-    before, more = store.counts(tokens), _pairs(share, tokens)
+    before, counts = store.counts(tokens), _pairs(share, tokens)
+    for token, (ham, spam) in before.tokens.items():
+        more = counts[token]
+        counts[token] = (ham + more[0], spam + more[1])
     totals = before.totals.plus(_numbers(share.lessons))
-    counts = more | {token: pair.plus(more[token]) for token, pair in before.tokens.items()}
     lessons = {lesson.digest: lesson for lesson in share.lessons}
     return {
         name: level(left_out(Counts(totals, {t: counts[t] for t in own}), lessons[name]))
@@ -151,35 +161,35 @@ def _numbers(lessons: list[Lesson]) -> Pair:
 # What runs in other processes
 
 
-def _named(labelled: Sequence[Labelled]) -> list[Task]:
-    return [(place, Lesson(digest(canonical(contents(place))), spam)) for place, spam in labelled]
+def _named(labelled: Sequence[Labelled]) -> list[bytes]:
+    return [digest(canonical(contents(place))) for place, _ in labelled]
 
 
 def _count(tasks: Sequence[Task], every: int) -> Share:
     """Count a share of the messages; one that has changed since it was named is left out."""
-    share = Share([], Counter(), Counter(), {})
+    lessons, sample = [], {}
+    ham, spam = Counter[str](), Counter[str]()
     for number, (place, lesson) in enumerate(tasks):
         message = read(contents(place))
         if message.digest != lesson.digest:
             continue
-        share.lessons.append(lesson)
-        (share.spam if lesson.spam else share.ham).update(message.tokens)
+        lessons.append(lesson)
+        (spam if lesson.spam else ham).update(message.tokens)
         if number % every == 0:
-            share.sample[lesson.digest] = list(message.tokens)
-    return share
+            sample[lesson.digest] = list(message.tokens)
+    return Share(lessons, dict(ham), dict(spam), sample)
 
 
-def _shares(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """The rows in parts that several processes can take, but not in crumbs."""
-    size = max(SHARE, len(rows) // PARTS)
-    return (rows[start : start + size] for start in range(0, len(rows), size))
+def _shares(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
+    waiting = iter(rows)
+    return iter(lambda: list(islice(waiting, SHARE)), [])
 
 
 @contextmanager
-def _mapping(processes: int | None, messages: int) -> Iterator[Map]:
+def _mapping(processes: int | None, many: bool) -> Iterator[Map]:
     """``map``, in other processes if there is work for them."""
-    wanted = min(processes or len(os.sched_getaffinity(0)), -(-messages // SHARE))
-    if wanted < 2:
+    wanted = processes or len(os.sched_getaffinity(0))
+    if wanted < 2 or not many:
         yield map
         return
     with ProcessPoolExecutor(wanted, mp_context=get_context("spawn")) as pool:

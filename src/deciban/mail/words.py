@@ -1,7 +1,8 @@
-"""The words of a text, by the rule of :class:`deciban.text.Tokenizer`, without its compiled loops.
+"""The words and hosts of a text, each once, by the rule of :class:`deciban.text.Tokenizer`.
 
 A program that reads one message has to start at once, and NumPy alone would take longer
-to import than all else.
+to import than all else: so spaced words are found by a loop of their own, and scripts
+without spaces by regular expressions.
 """
 
 from __future__ import annotations
@@ -11,44 +12,59 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
+from deciban.kernels import letters
 from deciban.text import scripts
 
-__all__ = ["words"]
+__all__ = ["LONGEST", "hosts", "words"]
 
-_SPACED = re.compile(r"\w\w+")
+#: Longer words are debris of encodings.
+LONGEST = 30
+
 _UNSPACED = "".join(f"{chr(first)}-{chr(last)}" for first, last in scripts.UNSPACED)
-_PERHAPS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-#: Letters to lower case, and what is no letter, digit or underscore to a space.
-_LETTERS = bytes(c if chr(c).isalnum() or c == 95 else 32 for c in range(128)).lower()
-_ASCII = _LETTERS + bytes(128)
 
 
-def words(text: str) -> list[str]:
-    """Words in lower case; characters and pairs of scripts that have no spaces.
+def words(found: set[str], text: str, prefix: str = "", *, numbers: bool = True) -> None:
+    """Add the words of a text in lower case; characters and pairs of scripts that have no spaces.
 
-    >>> words("Win a Prize!"), words("我爱你")
-    (['win', 'prize'], ['我', '我爱', '爱', '爱你', '你'])
+    Without ``numbers``, none that begins with a digit.
+
+    >>> found = set()
+    >>> words(found, "Win a Prize!"), words(found, "我爱", "subject:"), sorted(found)
+    (None, None, ['prize', 'subject:我', 'subject:我爱', 'subject:爱', 'win'])
     """
-    if text.isascii():
-        found = text.encode().translate(_ASCII).decode("ascii").split()
-        return [word for word in found if len(word) > 1]
     text = text.lower()
-    if not _PERHAPS_UNSPACED.search(text):
-        return _SPACED.findall(text)
-    return list(_any_script(text))
+    if text.isascii() or not _perhaps_unspaced().search(text):
+        letters.words(text, prefix, LONGEST, numbers, found)
+        return
+    short = {word for word in _any_script(text) if len(word) <= LONGEST}
+    found.update(prefix + word for word in short if numbers or not word[0].isdigit())
+
+
+def hosts(found: set[str], text: str, prefix: str = "") -> None:
+    """Add the hosts in a text, with the domains above each; addresses with their networks.
+
+    >>> found = set()
+    >>> hosts(found, "by mx.example.org [192.0.2.1]")
+    >>> sorted(found)
+    ['192.0', '192.0.2', '192.0.2.1', 'example.org', 'mx.example.org']
+    """
+    letters.hosts(text.lower(), prefix, found)
 
 
 def _any_script(text: str) -> Iterator[str]:
     for found in _runs().finditer(text):
         run = found["unspaced"]
-        if not run:
+        if run:
+            characters = _characters().findall(run)
+            yield from characters
+            yield from map("".join, pairwise(characters))
+        else:
             yield found[0]
-            continue
-        characters = _characters().findall(run)
-        yield characters[0]
-        for before, after in pairwise(characters):
-            yield before + after
-            yield after
+
+
+@cache
+def _perhaps_unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]")
 
 
 @cache
