@@ -110,11 +110,14 @@ class Store:
 
     def counts(self, tokens: Iterable[str]) -> Counts:
         """What is known of these tokens, and the totals."""
+        totals = self.totals()
+        if not any(totals):
+            return Counts(totals, {})
         rows = self._connection.execute(
             "SELECT token, ham, spam FROM json_each(?) CROSS JOIN tokens ON token = value",
             (json.dumps(list(tokens), ensure_ascii=False),),
         )
-        return Counts(self.totals(), {token: Pair(ham, spam) for token, ham, spam in rows})
+        return Counts(totals, {token: Pair(ham, spam) for token, ham, spam in rows})
 
     def lesson(self, digest: bytes) -> Lesson | None:
         """What was learnt from a message, if anything."""
@@ -155,7 +158,7 @@ class Store:
         self._connection.executemany(
             f"INSERT INTO {table} VALUES (?, ?, ?) ON CONFLICT ({name}) DO UPDATE SET"
             " ham = ham + excluded.ham, spam = spam + excluded.spam",
-            [(key, *counts[key]) for key in sorted(counts)],
+            ((key, *counts[key]) for key in sorted(counts)),
         )
 
     def _less(self, table: str, counts: Mapping[Any, tuple[int, int]]) -> None:

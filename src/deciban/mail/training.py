@@ -31,6 +31,8 @@ TOGETHER = 20_000
 SHARE = 500
 #: Messages of a transaction whose levels are found.
 SAMPLE = 500
+#: A message of spam, in numbers that count both classes.
+SPAM = 1 << 32
 
 Labelled: TypeAlias = tuple[Place, bool]
 Task: TypeAlias = tuple[Place, Lesson]
@@ -48,11 +50,13 @@ class Report(NamedTuple):
 
 
 class Share(NamedTuple):
-    """What a process counted: tokens of its messages, and all tokens of those in the sample."""
+    """What a process counted: tokens of its messages, and all tokens of those in the sample.
+
+    A token has one number, ``ham + SPAM * spam``: half as much to send and to add up.
+    """
 
     lessons: list[Lesson]
-    ham: dict[str, int]
-    spam: dict[str, int]
+    tokens: dict[str, int]
     sample: dict[bytes, list[str]]
 
 
@@ -81,7 +85,7 @@ def _together(store: Store, run: Map, tasks: list[Task]) -> Pair:
             share = _counted(run, [task for task in tasks if task[1].digest not in late])
         levels = _levels(store, share)
         lessons = [lesson._replace(level=levels.get(lesson.digest)) for lesson in share.lessons]
-        store.add(lessons, _pairs(share, share.ham | share.spam))
+        store.add(lessons, {token: _pair(count) for token, count in share.tokens.items()})
     return _numbers(lessons)
 
 
@@ -118,38 +122,31 @@ def _unknown(store: Store, tasks: list[Task]) -> tuple[list[Task], Report]:
 def _counted(run: Map, tasks: list[Task]) -> Share:
     """The counts of all messages; shares are added up while others are still read."""
     every = max(1, len(tasks) // SAMPLE)
-    total = Share([], {}, {}, {})
+    total = Share([], {}, {})
+    counts = total.tokens
     for share in run(_count, _shares(tasks), repeat(every)):
         total.lessons.extend(share.lessons)
         total.sample.update(share.sample)
-        _add(total.ham, share.ham)
-        _add(total.spam, share.spam)
+        for token, count in share.tokens.items():
+            counts[token] = counts.get(token, 0) + count
     return total
 
 
-def _add(total: dict[str, int], more: dict[str, int]) -> None:
-    get = total.get
-    for token, count in more.items():
-        total[token] = get(token, 0) + count
-
-
-def _pairs(share: Share, tokens: Iterable[str]) -> dict[str, tuple[int, int]]:
-    ham, spam = share.ham.get, share.spam.get
-    return {token: (ham(token, 0), spam(token, 0)) for token in tokens}
+def _pair(count: int) -> tuple[int, int]:
+    return count % SPAM, count // SPAM
 
 
 def _levels(store: Store, share: Share) -> dict[bytes, int | None]:
     """The level of each message of the sample, as if it alone had not been learnt."""
-    tokens = {token for own in share.sample.values() for token in own}
-    before, counts = store.counts(tokens), _pairs(share, tokens)
+    counts = {token: _pair(share.tokens[token]) for own in share.sample.values() for token in own}
+    before = store.counts(counts)
     for token, (ham, spam) in before.tokens.items():
         more = counts[token]
         counts[token] = (ham + more[0], spam + more[1])
-    totals = before.totals.plus(_numbers(share.lessons))
+    all_ = Counts(before.totals.plus(_numbers(share.lessons)), counts)
     lessons = {lesson.digest: lesson for lesson in share.lessons}
     return {
-        name: level(left_out(Counts(totals, {t: counts[t] for t in own}), lessons[name]))
-        for name, own in share.sample.items()
+        name: level(left_out(all_, own, lessons[name])) for name, own in share.sample.items()
     }
 
 
@@ -177,7 +174,8 @@ def _count(tasks: Sequence[Task], every: int) -> Share:
         (spam if lesson.spam else ham).update(message.tokens)
         if number % every == 0:
             sample[lesson.digest] = list(message.tokens)
-    return Share(lessons, dict(ham), dict(spam), sample)
+    tokens = {token: ham.get(token, 0) + SPAM * count for token, count in spam.items()}
+    return Share(lessons, {**ham, **tokens}, sample)
 
 
 def _shares(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
