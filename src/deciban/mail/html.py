@@ -108,8 +108,8 @@ def _tag(inside: str) -> Tag:
     if slash or not ("=" in rest or "hidden" in rest):
         return Tag(name, not slash, gap, [], False)
     lower = rest.lower()
-    links = _links(rest) if any([word in lower for word in _LINKING]) else []
-    styled = any([word in lower for word in _STYLES])
+    links = _links(rest) if any(word in lower for word in _LINKING) else []
+    styled = any(word in lower for word in _STYLES)
     hides = styled and name not in _NEVER_HIDING and bool(_HIDING.search(rest))
     return Tag(name, True, gap, links, hides)
 

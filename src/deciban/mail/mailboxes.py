@@ -9,15 +9,16 @@ from __future__ import annotations
 import mmap
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
 from deciban.errors import FileError
 
-__all__ = ["Place", "places", "read", "split"]
+__all__ = ["Place", "places", "read", "some", "split"]
 
+_HINT = "give a Maildir, an mbox, a folder of messages, or a message"
 #: What comes before a message: an empty line, and after it "From ", a sender, a time.
 _SEPARATOR = re.compile(rb"\n\r?\n(?=From [^\n]*\d\d:\d\d[^\n]*\d{4}[^\n]*\n)")
 
@@ -47,6 +48,14 @@ def places(paths: Iterable[str]) -> Iterator[Place]:
             yield from _inside(path)
 
 
+def some(paths: Sequence[str]) -> list[Place]:
+    """All messages of files and folders, of which there must be one at least."""
+    found = list(places(paths))
+    if not found:
+        raise FileError(f"there are no messages in {', '.join(paths)}.", hint=_HINT)
+    return found
+
+
 def read(place: Place) -> bytes:
     """The bytes of a message."""
     try:
@@ -56,7 +65,7 @@ def read(place: Place) -> bytes:
             file.seek(place.start)
             return file.read(place.end - place.start)
     except OSError as error:
-        raise FileError(f"{place.path} cannot be read: {error.strerror}.") from None
+        raise _unreadable(place.path, error) from None
 
 
 def split(box: bytes | mmap.mmap) -> list[tuple[int, int]]:
@@ -80,7 +89,7 @@ def _files(folder: str | Path) -> Iterator[str]:
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
-        raise FileError(f"{folder} cannot be read: {error.strerror}.") from None
+        raise _unreadable(folder, error) from None
     for entry in entries:
         if entry.name.startswith("."):
             continue
@@ -100,6 +109,9 @@ def _inside(path: str) -> Iterator[Place]:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as box:
                 spans = split(box)
     except OSError as error:
-        hint = "give a Maildir, an mbox, a folder of messages, or a message"
-        raise FileError(f"{path} cannot be read: {error.strerror}.", hint=hint) from None
+        raise _unreadable(path, error) from None
     yield from (Place(path, *span) for span in spans) if len(spans) > 1 else [Place(path)]
+
+
+def _unreadable(path: str | Path, error: OSError) -> FileError:
+    return FileError(f"{str(path) or repr(path)} cannot be read: {error.strerror}.", hint=_HINT)

@@ -145,9 +145,7 @@ def _levels(store: Store, share: Share) -> dict[bytes, int | None]:
         counts[token] = (ham + more[0], spam + more[1])
     all_ = Counts(before.totals.plus(_numbers(share.lessons)), counts)
     lessons = {lesson.digest: lesson for lesson in share.lessons}
-    return {
-        name: level(left_out(all_, own, lessons[name])) for name, own in share.sample.items()
-    }
+    return {name: level(left_out(all_, own, lessons[name])) for name, own in share.sample.items()}
 
 
 def _numbers(lessons: list[Lesson]) -> Pair:
