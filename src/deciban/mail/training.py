@@ -8,7 +8,7 @@ levels of a sample are found by leaving each message out of the counts of all ot
 from __future__ import annotations
 
 import os
-from collections import Counter
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -16,6 +16,7 @@ from itertools import chain, islice, repeat, tee
 from multiprocessing import get_context
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
+from deciban.kernels.frequencies import Frequencies
 from deciban.mail.envelope import canonical, digest
 from deciban.mail.lessons import left_out, read
 from deciban.mail.mailboxes import Place
@@ -56,8 +57,22 @@ class Share(NamedTuple):
     """
 
     lessons: list[Lesson]
-    tokens: dict[str, int]
+    tokens: list[str]
+    counts: array[int]
     sample: dict[bytes, list[str]]
+
+
+class Total(NamedTuple):
+    """All shares together."""
+
+    lessons: list[Lesson]
+    tokens: Frequencies
+    sample: dict[bytes, list[str]]
+
+    def pairs(self, tokens: list[str]) -> dict[str, tuple[int, int]]:
+        """How many messages of ham and of spam had each of these tokens."""
+        counts = self.tokens.counts(tokens)
+        return {t: (n % SPAM, n // SPAM) for t, n in zip(tokens, counts, strict=True)}
 
 
 def train(store: Store, messages: Iterable[Labelled], processes: int | None = None) -> Report:
@@ -78,14 +93,14 @@ def train(store: Store, messages: Iterable[Labelled], processes: int | None = No
 
 def _together(store: Store, run: Map, tasks: list[Task]) -> Pair:
     """Learn messages in one transaction; how many of each class."""
-    share = _counted(run, tasks)
+    total = _counted(run, tasks)
     with store.writing():
         late = store.known(lesson.digest for _, lesson in tasks)
         if late:  # another program was faster: count again, without those
-            share = _counted(run, [task for task in tasks if task[1].digest not in late])
-        levels = _levels(store, share)
-        lessons = [lesson._replace(level=levels.get(lesson.digest)) for lesson in share.lessons]
-        store.add(lessons, {token: _pair(count) for token, count in share.tokens.items()})
+            total = _counted(run, [task for task in tasks if task[1].digest not in late])
+        levels = _levels(store, total)
+        lessons = [lesson._replace(level=levels.get(lesson.digest)) for lesson in total.lessons]
+        store.add(lessons, total.pairs(total.tokens.texts))
     return _numbers(lessons)
 
 
@@ -119,33 +134,27 @@ def _unknown(store: Store, tasks: list[Task]) -> tuple[list[Task], Report]:
     return wanted, Report(known=known, conflicts=len(both))
 
 
-def _counted(run: Map, tasks: list[Task]) -> Share:
+def _counted(run: Map, tasks: list[Task]) -> Total:
     """The counts of all messages; shares are added up while others are still read."""
     every = max(1, len(tasks) // SAMPLE)
-    total = Share([], {}, {})
-    counts = total.tokens
+    total = Total([], Frequencies(), {})
     for share in run(_count, _shares(tasks), repeat(every)):
         total.lessons.extend(share.lessons)
+        total.tokens.merge(share.tokens, share.counts)
         total.sample.update(share.sample)
-        for token, count in share.tokens.items():
-            counts[token] = counts.get(token, 0) + count
     return total
 
 
-def _pair(count: int) -> tuple[int, int]:
-    return count % SPAM, count // SPAM
-
-
-def _levels(store: Store, share: Share) -> dict[bytes, int | None]:
+def _levels(store: Store, total: Total) -> dict[bytes, int | None]:
     """The level of each message of the sample, as if it alone had not been learnt."""
-    counts = {token: _pair(share.tokens[token]) for own in share.sample.values() for token in own}
+    counts = total.pairs(list({token for own in total.sample.values() for token in own}))
     before = store.counts(counts)
     for token, (ham, spam) in before.tokens.items():
         more = counts[token]
         counts[token] = (ham + more[0], spam + more[1])
-    all_ = Counts(before.totals.plus(_numbers(share.lessons)), counts)
-    lessons = {lesson.digest: lesson for lesson in share.lessons}
-    return {name: level(left_out(all_, own, lessons[name])) for name, own in share.sample.items()}
+    all_ = Counts(before.totals.plus(_numbers(total.lessons)), counts)
+    lessons = {lesson.digest: lesson for lesson in total.lessons}
+    return {name: level(left_out(all_, own, lessons[name])) for name, own in total.sample.items()}
 
 
 def _numbers(lessons: list[Lesson]) -> Pair:
@@ -162,18 +171,18 @@ def _named(labelled: Sequence[Labelled]) -> list[bytes]:
 
 def _count(tasks: Sequence[Task], every: int) -> Share:
     """Count a share of the messages; one that has changed since it was named is left out."""
-    lessons, sample = [], {}
-    ham, spam = Counter[str](), Counter[str]()
+    share = Share([], [], array("q"), {})
+    counted = Frequencies()
     for number, (place, lesson) in enumerate(tasks):
         message = read(contents(place))
         if message.digest != lesson.digest:
             continue
-        lessons.append(lesson)
-        (spam if lesson.spam else ham).update(message.tokens)
+        tokens = list(message.tokens)
+        counted.add(tokens, SPAM if lesson.spam else 1)
+        share.lessons.append(lesson)
         if number % every == 0:
-            sample[lesson.digest] = list(message.tokens)
-    tokens = {token: ham.get(token, 0) + SPAM * count for token, count in spam.items()}
-    return Share(lessons, {**ham, **tokens}, sample)
+            share.sample[lesson.digest] = tokens
+    return share._replace(tokens=counted.texts, counts=counted.counts(counted.texts))
 
 
 def _shares(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
