@@ -6,7 +6,6 @@ read, so a second lesson of it is noticed, also after the filter has marked it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal, NamedTuple, TypeAlias
 
 from deciban.mail.envelope import canonical, digest
@@ -77,9 +76,9 @@ def _add(store: Store, message: Read, spam: bool) -> None:
     store.add([lesson], dict.fromkeys(message.tokens, lesson.one))
 
 
-def left_out(counts: Counts, tokens: Iterable[str], lesson: Lesson) -> Counts:
+def left_out(counts: Counts, lesson: Lesson) -> Counts:
     """The counts of a message's own tokens as if it had not been counted."""
     ham, spam = lesson.one
-    pairs = ((token, counts.tokens[token]) for token in tokens)
+    pairs = counts.tokens.items()
     others = {t: (hams - ham, spams - spam) for t, (hams, spams) in pairs if hams + spams > 1}
     return Counts(counts.totals.minus(lesson.one), others)

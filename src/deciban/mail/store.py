@@ -140,9 +140,9 @@ class Store:
 
     def add(self, lessons: Iterable[Lesson], tokens: Mapping[str, tuple[int, int]]) -> None:
         """Record lessons that are not known yet, and count the tokens of all of them."""
+        self._more("tokens", tokens)
         rows = list(lessons)
         self._connection.executemany("INSERT INTO lessons VALUES (?, ?, ?)", rows)
-        self._more("tokens", tokens)
         self._more("levels", _at_levels(rows))
         self._total(rows, 1)
 

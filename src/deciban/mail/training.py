@@ -98,15 +98,14 @@ def _together(store: Store, run: Map, tasks: list[Task]) -> Pair:
         late = store.known(lesson.digest for _, lesson in tasks)
         if late:  # another program was faster: count again, without those
             total = _counted(run, [task for task in tasks if task[1].digest not in late])
-        levels = _levels(store, total)
-        lessons = [lesson._replace(level=levels.get(lesson.digest)) for lesson in total.lessons]
-        store.add(lessons, total.pairs(total.tokens.texts))
-    return _numbers(lessons)
+        levels = _levels(store, run, total)  # found by others while tokens are written
+        store.add(_at(levels, total.lessons), total.pairs(total.tokens.texts))
+    return _numbers(total.lessons)
 
 
 def _digests(run: Map, labelled: Iterable[Labelled]) -> list[Task]:
     """Every message with its digest, in the order of the digests."""
-    shares, again = tee(_shares(labelled))
+    shares, again = tee(_shares(labelled, SHARE))
     tasks = [
         (place, Lesson(digest, spam))
         for digests, share in zip(run(_named, shares), again, strict=True)
@@ -138,23 +137,34 @@ def _counted(run: Map, tasks: list[Task]) -> Total:
     """The counts of all messages; shares are added up while others are still read."""
     every = max(1, len(tasks) // SAMPLE)
     total = Total([], Frequencies(), {})
-    for share in run(_count, _shares(tasks), repeat(every)):
+    for share in run(_count, _shares(tasks, SHARE), repeat(every)):
         total.lessons.extend(share.lessons)
         total.tokens.merge(share.tokens, share.counts)
         total.sample.update(share.sample)
     return total
 
 
-def _levels(store: Store, total: Total) -> dict[bytes, int | None]:
+def _levels(store: Store, run: Map, total: Total) -> Iterator[dict[bytes, int | None]]:
     """The level of each message of the sample, as if it alone had not been learnt."""
     counts = total.pairs(list({token for own in total.sample.values() for token in own}))
     before = store.counts(counts)
     for token, (ham, spam) in before.tokens.items():
         more = counts[token]
         counts[token] = (ham + more[0], spam + more[1])
-    all_ = Counts(before.totals.plus(_numbers(total.lessons)), counts)
-    lessons = {lesson.digest: lesson for lesson in total.lessons}
-    return {name: level(left_out(all_, own, lessons[name])) for name, own in total.sample.items()}
+    totals = before.totals.plus(_numbers(total.lessons))
+    rows = (
+        (lesson, Counts(totals, {token: counts[token] for token in total.sample[lesson.digest]}))
+        for lesson in total.lessons
+        if lesson.digest in total.sample
+    )
+    return run(_leveled, _shares(rows, SAMPLE // 4))
+
+
+def _at(levels: Iterable[dict[bytes, int | None]], lessons: list[Lesson]) -> Iterator[Lesson]:
+    """The lessons with their levels; these are waited for when the first lesson is asked for."""
+    found = {name: level for part in levels for name, level in part.items()}
+    for lesson in lessons:
+        yield lesson._replace(level=found.get(lesson.digest))
 
 
 def _numbers(lessons: list[Lesson]) -> Pair:
@@ -185,9 +195,13 @@ def _count(tasks: Sequence[Task], every: int) -> Share:
     return share._replace(tokens=counted.texts, counts=counted.counts(counted.texts))
 
 
-def _shares(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
+def _leveled(rows: Sequence[tuple[Lesson, Counts]]) -> dict[bytes, int | None]:
+    return {lesson.digest: level(left_out(counts, lesson)) for lesson, counts in rows}
+
+
+def _shares(rows: Iterable[_Row], size: int) -> Iterator[list[_Row]]:
     waiting = iter(rows)
-    return iter(lambda: list(islice(waiting, SHARE)), [])
+    return iter(lambda: list(islice(waiting, size)), [])
 
 
 @contextmanager
