@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.optimize import check_grad
 
 from deciban.errors import ParameterError
-from deciban.logistic import Prior, Problem, choose, sampled, solve
+from deciban.logistic import Prior, Problem, choose, rowwise, sampled, solve
 from deciban.logistic.dense import Dense
 from deciban.logistic.sparse import Sparse
 
@@ -124,6 +124,49 @@ def test_a_sample_leads_to_the_optimum_of_all_rows(scores, kind):
     found = sampled.solve(whole, start, 1e-9, 50)
     assert found.converged
     np.testing.assert_allclose(found.point.W, exact.point.W, atol=1e-5)
+
+
+@pytest.mark.parametrize("scores", [1, 3])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("intercept", ["free", "bound", "none"])
+@pytest.mark.parametrize("held", ["sparse", "binary"])
+def test_fewer_rows_than_columns(scores, weighted, intercept, held):
+    wide = problem(60, scores, held, intercept != "none", weighted, 5, rows=25)
+    if intercept == "bound":
+        wide.prior.precision[-1] = 0.3
+        wide.prior.centre[-1] = 0.7
+    start = np.random.default_rng(6).normal(size=wide.prior.centre.shape)
+    assert rowwise.pays(wide)
+    found = rowwise.solve(wide, start, 1e-10, 50)
+    exact = solve(wide, start, "newton", 1e-12)
+    assert found.converged
+    assert found.n_iter < 20
+    np.testing.assert_allclose(found.point.W[:-1], exact.point.W[:-1], atol=1e-7)
+    assert found.point.value == pytest.approx(exact.point.value, rel=1e-14)
+
+
+def test_a_step_over_the_rows_is_newtons():
+    wide = problem(60, 3, "sparse", True, True, 7, rows=25)
+    point = wide.at(np.random.default_rng(8).normal(size=wide.prior.centre.shape))
+    step = rowwise.Rows.of(wide).step(point, 1e-20)
+    np.testing.assert_allclose(wide.product(point, step), -point.gradient, atol=1e-7)
+
+
+def test_rows_do_not_serve_without_a_penalty_on_every_column():
+    wide = problem(60, 1, "sparse", True, False, 9, rows=25)
+    wide.prior.precision[3] = 0.0
+    assert not rowwise.pays(wide)
+    assert not rowwise.pays(problem(5, 1, "sparse", True, False, 9, rows=25))
+
+
+def test_likeness_is_that_of_rows():
+    rng = np.random.default_rng(10)
+    X = sparse.random_array((30, 50), density=0.08, format="csr", rng=rng)
+    unit, R = rng.uniform(size=(51, 2)), rng.normal(size=(30, 2))
+    for some in (X, (X > 0).astype(float)):
+        found = Sparse(some).likeness(unit)(R)
+        for k in (0, 1):
+            np.testing.assert_allclose(found[:, k], some * unit[:-1, k] @ some.T @ R[:, k])
 
 
 def test_a_full_precision_is_a_prior_too():

@@ -28,6 +28,16 @@ def gather(
     out: FloatArray,
     squares: bool,
 ) -> None: ...
+def likeness(
+    data: FloatArray | None,
+    rows: NDArray[Any],
+    starts: NDArray[Any],
+    unit: FloatArray,
+    R: FloatArray,
+    first: int,
+    last: int,
+    out: FloatArray,
+) -> None: ...
 def gram(
     data: FloatArray | None,
     columns: NDArray[Any],

@@ -118,6 +118,38 @@ def gather(
                     out[j, k] += x * R[rows[p], k]
 
 
+def likeness(
+    const double[::1] data, const index[::1] rows, const index[::1] starts,
+    const double[:, ::1] unit, const double[:, ::1] R, Py_ssize_t first, Py_ssize_t last,
+    double[:, ::1] out,
+):
+    """Add ``X diag(unit) X' R`` of columns ``first .. last``: down each column and up again.
+
+    A column is read once from memory, since it is still in the cache on its way up.
+    """
+    cdef:
+        Py_ssize_t m = R.shape[1], j, k
+        index p
+        double total
+    with nogil:
+        for j in range(first, last):
+            if m == 1 and data is None:
+                total = 0.0
+                for p in range(starts[j], starts[j + 1]):
+                    total += R[rows[p], 0]
+                total *= unit[j, 0]
+                for p in range(starts[j], starts[j + 1]):
+                    out[rows[p], 0] += total
+                continue
+            for k in range(m):
+                total = 0.0
+                for p in range(starts[j], starts[j + 1]):
+                    total += R[rows[p], k] * (1.0 if data is None else data[p])
+                total *= unit[j, k]
+                for p in range(starts[j], starts[j + 1]):
+                    out[rows[p], k] += total * (1.0 if data is None else data[p])
+
+
 def gram(
     const double[::1] data, const index[::1] columns, const index[::1] starts,
     const double[::1] weight, Py_ssize_t first, Py_ssize_t last, double[:, ::1] out,

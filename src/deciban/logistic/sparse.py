@@ -92,8 +92,34 @@ class Sparse:
     def shares(self, unit: FloatArray) -> FloatArray:
         """The matrix of squares times one number a coefficient."""
         d = self.X.shape[1]
-        out = np.asarray(self.X.power(2) @ unit[:d])
+        squares = self.X if self.plain else self.X.power(2)
+        out = np.asarray(squares @ unit[:d])
         return out + unit[d] if self.intercept else out
+
+    def likeness(self, unit: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """``X diag(unit) X'``, a square over the rows, as a function; the intercept apart.
+
+        A column with a value in one row alone is a number on the diagonal.
+        """
+        lengths = np.diff(self.columns.indptr)
+        shared = lengths > 1
+        alone = np.zeros((self.width, unit.shape[1]))
+        alone[: len(shared)] = np.where(shared[:, None], 0.0, unit[: len(shared)])
+        diagonal = self.shares(alone)
+        # Sorted by length, so that the processor guesses right where a column ends.
+        order = np.argsort(lengths, kind="stable")[int(np.sum(~shared)) :]
+        held = self._held(_selected(self.columns, order, lengths))
+        some = np.ascontiguousarray(unit[order])
+
+        def times(R: FloatArray) -> FloatArray:
+            def work(part: tuple[int, int]) -> FloatArray:
+                out = np.zeros_like(R)
+                kernel.likeness(*held, some, R, *part, out)
+                return out
+
+            return np.asarray(sum(self.run(work, _parts(held[2])), diagonal * R))
+
+        return times
 
     def rows(self, at: NDArray[np.intp]) -> Sparse:
         """Some of the rows."""
@@ -138,6 +164,14 @@ class Sparse:
 
     def _held(self, X: Any) -> tuple[Any, Any, Any]:
         return None if self.plain else X.data, X.indices, X.indptr
+
+
+def _selected(X: Any, order: NDArray[np.intp], lengths: NDArray[Any]) -> Any:
+    """Columns of a matrix that is held by columns, in that order."""
+    starts = np.concatenate([[0], np.cumsum(lengths[order])])
+    at = np.arange(starts[-1]) + np.repeat(X.indptr[order] - starts[:-1], lengths[order])
+    parts = X.data[at], X.indices[at], starts.astype(X.indptr.dtype)
+    return csc_array(parts, shape=(X.shape[0], len(order)))
 
 
 def _parts(starts: NDArray[Any]) -> list[tuple[int, int]]:
