@@ -47,3 +47,19 @@ def gram(
     last: int,
     out: FloatArray,
 ) -> None: ...
+def values(X: FloatArray, found: FloatArray, times: NDArray[np.intp]) -> None: ...
+def marks(
+    X: FloatArray,
+    columns: NDArray[np.intp],
+    common: FloatArray,
+    indices: NDArray[np.int32],
+    starts: NDArray[np.int32],
+) -> None: ...
+def crossed(
+    columns: NDArray[Any],
+    starts: NDArray[Any],
+    D: FloatArray,
+    weights: FloatArray,
+    mixed: FloatArray,
+    both: FloatArray,
+) -> None: ...

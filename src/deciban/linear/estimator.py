@@ -15,8 +15,7 @@ from deciban import encoding, logistic, storage
 from deciban.engines import threads
 from deciban.linear import checks, closed, files
 from deciban.linear.answering import Answering
-from deciban.logistic import Prior, Problem, Solution
-from deciban.logistic.dense import Dense
+from deciban.logistic import Prior, Problem, Solution, split
 from deciban.logistic.solvers import MOST_NEWTON
 from deciban.logistic.sparse import Sparse
 from deciban.transaction import all_or_nothing
@@ -238,9 +237,8 @@ class LogisticRegression(Answering):
         self, X: Any, codes: NDArray[np.intp], weight: FloatArray | None, priors: list[Prior]
     ) -> list[Problem]:
         intercept = bool(self.fit_intercept)
-        design: Dense | Sparse = Dense(X, intercept)
-        if hasattr(X, "indptr"):
-            design = Sparse(X, intercept, threads.run)
+        sparse = hasattr(X, "indptr")
+        design = (Sparse if sparse else split.design)(X, intercept, threads.run)
         if len(priors) == 1:
             return [Problem(design, codes, priors[0], weight, run=threads.run)]
         return [

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.logistic import newton, truncated
+from deciban.logistic.dense import Dense
 from deciban.logistic.problem import Point, Problem
-from deciban.logistic.sparse import Sparse
 from deciban.logistic.stopping import Solution
 
 FloatArray = NDArray[np.float64]
@@ -36,7 +36,7 @@ def solve(problem: Problem, start: FloatArray, tol: float, max_iter: int) -> Sol
     """The optimum of a sample, then steps preconditioned by its Hessian."""
     sample = drawn(problem)
     near = newton.solve(sample, start, max(tol, CLOSE), max_iter)
-    if isinstance(problem.design, Sparse):  # a Hessian of all rows costs few products
+    if not isinstance(problem.design, Dense):  # a Hessian of all rows costs few products
         return newton.solve(problem, near.point.W, tol, max_iter)
 
     def precondition(problem: Problem, point: Point) -> newton.Solve:

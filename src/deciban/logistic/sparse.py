@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from deciban.kernels import logistic as kernel
+from deciban.logistic import pairs
 
 FloatArray = NDArray[np.float64]
 
@@ -127,16 +128,8 @@ class Sparse:
 
     def hessian(self, proba: FloatArray, weight: FloatArray | None) -> FloatArray:
         """``sum_i w_i (diag(p_i) - p_i p_i') x x_i x_i'``, a square over (width, m)."""
-        m, size = proba.shape[1], self.width
-        w = np.ones(len(proba)) if weight is None else weight
-        if m == 1:
-            return self._gram(w * proba[:, 0] * (1 - proba[:, 0]))
-        out = np.empty((size, m, size, m))
-        for k in range(m):
-            for q in range(k + 1):
-                out[:, k, :, q] = self._gram(w * proba[:, k] * ((k == q) - proba[:, q]))
-                out[:, q, :, k] = out[:, k, :, q]
-        return out.reshape(size * m, size * m)
+        curved = pairs.weights(proba, weight).T
+        return pairs.assembled(np.array([self._gram(a) for a in curved]), proba.shape[1])
 
     def _gram(self, weight: FloatArray) -> FloatArray:
         weight = np.ascontiguousarray(weight)
