@@ -225,6 +225,38 @@ def marks(
             starts[i + 1] = at
 
 
+def told(
+    const index[::1] columns, const index[::1] starts, const double[:, ::1] W, double[:, ::1] out
+):
+    """Add what W says of the marks of each row, and its last row to all."""
+    cdef:
+        Py_ssize_t n = out.shape[0], m = W.shape[1], last = W.shape[0] - 1, i, k
+        index p
+    with nogil:
+        for i in range(n):
+            for k in range(m):
+                out[i, k] += W[last, k]
+            for p in range(starts[i], starts[i + 1]):
+                for k in range(m):
+                    out[i, k] += W[columns[p], k]
+
+
+def marked(
+    const index[::1] columns, const index[::1] starts, const double[:, ::1] R, double[:, ::1] out
+):
+    """Add the rows of R where each column is marked, and in the last row all of them."""
+    cdef:
+        Py_ssize_t n = R.shape[0], m = R.shape[1], last = out.shape[0] - 1, i, k
+        index p
+    with nogil:
+        for i in range(n):
+            for k in range(m):
+                out[last, k] += R[i, k]
+            for p in range(starts[i], starts[i + 1]):
+                for k in range(m):
+                    out[columns[p], k] += R[i, k]
+
+
 def crossed(
     const index[::1] columns, const index[::1] starts, const double[:, ::1] D,
     const double[:, ::1] weights, double[:, :, ::1] mixed, double[:, :, ::1] both,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from deciban.engines import threads
 from deciban.linear import checks, closed, files
 from deciban.linear.answering import Answering
 from deciban.logistic import Prior, Problem, Solution, split
+from deciban.logistic.dense import Dense
 from deciban.logistic.solvers import MOST_NEWTON
 from deciban.logistic.sparse import Sparse
 from deciban.transaction import all_or_nothing
@@ -262,10 +264,12 @@ class LogisticRegression(Answering):
         usual = 10_000 if self.solver in ("gradient", "lbfgs") else 200
         most = usual if self.max_iter is None else int(self.max_iter)
         parts = np.hsplit(np.ascontiguousarray(starts), len(problems))
-        return [
-            _checked(problem, logistic.solve(problem, part.copy(), self.solver, self.tol, most))
-            for problem, part in zip(problems, parts, strict=True)
-        ]
+        alone = nullcontext() if isinstance(problems[0].design, Dense) else threads.without_blas()
+        with alone:
+            return [
+                _checked(problem, logistic.solve(problem, part.copy(), self.solver, self.tol, most))
+                for problem, part in zip(problems, parts, strict=True)
+            ]
 
     def _adopt(self, solutions: list[Solution]) -> None:
         W = np.hstack([solution.point.W for solution in solutions])

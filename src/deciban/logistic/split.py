@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 from deciban.kernels import logistic as kernel
 from deciban.logistic import pairs
 from deciban.logistic.dense import Dense, grams
-from deciban.logistic.sparse import Sparse, in_turn
+from deciban.logistic.sparse import in_turn
 
 FloatArray = NDArray[np.float64]
 
@@ -57,7 +57,7 @@ def design(
     marks = csr_array((np.ones(len(indices)), indices, starts), shape=(n, len(at)))
     rest = np.flatnonzero(~two)
     numbers = Dense(np.ascontiguousarray(X[:, rest]), False)
-    return Split(numbers, Sparse(marks, True, run), rest, at, common[two], gap[two], intercept, run)
+    return Split(numbers, marks, rest, at, common[two], gap[two], intercept, run)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +65,14 @@ class Split:
     """Numbers, marks, and where in the matrix each of their columns stands.
 
     >>> X = np.array([[0.5, 3.0], [0.25, 3.0], [0.75, 7.0]])
-    >>> marks = Sparse(csr_array([[0.0], [0.0], [1.0]]))
+    >>> marks = csr_array([[0.0], [0.0], [1.0]])
     >>> two = (np.array([0]), np.array([1]), np.array([3.0]), np.array([4.0]))
     >>> Split(Dense(X[:, :1], False), marks, *two).scores(np.array([[0.0], [1.0], [0.0]])).ravel()
     array([3., 3., 7.])
     """
 
     numbers: Dense
-    marks: Sparse
+    marks: Any
     at_numbers: NDArray[np.intp]
     at_marks: NDArray[np.intp]
     common: FloatArray
@@ -92,31 +92,25 @@ class Split:
 
     def scores(self, W: FloatArray) -> FloatArray:
         """The matrix times W."""
-        out = self.numbers.scores(W[self.at_numbers])
-        out += self.marks.scores(self._told(W, self.common, self.gap))
-        return out
+        return self._said(self.numbers.scores(W[self.at_numbers]), W, self.common, self.gap)
 
     def transposed(self, R: FloatArray) -> FloatArray:
         """The transposed matrix times R."""
-        parts = self.numbers.transposed(R), self.marks.transposed(R)
-        return self._gathered(*parts, self.common, self.gap)
+        return self._gathered(self.numbers.transposed(R), R, self.common, self.gap)
 
     def squares(self, V: FloatArray) -> FloatArray:
         """The transposed matrix of squares times V."""
-        parts = self.numbers.squares(V), self.marks.squares(V)
-        return self._gathered(*parts, *self._squared())
+        return self._gathered(self.numbers.squares(V), V, *self._squared())
 
     def shares(self, unit: FloatArray) -> FloatArray:
         """The matrix of squares times one number a coefficient."""
         out = self.numbers.shares(unit[self.at_numbers])
-        told = self._told(unit[:, None], *self._squared())
-        return out + self.marks.shares(told[:, 0])
+        return self._said(out[:, None], unit[:, None], *self._squared())[:, 0]
 
     def rows(self, at: NDArray[np.intp]) -> Split:
         """Some of the rows."""
         where = self.at_numbers, self.at_marks, self.common, self.gap
-        parts = self.numbers.rows(at), self.marks.rows(at)
-        return Split(*parts, *where, self.intercept, self.run)
+        return Split(self.numbers.rows(at), self.marks[at], *where, self.intercept, self.run)
 
     def hessian(self, proba: FloatArray, weight: FloatArray | None) -> FloatArray:
         """``sum_i w_i (diag(p_i) - p_i p_i') x x_i x_i'``, a square over (width, m)."""
@@ -133,14 +127,12 @@ class Split:
         e, s = len(self.at_numbers) + 1, len(self.at_marks)
         out = np.zeros((n_pairs, e + s, e + s))
         mixed, both = np.zeros((s, n_pairs, e)), np.zeros((s, s, n_pairs))
-        X, starts = self.marks.X, self.marks.X.indptr
         for start in range(rows.start, rows.stop, CHUNK):
             part = slice(start, min(start + CHUNK, rows.stop))
             numbers = np.column_stack([self.numbers.X[part], np.ones(part.stop - start)])
             curved = pairs.weights(proba[part], None if weight is None else weight[part])
             out[:, :e, :e] += grams(numbers, curved)
-            begun = np.ascontiguousarray(starts[start : part.stop + 1])
-            kernel.crossed(X.indices, begun, numbers, curved, mixed, both)
+            kernel.crossed(*self._held(part), numbers, curved, mixed, both)
         out[:, e:, :e] = mixed.transpose(1, 0, 2)
         out[:, :e, e:] = mixed.transpose(1, 2, 0)
         upper = both.transpose(2, 0, 1)
@@ -162,22 +154,41 @@ class Split:
             told[e, -1] = 1.0
         return np.asarray(told.T @ blocks @ told)
 
-    def _told(self, W: FloatArray, common: FloatArray, gap: FloatArray) -> FloatArray:
-        """What W says of marks and of a constant one."""
+    def _said(
+        self, out: FloatArray, W: FloatArray, common: FloatArray, gap: FloatArray
+    ) -> FloatArray:
+        """Add what W says of two-valued columns and of the intercept."""
         of_marks = W[self.at_marks]
         constant = common @ of_marks + (W[-1] if self.intercept else 0.0)
-        return np.vstack([gap[:, None] * of_marks, constant])
+        told = np.vstack([gap[:, None] * of_marks, constant])
+
+        def work(part: slice) -> None:
+            kernel.told(*self._held(part), told, out[part])
+
+        list(self.run(work, self._parts()))
+        return out
 
     def _gathered(
-        self, numbers: FloatArray, marks: FloatArray, common: FloatArray, gap: FloatArray
+        self, numbers: FloatArray, R: FloatArray, common: FloatArray, gap: FloatArray
     ) -> FloatArray:
-        """Sums of numbers and of marks, the last over all rows, as sums of the columns."""
-        out = np.empty((self.width, numbers.shape[1]))
+        """The sums of numbers, those of two-valued columns times R, and of the intercept."""
+        R = np.ascontiguousarray(R)
+
+        def work(part: slice) -> FloatArray:
+            sums = np.zeros((len(self.at_marks) + 1, R.shape[1]))
+            kernel.marked(*self._held(part), R[part], sums)
+            return sums
+
+        marks = np.asarray(sum(self.run(work, self._parts())))
+        out = np.empty((self.width, R.shape[1]))
         out[self.at_numbers] = numbers
         out[self.at_marks] = gap[:, None] * marks[:-1] + common[:, None] * marks[-1]
         if self.intercept:
             out[-1] = marks[-1]
         return out
+
+    def _held(self, rows: slice) -> tuple[Any, Any]:
+        return self.marks.indices, self.marks.indptr[rows.start : rows.stop + 1]
 
     def _squared(self) -> tuple[FloatArray, FloatArray]:
         """Common value and gap of the squares."""
