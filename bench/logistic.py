@@ -214,7 +214,7 @@ def report(task: Task, repeats: int, patience: float) -> None:
     line("  start=bayes", best_of([ours(task, start="bayes") for _ in range(repeats)]), mine, best)
     times = {}
     for name, fit in peers(task):
-        optimum, limit = penalised if name == "liblinear" else best, patience * mine.seconds
+        optimum, limit = penalised if name == "liblinear" else best, patience * mine.seconds + 10
         tol, found = first_near(fit, task, optimum, limit)
         if found is None:
             print(f"{name:24} not near the optimum in {limit:.0f} s (tol={tol:g})", flush=True)

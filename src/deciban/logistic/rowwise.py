@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +69,7 @@ class Rows:
     @classmethod
     def of(cls, problem: Problem) -> Rows:
         """Of a sparse problem whose columns all have a penalty."""
-        design = problem.design
-        assert isinstance(design, Sparse)
+        design = cast("Sparse", problem.design)
         n_columns = design.X.shape[1]
         unit = np.zeros_like(problem.prior.precision)
         unit[:n_columns] = 1.0 / problem.prior.precision[:n_columns]
@@ -178,7 +178,7 @@ class Root:
 
     @property
     def _single(self) -> bool:
-        return self.proba.shape[1] == 1
+        return bool(self.proba.shape[1] == 1)
 
     def _half(self) -> FloatArray:
         p = self.proba

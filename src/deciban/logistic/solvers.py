@@ -5,7 +5,8 @@ coefficients                        solver
 ==================================  ==========================================
 at most 1,500                       Newton with Cholesky; where rows are many,
                                     from the optimum of a sample
-more, of one score; or < 100,000    Newton with conjugate gradients
+more, of one score; or < 100,000    Newton with conjugate gradients; over the
+                                    rows where these are fewer than columns
 more                                L-BFGS
 ==================================  ==========================================
 """
@@ -69,7 +70,7 @@ def solve(
     name = choose(solver, start.size, start.shape[1])
     if name == "newton":
         name = "sampled" if sampled.pays(problem) else name
-    if name == "newton-cg" and rowwise.pays(problem):
+    if solver == "auto" and name == "newton-cg" and rowwise.pays(problem):
         name = "rowwise"
     ways: dict[str, Callable[..., Solution]] = {
         "newton": newton.solve,
