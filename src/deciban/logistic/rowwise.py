@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -149,7 +150,7 @@ class Root:
 
     def forth(self, q: FloatArray) -> FloatArray:
         """``R q`` of every row."""
-        half = self._half()
+        half = self._half
         if self._single:
             return half * q
         whole = half * q
@@ -157,14 +158,14 @@ class Root:
 
     def back(self, v: FloatArray) -> FloatArray:
         """``R' v`` of every row."""
-        half = self._half()
+        half = self._half
         if self._single:
             return half * v
         return np.asarray(half * (v - (self.proba * v).sum(axis=1, keepdims=True)))
 
     def diagonal(self, K: FloatArray) -> FloatArray:
         """The diagonal of ``R' K R`` from that of K."""
-        half = self._half() ** 2
+        half = self._half**2
         if self._single:
             return half * K
         p = self.proba
@@ -180,6 +181,7 @@ class Root:
     def _single(self) -> bool:
         return bool(self.proba.shape[1] == 1)
 
+    @cached_property
     def _half(self) -> FloatArray:
         p = self.proba
         half = np.sqrt(p * (1 - p)) if self._single else np.sqrt(p)

@@ -110,7 +110,7 @@ class Sparse:
         # Sorted by length, so that the processor guesses right where a column ends.
         order = np.argsort(lengths, kind="stable")[int(np.sum(~shared)) :]
         held = self._held(_selected(self.columns, order, lengths))
-        some = np.ascontiguousarray(unit[order])
+        some, parts = np.ascontiguousarray(unit[order]), _parts(held[2])
 
         def times(R: FloatArray) -> FloatArray:
             def work(part: tuple[int, int]) -> FloatArray:
@@ -118,7 +118,7 @@ class Sparse:
                 kernel.likeness(*held, some, R, *part, out)
                 return out
 
-            return np.asarray(sum(self.run(work, _parts(held[2])), diagonal * R))
+            return np.asarray(sum(self.run(work, parts), diagonal * R))
 
         return times
 
@@ -174,6 +174,7 @@ def _parts(starts: NDArray[Any]) -> list[tuple[int, int]]:
     ([(0, 2)], 8)
     """
     n = max(1, min(MOST_PARTS, int(starts[-1]) // PART))
-    cuts = np.searchsorted(starts, np.linspace(0, starts[-1], n + 1)[1:-1]).tolist()
+    inner = np.linspace(0, starts[-1], n + 1)[1:-1].astype(starts.dtype)
+    cuts = np.searchsorted(starts, inner).tolist()
     cuts = [0, *cuts, len(starts) - 1]
     return [(a, b) for a, b in itertools.pairwise(cuts) if a < b] or [(0, 0)]
