@@ -46,12 +46,13 @@ def design(
     values, times = np.empty((d, 2)), np.empty((d, 2), dtype=np.intp)
     kernel.values(X, values, times)
     two = times.sum(axis=1) == n
-    if np.sum(~two) + times[two].min(axis=1).sum() / n > SHARE * d:
+    n_marks = int(times[two].min(axis=1).sum())
+    if np.sum(~two) + n_marks / n > SHARE * d or n_marks > np.iinfo(np.int32).max:
         return Dense(X, intercept)
     common = np.where(times[:, 0] >= times[:, 1], values[:, 0], values[:, 1])
     gap = values.sum(axis=1) - 2 * common
     at = np.flatnonzero(two)
-    indices = np.empty(int(times[two].min(axis=1).sum()), dtype=np.int32)
+    indices = np.empty(n_marks, dtype=np.int32)
     starts = np.empty(n + 1, dtype=np.int32)
     kernel.marks(X, at, common[two], indices, starts)
     marks = csr_array((np.ones(len(indices)), indices, starts), shape=(n, len(at)))
