@@ -100,15 +100,13 @@ def learn(
         return Read(Words.nothing(name, tokenizer, len(start)), start, np.inf, (), alone)
     heard = lengths(tokenizer, phrases.tolist()) <= HEARD
     tried = [(Texts(X, heard, y, weight, start), rarity) for X, rarity in ways]
-    texts, rarity = min(tried, key=lambda way: way[0].lost_by_counts(splits))
+    texts, rarity = min(tried, key=lambda way: _lost_by_counts(way[0], splits))
     penalty = _penalty(texts, splits[:TRIED])
     tell()
     parts = [*(inside for inside, _ in splits), np.arange(len(y))]
     found = list(threads.run(lambda rows: texts.views(rows, penalty), parts))
     tell()
-    said = np.zeros((2, len(y), len(start)))
-    for (_, held), views in zip(splits, found, strict=False):
-        said[:, held] = [texts.said(held, W) for W in views]
+    said = np.stack([texts.held(splits, Ws) for Ws in zip(*found[:-1], strict=True)])
     believed = pool.strengths(said, alone, y, weight)
     W = np.tensordot(believed, np.stack(found[-1]), 1)
     judged = alone + np.tensordot(believed, said, 1)
@@ -116,15 +114,24 @@ def learn(
     return Read(words, start + W[-1], penalty, tuple(believed.tolist()), judged)
 
 
+def _lost_by_counts(texts: Texts, splits: Sequence[tuple[Rows, Rows]]) -> float:
+    """The loss of rows held out, where the counts alone speak."""
+    said = texts.held(splits, [texts.complements(inside) for inside, _ in splits])
+    return texts.lost(said[None], np.arange(len(said)))
+
+
 def _penalty(texts: Texts, splits: Sequence[tuple[Rows, Rows]]) -> float:
-    """The penalty under which rows held out lose least."""
+    """The penalty under which rows held out lose least, the counts being heard as well."""
     problems = [texts.problem(inside) for inside, _ in splits]
     W = [np.zeros_like(problem.prior.centre) for problem in problems]
+    rows = np.concatenate([held for _, held in splits])
+    counted = texts.held(splits, [texts.complements(inside) for inside, _ in splits])[rows]
     best, least = PENALTIES[0], np.inf
     for penalty in PENALTIES:
         weaker = partial(_continued, penalty)
         W = list(threads.run(weaker, zip(problems, W, strict=True)))
-        now = sum(texts.lost(held, w) for (_, held), w in zip(splits, W, strict=True))
+        learned = texts.held(splits, [all_scores(w) for w in W])[rows]
+        now = texts.lost(np.stack([learned, counted]), rows)
         if now >= least:
             break
         best, least = penalty, now
@@ -148,25 +155,23 @@ class Texts:
         """The coefficients of the regression and of the counts, (phrases + 1, classes)."""
         problem = self.problem(rows)
         W = _solved(problem, np.zeros_like(problem.prior.centre), penalty)
-        return centred(all_scores(W)), self._complements(rows)
+        return centred(all_scores(W)), self.complements(rows)
 
-    def lost_by_counts(self, splits: Sequence[tuple[Rows, Rows]]) -> float:
-        """The loss of rows held out, where the counts alone speak."""
-        alone = np.tile(self.start, (len(self.y), 1))
-        said = np.empty_like(alone)
-        for inside, held in splits:
-            said[held] = self.said(held, self._complements(inside))
-        strength = pool.strengths(said[None], alone, self.y, self.weight)
-        return loss(alone + strength * said, self.y, self.weight)
+    def held(
+        self, splits: Sequence[tuple[Rows, Rows]], coefficients: Sequence[FloatArray]
+    ) -> FloatArray:
+        """What coefficients say of the rows that each split holds out, (rows, classes)."""
+        said = np.zeros((len(self.y), len(self.start)))
+        for (_, rows), W in zip(splits, coefficients, strict=True):
+            said[rows] = self.X[rows] @ W[:-1] + W[-1]
+        return said
 
-    def said(self, rows: Rows, W: FloatArray) -> FloatArray:
-        """What coefficients say of some rows, (rows, classes)."""
-        return np.asarray(self.X[rows] @ W[:-1] + W[-1])
-
-    def lost(self, rows: Rows, W: FloatArray) -> float:
-        """The loss of some rows under the coefficients of a regression."""
-        margins = self.start + self.said(rows, all_scores(W))
-        return loss(margins, self.y[rows], self.weight[rows])
+    def lost(self, said: FloatArray, rows: Rows) -> float:
+        """The loss of some rows of which voices say this, each believed as far as is best."""
+        alone = np.tile(self.start, (len(rows), 1))
+        y, weight = self.y[rows], self.weight[rows]
+        strengths = pool.strengths(said, alone, y, weight)
+        return loss(alone + np.tensordot(strengths, said, 1), y, weight)
 
     def problem(self, rows: Rows) -> Problem:
         """The regression, with a penalty of one."""
@@ -176,7 +181,7 @@ class Texts:
         prior = Prior(np.zeros_like(precision), precision)
         return Problem(Sparse(self.X[rows]), self.y[rows], prior, self.weight[rows], offset)
 
-    def _complements(self, rows: Rows) -> FloatArray:
+    def complements(self, rows: Rows) -> FloatArray:
         """The coefficients of the counts, (phrases + 1, classes)."""
         said = np.zeros((len(self.heard) + 1, len(self.start)))
         said[:-1][self.heard] = complements(self._counts(rows)[self.heard])
