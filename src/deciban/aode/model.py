@@ -22,9 +22,7 @@ from deciban.choices import Choice, Wishes, choose
 from deciban.counts import Counts
 from deciban.engines import threads
 from deciban.families import histogram
-from deciban.families.discrete import log_shares
 from deciban.mixed.parts import Part
-from deciban.rounding import difference
 from deciban.schema import Schema
 from deciban.source.columns import Batch
 
@@ -153,14 +151,7 @@ class Model:
         return self._prior_left_out(y, weight), said[0]
 
     def _prior_left_out(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
-        shape = (len(y), len(self.log_prior))
-        if self.prior is not None:
-            return np.broadcast_to(self.log_prior, shape)
-        amount = np.array(np.broadcast_to(self.counts.weight, shape))
-        rows = np.arange(len(y))
-        amount[rows, y] = np.maximum(difference(amount[rows, y], weight), 0.0)
-        amount += PRIOR
-        return log_shares(amount, amount.sum(axis=1, keepdims=True), shape[1])
+        return params.prior_left_out(self.counts, y, weight, PRIOR, fixed=self.prior)
 
     # ------------------------------------------------------------------ trust
 
@@ -170,10 +161,10 @@ class Model:
         one, cells = np.minimum(weight, 1.0), self.cells(part.batch)
         prior = self._prior_left_out(y, one)
         strengths = STRENGTHS if self.smoothing is None else (self.smoothing,)
-        params = self.params
+        of = self.params
 
         def work(rows: slice) -> Trust:
-            said = scoring.left_out(params, cells[rows], y[rows], one[rows], strengths)
+            said = scoring.left_out(of, cells[rows], y[rows], one[rows], strengths)
             found = [Calibration.of(prior[rows], each, y[rows], weight[rows]) for each in said]
             return Trust.of(strengths, found)
 
