@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +49,7 @@ class Params:
     m: float
     least: float
 
-    @cached_property
+    @property
     def table(self) -> kernel.Table:
         """The same for the compiled loops."""
         return kernel.Table(
