@@ -67,20 +67,21 @@ cdef inline void put_left(uint64_t* left, Py_ssize_t cell) noexcept nogil:
 
 
 cdef void gather(
-    const uint8_t[:, ::1] X, const Rows* rows, Py_ssize_t begin, Py_ssize_t end, Sum* out
+    const uint8_t[:, ::1] X, const Py_ssize_t[::1] first, const Rows* rows, Py_ssize_t begin,
+    Py_ssize_t end, Sum* out
 ) noexcept nogil:
     """The sums of every cell of every column over the rows of a node."""
     cdef Py_ssize_t i, j, r, d = X.shape[1]
     cdef double slope, curve, weight
     cdef const uint8_t* x
     cdef Sum* cell
-    memset(out, 0, d * CELLS * sizeof(Sum))
+    memset(out, 0, first[d] * sizeof(Sum))
     for i in range(begin, end):
         r = rows.at[i]
         slope, curve, weight = rows.slope[r], rows.curve[r], rows.weight[r]
         x = &X[r, 0]
         for j in range(d):
-            cell = out + j * CELLS + x[j]
+            cell = out + first[j] + x[j]
             cell.slope += slope
             cell.curve += curve
             cell.weight += weight
@@ -143,27 +144,27 @@ cdef Py_ssize_t sorted_cells(
 
 
 cdef void find_split(
-    const Sum* sums, const Py_ssize_t[::1] sizes, const uint8_t[::1] ordered, const Rules* rules,
+    const Sum* sums, const Py_ssize_t[::1] first, const uint8_t[::1] ordered, const Rules* rules,
     Split* best
 ) noexcept nogil:
-    cdef Py_ssize_t j, c, n
+    cdef Py_ssize_t j, c, n, hole
     cdef Py_ssize_t order[CELLS]
     cdef const Sum* cells
     cdef Sum total
     best.gain = 1e-10
     best.column = -1
-    for j in range(sizes.shape[0]):
-        cells = sums + j * CELLS
+    for j in range(first.shape[0] - 1):
+        cells, hole = sums + first[j], first[j + 1] - first[j] - 1
         memset(&total, 0, sizeof(Sum))
-        for c in range(sizes[j] + 1):
+        for c in range(hole + 1):
             add_sum(&total, &cells[c], 1)
         if ordered[j]:
-            n = sizes[j]
+            n = hole
             for c in range(n):
                 order[c] = c
         else:
-            n = sorted_cells(cells, sizes[j], rules.smooth, order)
-        cut_in_two(cells, order, n, sizes[j], total,
+            n = sorted_cells(cells, hole, rules.smooth, order)
+        cut_in_two(cells, order, n, hole, total,
                    rules.shrink if ordered[j] else rules.shrink_sets, rules.least, j, best)
 
 
@@ -195,7 +196,7 @@ cdef double step_of(const Rows* rows, Py_ssize_t begin, Py_ssize_t end, const Ru
 
 
 cdef void grow(
-    const uint8_t[:, ::1] X, const Py_ssize_t[::1] sizes, const uint8_t[::1] ordered, Rows* rows,
+    const uint8_t[:, ::1] X, const Py_ssize_t[::1] first, const uint8_t[::1] ordered, Rows* rows,
     const Rules* rules, Sum** sums, Py_ssize_t* begin, Py_ssize_t* end, Tree tree,
     double* margin, Py_ssize_t stride
 ) noexcept nogil:
@@ -212,8 +213,8 @@ cdef void grow(
         split.column = -1
         if node < inner and begin[node] >= 0:
             if node == 0:
-                gather(X, rows, 0, rows.n, sums[0])
-            find_split(sums[node], sizes, ordered, rules, &split)
+                gather(X, first, rows, 0, rows.n, sums[0])
+            find_split(sums[node], first, ordered, rules, &split)
         if node < inner:
             tree.column[node] = <int32_t>split.column
         if split.column < 0:
@@ -232,8 +233,8 @@ cdef void grow(
             if end[small] - begin[small] > end[small + 1] - begin[small + 1]:
                 small += 1
             large = 4 * node + 3 - small
-            gather(X, rows, begin[small], end[small], sums[small])
-            for i in range(X.shape[1] * CELLS):
+            gather(X, first, rows, begin[small], end[small], sums[small])
+            for i in range(first[X.shape[1]]):
                 sums[large][i] = sums[node][i]
                 add_sum(&sums[large][i], &sums[small][i], -1)
 
@@ -293,6 +294,8 @@ def boost(
     cdef:
         Py_ssize_t n = X.shape[0], K = F.shape[1], T = 1 if K == 2 else K, d = X.shape[1]
         Py_ssize_t inner = (1 << depth) - 1, i, k, r, at, target, best = 0
+        # The cells of a column, and that of its holes, stand together.
+        Py_ssize_t[::1] first = np.concatenate([[0], np.cumsum(np.asarray(sizes) + 1)])
         int32_t[:, ::1] column = np.full((rounds * T, inner), -1, dtype=np.int32)
         uint64_t[:, :, ::1] left = np.zeros((rounds * T, inner, 4), dtype=np.uint64)
         double[:, ::1] value = np.zeros((rounds * T, 2 * inner + 1))
@@ -303,7 +306,7 @@ def boost(
         Rules rules = Rules(depth, rate, shrink, shrink_sets, smooth, least)
         Rows rows = Rows(n, &places[0, 0], &places[1, 0], NULL, NULL, &weight[0])
         Sum** sums = <Sum**>malloc(inner * sizeof(Sum*))
-        Sum* room = <Sum*>malloc(inner * d * CELLS * sizeof(Sum))
+        Sum* room = <Sum*>malloc(inner * first[d] * sizeof(Sum))
         Tree tree
     if sums == NULL or room == NULL:
         free(sums)
@@ -311,7 +314,7 @@ def boost(
         raise MemoryError
     with nogil:
         for i in range(inner):
-            sums[i] = room + i * d * CELLS
+            sums[i] = room + i * first[d]
         losses[0] = slopes(F_held, y_held, weight_held, NULL, NULL)
         for r in range(rounds):
             slopes(F, y, weight, &derivatives[0, 0], &derivatives[1, 0])
@@ -319,7 +322,7 @@ def boost(
                 at, target = r * T + k, 1 if K == 2 else k
                 rows.slope, rows.curve = &derivatives[0, k * n], &derivatives[1, k * n]
                 tree = Tree(&column[at, 0], &left[at, 0, 0], &value[at, 0])
-                grow(X, sizes, ordered, &rows, &rules, sums, &ends[0, 0], &ends[1, 0], tree,
+                grow(X, first, ordered, &rows, &rules, sums, &ends[0, 0], &ends[1, 0], tree,
                      &F[0, target], K)
                 for i in range(X_held.shape[0]):
                     F_held[i, target] += leaf(tree, inner, &X_held[i, 0])
