@@ -96,8 +96,8 @@ def learn(
     tell: Callable[[], None],
 ) -> Model:
     """The model of rows that are counted; no more than ``most`` are learned from by the views."""
-    step = -(-whole.batch.n_rows // most)
-    part = whole if step == 1 else whole.taken(np.arange(0, whole.batch.n_rows, step))
+    n_rows = whole.batch.n_rows
+    part = whole if n_rows <= most else whole.taken(np.arange(most) * n_rows // most)
     seen = _seen(counted, part, seed)
     if seen.n_classes == 1:
         return _of_one_class(schema, tokenizer, counted, seen, whole)
