@@ -104,6 +104,12 @@ def test_copies_are_dealt_out_like_weights(rows):
     assert dealt.weight.sum() == sum(times)
 
 
+def test_no_row_is_lost_beside_one_of_great_weight():
+    weight = np.array([1e17, 1, 1, 1e300])
+    dealt = folds.deal(np.arange(4, dtype=np.uint64), np.array([0, 0, 1, 1]), weight, 0)
+    np.testing.assert_allclose(np.bincount(dealt.rows, dealt.weight), weight)
+
+
 def test_keys_tell_rows_apart_by_what_they_hold():
     X = {"a": [1.0, 1.0, None, 0.0, -0.0], "b": list("xyxxx"), "t": ["one two"] * 4 + ["two one"]}
     kinds = {"a": "numeric", "b": "categorical", "t": "text"}

@@ -23,6 +23,8 @@ Keys = NDArray[np.uint64]
 
 #: How many folds there are.
 FOLDS = 5
+#: No row is dealt out in more parts: floats must tell them apart.
+MOST_COPIES = 1e6
 #: Odd numbers that stir all bits (the finaliser of splitmix64).
 _STIR = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
@@ -52,7 +54,7 @@ def deal(
     new |= np.diff(y[order], prepend=-1) != 0
     first = np.flatnonzero(new)
     total = np.add.reduceat(weight[order], first)
-    copies = np.maximum(np.ceil(total), 1.0)
+    copies = np.clip(np.ceil(total), 1.0, MOST_COPIES)
     end = np.cumsum(copies)
     ends = np.stack([end - copies, end])[:, :, None] + np.arange(n_folds)
     parts = np.diff(np.floor(ends / n_folds), axis=0)[0]  # copies in each fold
