@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from deciban import BayesClassifier, NaiveBayes, load, storage
+from deciban.bayes import weighing, words
 from deciban.bayes.weighing import ratios
 from deciban.errors import InputError, ModelFileError, ParameterError
 from deciban.text import Tokenizer
@@ -79,7 +80,7 @@ def test_words_in_their_places_add_up(fitted):
     assert {"not", "good"} <= {word.lower() for word, *_ in said}
     margins = np.sum([values for *_, values in said], axis=0)
     batch = next(fitted._rows([text]).batches())
-    found = sum(words.margins(batch)[0] for words in fitted.model_.texts)
+    found = sum(read.margins(batch)[0] for read in fitted.model_.texts)
     np.testing.assert_allclose(margins, found * 10 / np.log(10), atol=1e-9)
     assert fitted._word_evidence("text", "") == []
 
@@ -196,6 +197,40 @@ def test_one_class(tmp_path):
     assert m.predict(["bad"]).tolist() == ["a"]
     m.save(tmp_path / "m.deciban")
     assert load(tmp_path / "m.deciban").predict_proba(["bad"]).tolist() == [[1.0]]
+
+
+def test_pieces_see_that_words_are_akin():
+    ends, rng = ("ed", "ing", "s", "er", "ful", "less"), np.random.default_rng(7)
+    stems = {"good": ("help", "thank", "play"), "bad": ("harm", "grudg", "sulk")}
+    seen = [(f"{rng.choice(FILLERS)} {s}{e}", c) for c in stems for s in stems[c] for e in ends[:4]]
+    texts, y = zip(*seen * 5, strict=True)
+    m = BayesClassifier().fit(list(texts), list(y))
+    for label, own in stems.items():
+        assert set(m.predict([f"{stem}{end}" for stem in own for end in ends[4:]])) == {label}
+    assert [read.title for read in m.model_.texts] == ["text", "text, in pieces"]
+
+
+def test_a_stated_tokenizer_is_the_only_one():
+    m = BayesClassifier(tokenizer=Tokenizer()).fit(*topics(60))
+    assert [read.tokenizer for read in m.model_.texts] == [Tokenizer()]
+
+
+def test_very_long_texts_are_not_read_in_pieces(monkeypatch):
+    monkeypatch.setattr(words, "MOST_BYTES", 100)
+    assert len(BayesClassifier().fit(*topics(60)).model_.texts) == 1
+
+
+def test_where_there_is_no_room_the_longest_phrases_go_then_the_rarest(monkeypatch):
+    texts = ["one two three"] * 3 + ["one two three four five six"] * 2 + ["six"] * 4
+    batch = next(BayesClassifier().fit(topics(60)[0], topics(60)[1])._rows(texts).batches())
+
+    def kept(most):
+        monkeypatch.setattr(weighing, "MOST", most)
+        return weighing._counted(words.PHRASES, batch, "text", 1)[0].tolist()
+
+    assert "one two three" in kept(100)
+    assert max(phrase.count(" ") for phrase in kept(11)) == 1
+    assert set(kept(6)) == {"one", "two", "three", "six", "one two", "two three"}
 
 
 def test_no_phrase_twice():

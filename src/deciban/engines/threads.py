@@ -9,8 +9,10 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
 from itertools import chain, islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from deciban.errors import ParameterError
 
@@ -57,6 +59,24 @@ def chunks(n_rows: int, rows: int) -> list[slice]:
     """
     rows = max(1, min(rows, MOST_ROWS))
     return [slice(start, min(start + rows, n_rows)) for start in range(0, n_rows, rows)]
+
+
+@contextmanager
+def without_blas() -> Iterator[None]:
+    """BLAS works in the thread that calls it: for work that is itself spread over threads.
+
+    >>> with without_blas():
+    ...     pass
+    """
+    with _libraries().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def run(work: Callable[[P], T], parts: Iterable[P]) -> Iterator[T]:

@@ -28,6 +28,16 @@ def gather(
     out: FloatArray,
     squares: bool,
 ) -> None: ...
+def likeness(
+    data: FloatArray | None,
+    rows: NDArray[Any],
+    starts: NDArray[Any],
+    unit: FloatArray,
+    R: FloatArray,
+    first: int,
+    last: int,
+    out: FloatArray,
+) -> None: ...
 def gram(
     data: FloatArray | None,
     columns: NDArray[Any],
@@ -36,4 +46,22 @@ def gram(
     first: int,
     last: int,
     out: FloatArray,
+) -> None: ...
+def values(X: FloatArray, found: FloatArray, times: NDArray[np.intp]) -> None: ...
+def marks(
+    X: FloatArray,
+    columns: NDArray[np.intp],
+    common: FloatArray,
+    indices: NDArray[np.int32],
+    starts: NDArray[np.int32],
+) -> None: ...
+def told(columns: NDArray[Any], starts: NDArray[Any], W: FloatArray, out: FloatArray) -> None: ...
+def marked(columns: NDArray[Any], starts: NDArray[Any], R: FloatArray, out: FloatArray) -> None: ...
+def crossed(
+    columns: NDArray[Any],
+    starts: NDArray[Any],
+    D: FloatArray,
+    weights: FloatArray,
+    mixed: FloatArray,
+    both: FloatArray,
 ) -> None: ...

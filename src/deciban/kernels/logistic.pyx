@@ -118,6 +118,38 @@ def gather(
                     out[j, k] += x * R[rows[p], k]
 
 
+def likeness(
+    const double[::1] data, const index[::1] rows, const index[::1] starts,
+    const double[:, ::1] unit, const double[:, ::1] R, Py_ssize_t first, Py_ssize_t last,
+    double[:, ::1] out,
+):
+    """Add ``X diag(unit) X' R`` of columns ``first .. last``: down each column and up again.
+
+    A column is read once from memory, since it is still in the cache on its way up.
+    """
+    cdef:
+        Py_ssize_t m = R.shape[1], j, k
+        index p
+        double total
+    with nogil:
+        for j in range(first, last):
+            if m == 1 and data is None:
+                total = 0.0
+                for p in range(starts[j], starts[j + 1]):
+                    total += R[rows[p], 0]
+                total *= unit[j, 0]
+                for p in range(starts[j], starts[j + 1]):
+                    out[rows[p], 0] += total
+                continue
+            for k in range(m):
+                total = 0.0
+                for p in range(starts[j], starts[j + 1]):
+                    total += R[rows[p], k] * (1.0 if data is None else data[p])
+                total *= unit[j, k]
+                for p in range(starts[j], starts[j + 1]):
+                    out[rows[p], k] += total * (1.0 if data is None else data[p])
+
+
 def gram(
     const double[::1] data, const index[::1] columns, const index[::1] starts,
     const double[::1] weight, Py_ssize_t first, Py_ssize_t last, double[:, ::1] out,
@@ -140,3 +172,119 @@ def gram(
                 row[d] += x
                 for q in range(p, starts[i + 1]):
                     row[columns[q]] += x if data is None else x * data[q]
+
+
+def values(const double[:, ::1] X, double[:, ::1] found, Py_ssize_t[:, ::1] times):
+    """The first two values of each column and how often each occurs; times sum up short of the
+    rows where there are more values."""
+    cdef:
+        Py_ssize_t n = X.shape[0], d = X.shape[1], alive = 0, i, j, at
+        double x
+        Py_ssize_t[::1] columns = np.arange(d)
+    with nogil:
+        for j in range(d):
+            found[j, 0] = X[0, j]
+            found[j, 1] = X[0, j]
+            times[j, 0] = 0
+            times[j, 1] = 0
+        alive = d
+        for i in range(n):
+            at = 0
+            while at < alive:
+                j = columns[at]
+                x = X[i, j]
+                if x == found[j, 0]:
+                    times[j, 0] += 1
+                elif x == found[j, 1]:
+                    times[j, 1] += 1
+                elif times[j, 1] == 0:
+                    found[j, 1] = x
+                    times[j, 1] = 1
+                else:
+                    alive -= 1
+                    columns[at] = columns[alive]
+                    continue
+                at += 1
+
+
+def marks(
+    const double[:, ::1] X, const Py_ssize_t[::1] columns, const double[::1] common,
+    int32_t[::1] indices, int32_t[::1] starts,
+):
+    """Which of some columns differ from their common value, row by row."""
+    cdef:
+        Py_ssize_t n = X.shape[0], s = columns.shape[0], i, j
+        int32_t at = 0
+    with nogil:
+        starts[0] = 0
+        for i in range(n):
+            for j in range(s):
+                if X[i, columns[j]] != common[j]:
+                    indices[at] = <int32_t>j
+                    at += 1
+            starts[i + 1] = at
+
+
+def told(
+    const index[::1] columns, const index[::1] starts, const double[:, ::1] W, double[:, ::1] out
+):
+    """Add what W says of the marks of each row, and its last row to all."""
+    cdef:
+        Py_ssize_t n = out.shape[0], m = W.shape[1], last = W.shape[0] - 1, i, k
+        index p
+    with nogil:
+        for i in range(n):
+            for k in range(m):
+                out[i, k] += W[last, k]
+            for p in range(starts[i], starts[i + 1]):
+                for k in range(m):
+                    out[i, k] += W[columns[p], k]
+
+
+def marked(
+    const index[::1] columns, const index[::1] starts, const double[:, ::1] R, double[:, ::1] out
+):
+    """Add the rows of R where each column is marked, and in the last row all of them."""
+    cdef:
+        Py_ssize_t n = R.shape[0], m = R.shape[1], last = out.shape[0] - 1, i, k
+        index p
+    with nogil:
+        for i in range(n):
+            for k in range(m):
+                out[last, k] += R[i, k]
+            for p in range(starts[i], starts[i + 1]):
+                for k in range(m):
+                    out[columns[p], k] += R[i, k]
+
+
+def crossed(
+    const index[::1] columns, const index[::1] starts, const double[:, ::1] D,
+    const double[:, ::1] weights, double[:, :, ::1] mixed, double[:, :, ::1] both,
+):
+    """Add products of marked columns with those of D, and with each other, for every weight.
+
+    ``mixed`` is (columns, weights, columns of D); ``both`` (columns, columns, weights), of which
+    the half above the diagonal is filled.
+    """
+    cdef:
+        Py_ssize_t n = D.shape[0], e = D.shape[1], m = weights.shape[1], i, k, a
+        index p, q
+        double x
+        double* to
+        const double* row
+        const double* w
+    with nogil:
+        for i in range(n):
+            row = &D[i, 0]
+            w = &weights[i, 0]
+            for p in range(starts[i], starts[i + 1]):
+                to = &mixed[columns[p], 0, 0]
+                for k in range(m):
+                    x = w[k]
+                    for a in range(e):
+                        to[a] += x * row[a]
+                    to += e
+                for q in range(p, starts[i + 1]):
+                    to = &both[columns[p], columns[q], 0]
+                    for k in range(m):
+                        to[k] += w[k]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from deciban import encoding, logistic, storage
 from deciban.engines import threads
 from deciban.linear import checks, closed, files
 from deciban.linear.answering import Answering
-from deciban.logistic import Prior, Problem, Solution
+from deciban.logistic import Prior, Problem, Solution, split
 from deciban.logistic.dense import Dense
 from deciban.logistic.solvers import MOST_NEWTON
 from deciban.logistic.sparse import Sparse
@@ -238,9 +239,8 @@ class LogisticRegression(Answering):
         self, X: Any, codes: NDArray[np.intp], weight: FloatArray | None, priors: list[Prior]
     ) -> list[Problem]:
         intercept = bool(self.fit_intercept)
-        design: Dense | Sparse = Dense(X, intercept)
-        if hasattr(X, "indptr"):
-            design = Sparse(X, intercept, threads.run)
+        sparse = hasattr(X, "indptr")
+        design = (Sparse if sparse else split.design)(X, intercept, threads.run)
         if len(priors) == 1:
             return [Problem(design, codes, priors[0], weight, run=threads.run)]
         return [
@@ -264,10 +264,12 @@ class LogisticRegression(Answering):
         usual = 10_000 if self.solver in ("gradient", "lbfgs") else 200
         most = usual if self.max_iter is None else int(self.max_iter)
         parts = np.hsplit(np.ascontiguousarray(starts), len(problems))
-        return [
-            _checked(problem, logistic.solve(problem, part.copy(), self.solver, self.tol, most))
-            for problem, part in zip(problems, parts, strict=True)
-        ]
+        alone = nullcontext() if isinstance(problems[0].design, Dense) else threads.without_blas()
+        with alone:
+            return [
+                _checked(problem, logistic.solve(problem, part.copy(), self.solver, self.tol, most))
+                for problem, part in zip(problems, parts, strict=True)
+            ]
 
     def _adopt(self, solutions: list[Solution]) -> None:
         W = np.hstack([solution.point.W for solution in solutions])

@@ -9,10 +9,10 @@ Conventions, the same in every module:
   of W from the centre of a Gaussian prior, in units of its precision.
 - A solver is a module with ``solve(problem, start, tol, max_iter)``.
 
-Read in this order: ``prior``, ``dense`` and ``sparse`` (the same products with
-both kinds of matrix), ``problem`` (value, gradient, Hessian), the solvers
-``newton``, ``truncated``, ``sampled``, ``lbfgs``, ``gradient``, then
-``solvers``, which chooses among them.
+Read in this order: ``prior``, ``pairs``, ``dense``, ``sparse`` and ``split``
+(the same products with three kinds of matrix), ``problem`` (value, gradient,
+Hessian), the solvers ``newton``, ``truncated``, ``rowwise``, ``sampled``,
+``lbfgs``, ``gradient``, then ``solvers``, which chooses among them.
 """
 
 from __future__ import annotations

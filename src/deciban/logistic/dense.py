@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.logistic import pairs
+
 FloatArray = NDArray[np.float64]
 
 #: A chunk of the Hessian's factor holds about this many numbers: 8 MB.
@@ -74,20 +76,12 @@ class Dense:
     def hessian(self, proba: FloatArray, weight: FloatArray | None) -> FloatArray:
         """``sum_i w_i (diag(p_i) - p_i p_i') x x_i x_i'``, a square over (width, m)."""
         m, size = proba.shape[1], self.width
-        out = np.zeros((size, m, size, m))
-        for part in self._chunks(m):
-            rows, p = self._with_ones(part), proba[part]
-            w = np.ones(len(p)) if weight is None else weight[part]
-            if m == 1:
-                half = rows * np.sqrt(w * p[:, 0] * (1 - p[:, 0]))[:, None]
-                out[:, 0, :, 0] += half.T @ half
-                continue
-            half = (rows[:, :, None] * (np.sqrt(w)[:, None] * p)[:, None, :]).reshape(len(p), -1)
-            out -= (half.T @ half).reshape(out.shape)
-            for k in range(m):
-                half = rows * np.sqrt(w * p[:, k])[:, None]
-                out[:, k, :, k] += half.T @ half
-        return out.reshape(size * m, size * m)
+        chunks = self._chunks(1 if m == 1 else size // 2)
+        blocks = np.zeros((m * (m + 1) // 2, size, size))
+        for part in chunks:
+            some = None if weight is None else weight[part]
+            blocks += grams(self._with_ones(part), pairs.weights(proba[part], some))
+        return pairs.assembled(blocks, m)
 
     def _chunks(self, m: int) -> list[slice]:
         rows = max(1, CHUNK // max(1, self.width * m))
@@ -96,3 +90,23 @@ class Dense:
     def _with_ones(self, part: slice) -> FloatArray:
         rows = self.X[part]
         return np.column_stack([rows, np.ones(len(rows))]) if self.intercept else rows
+
+
+def grams(X: FloatArray, weights: FloatArray) -> FloatArray:
+    """``X' diag(a) X`` for every column a of the weights, (weights, columns, columns).
+
+    One weight is a product of two matrices; of several, each row's products of
+    two columns are made once and weighted by all of them in another.
+
+    >>> grams(np.array([[1.0, 2.0]]), np.array([[3.0, 1.0]]))[0]
+    array([[ 3.,  6.],
+           [ 6., 12.]])
+    """
+    size, n = X.shape[1], weights.shape[1]
+    if n == 1:
+        return np.asarray(((X * weights).T @ X)[None])
+    i, j = np.triu_indices(size)
+    out = np.empty((n, size, size))
+    out[:, i, j] = weights.T @ (X.take(i, axis=1) * X.take(j, axis=1))
+    out[:, j, i] = out[:, i, j]
+    return out

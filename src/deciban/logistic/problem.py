@@ -22,6 +22,7 @@ from deciban.kernels import logistic as kernel
 from deciban.logistic.dense import Dense
 from deciban.logistic.prior import Prior
 from deciban.logistic.sparse import Sparse, in_turn
+from deciban.logistic.split import Split
 
 FloatArray = NDArray[np.float64]
 
@@ -49,7 +50,7 @@ class Problem:
     2.0
     """
 
-    design: Dense | Sparse
+    design: Dense | Sparse | Split
     y: NDArray[np.intp]
     prior: Prior
     weight: FloatArray | None = None

@@ -12,31 +12,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.logistic import newton, truncated
+from deciban.logistic.dense import Dense
 from deciban.logistic.problem import Point, Problem
-from deciban.logistic.sparse import Sparse
 from deciban.logistic.stopping import Solution
 
 FloatArray = NDArray[np.float64]
 
-#: Rows in the sample for each coefficient.
-PER_COEFFICIENT = 40
+#: Rows in the samples for each coefficient, and how steep the objective may still be at the end
+#: of each: a sample is solved no closer than it is like the whole.
+STAGES = ((40, 1e-3), (240, 1e-5))
 #: A sample must leave most of the rows out, or it is not worth drawing.
 LEAST_SAVING = 4
-#: The sample is solved no closer than it is like the whole.
-CLOSE = 1e-3
 
 
-def pays(problem: Problem) -> bool:
+def pays(problem: Problem, per_coefficient: int = STAGES[0][0]) -> bool:
     """Whether there are many more rows than the sample would have."""
-    size = problem.prior.centre.size
-    return len(problem.y) > LEAST_SAVING * PER_COEFFICIENT * size
+    return len(problem.y) > LEAST_SAVING * per_coefficient * problem.prior.centre.size
 
 
 def solve(problem: Problem, start: FloatArray, tol: float, max_iter: int) -> Solution:
-    """The optimum of a sample, then steps preconditioned by its Hessian."""
-    sample = drawn(problem)
-    near = newton.solve(sample, start, max(tol, CLOSE), max_iter)
-    if isinstance(problem.design, Sparse):  # a Hessian of all rows costs few products
+    """The optimum of a sample and of a larger one, then steps on all rows.
+
+    Those of dense rows are preconditioned by the first sample's Hessian; of
+    others, a Hessian of all rows costs few products.
+    """
+    first, close = STAGES[0]
+    sample = drawn(problem, first)
+    near = newton.solve(sample, start, max(tol, close), max_iter)
+    if not isinstance(problem.design, Dense):
+        for per_coefficient, close in STAGES[1:]:
+            if pays(problem, per_coefficient):
+                more = drawn(problem, per_coefficient)
+                near = newton.solve(more, near.point.W, max(tol, close), max_iter)
         return newton.solve(problem, near.point.W, tol, max_iter)
 
     def precondition(problem: Problem, point: Point) -> newton.Solve:
@@ -45,9 +52,9 @@ def solve(problem: Problem, start: FloatArray, tol: float, max_iter: int) -> Sol
     return truncated.solve(problem, near.point.W, tol, max_iter, precondition)
 
 
-def drawn(problem: Problem) -> Problem:
+def drawn(problem: Problem, per_coefficient: int = STAGES[0][0]) -> Problem:
     """Some rows, each with the weight that makes its expectation the whole."""
-    size = PER_COEFFICIENT * problem.prior.centre.size
+    size = per_coefficient * problem.prior.centre.size
     weight = np.ones(len(problem.y)) if problem.weight is None else problem.weight
     even = weight / weight.sum()
     chance = np.minimum(1.0, size * (even + _leverage(problem, weight)) / 2)

@@ -5,7 +5,8 @@ coefficients                        solver
 ==================================  ==========================================
 at most 1,500                       Newton with Cholesky; where rows are many,
                                     from the optimum of a sample
-more, of one score; or < 100,000    Newton with conjugate gradients
+more, of one score; or < 100,000    Newton with conjugate gradients; over the
+                                    rows where these are fewer than columns
 more                                L-BFGS
 ==================================  ==========================================
 """
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import ParameterError
-from deciban.logistic import gradient, lbfgs, newton, sampled, truncated
+from deciban.logistic import gradient, lbfgs, newton, rowwise, sampled, truncated
 from deciban.logistic.problem import Problem
 from deciban.logistic.stopping import Solution
 
@@ -69,9 +70,12 @@ def solve(
     name = choose(solver, start.size, start.shape[1])
     if name == "newton":
         name = "sampled" if sampled.pays(problem) else name
+    if solver == "auto" and name == "newton-cg" and rowwise.pays(problem):
+        name = "rowwise"
     ways: dict[str, Callable[..., Solution]] = {
         "newton": newton.solve,
         "sampled": sampled.solve,
+        "rowwise": rowwise.solve,
         "newton-cg": truncated.solve,
         "lbfgs": lbfgs.solve,
         "gradient": gradient.solve,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from deciban.kernels import logistic as kernel
+from deciban.logistic import pairs
 
 FloatArray = NDArray[np.float64]
 
@@ -92,8 +93,34 @@ class Sparse:
     def shares(self, unit: FloatArray) -> FloatArray:
         """The matrix of squares times one number a coefficient."""
         d = self.X.shape[1]
-        out = np.asarray(self.X.power(2) @ unit[:d])
+        squares = self.X if self.plain else self.X.power(2)
+        out = np.asarray(squares @ unit[:d])
         return out + unit[d] if self.intercept else out
+
+    def likeness(self, unit: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """``X diag(unit) X'``, a square over the rows, as a function; the intercept apart.
+
+        A column with a value in one row alone is a number on the diagonal.
+        """
+        lengths = np.diff(self.columns.indptr)
+        shared = lengths > 1
+        alone = np.zeros((self.width, unit.shape[1]))
+        alone[: len(shared)] = np.where(shared[:, None], 0.0, unit[: len(shared)])
+        diagonal = self.shares(alone)
+        # Sorted by length, so that the processor guesses right where a column ends.
+        order = np.argsort(lengths, kind="stable")[int(np.sum(~shared)) :]
+        held = self._held(_selected(self.columns, order, lengths))
+        some, parts = np.ascontiguousarray(unit[order]), _parts(held[2])
+
+        def times(R: FloatArray) -> FloatArray:
+            def work(part: tuple[int, int]) -> FloatArray:
+                out = np.zeros_like(R)
+                kernel.likeness(*held, some, R, *part, out)
+                return out
+
+            return np.asarray(sum(self.run(work, parts), diagonal * R))
+
+        return times
 
     def rows(self, at: NDArray[np.intp]) -> Sparse:
         """Some of the rows."""
@@ -101,16 +128,8 @@ class Sparse:
 
     def hessian(self, proba: FloatArray, weight: FloatArray | None) -> FloatArray:
         """``sum_i w_i (diag(p_i) - p_i p_i') x x_i x_i'``, a square over (width, m)."""
-        m, size = proba.shape[1], self.width
-        w = np.ones(len(proba)) if weight is None else weight
-        if m == 1:
-            return self._gram(w * proba[:, 0] * (1 - proba[:, 0]))
-        out = np.empty((size, m, size, m))
-        for k in range(m):
-            for q in range(k + 1):
-                out[:, k, :, q] = self._gram(w * proba[:, k] * ((k == q) - proba[:, q]))
-                out[:, q, :, k] = out[:, k, :, q]
-        return out.reshape(size * m, size * m)
+        curved = pairs.weights(proba, weight).T
+        return pairs.assembled(np.array([self._gram(a) for a in curved]), proba.shape[1])
 
     def _gram(self, weight: FloatArray) -> FloatArray:
         weight = np.ascontiguousarray(weight)
@@ -140,6 +159,14 @@ class Sparse:
         return None if self.plain else X.data, X.indices, X.indptr
 
 
+def _selected(X: Any, order: NDArray[np.intp], lengths: NDArray[Any]) -> Any:
+    """Columns of a matrix that is held by columns, in that order."""
+    starts = np.concatenate([[0], np.cumsum(lengths[order])])
+    at = np.arange(starts[-1]) + np.repeat(X.indptr[order] - starts[:-1], lengths[order])
+    parts = X.data[at], X.indices[at], starts.astype(X.indptr.dtype)
+    return csc_array(parts, shape=(X.shape[0], len(order)))
+
+
 def _parts(starts: NDArray[Any]) -> list[tuple[int, int]]:
     """Ranges of rows or columns with about the same number of stored values.
 
@@ -147,6 +174,7 @@ def _parts(starts: NDArray[Any]) -> list[tuple[int, int]]:
     ([(0, 2)], 8)
     """
     n = max(1, min(MOST_PARTS, int(starts[-1]) // PART))
-    cuts = np.searchsorted(starts, np.linspace(0, starts[-1], n + 1)[1:-1]).tolist()
+    inner = np.linspace(0, starts[-1], n + 1)[1:-1].astype(starts.dtype)
+    cuts = np.searchsorted(starts, inner).tolist()
     cuts = [0, *cuts, len(starts) - 1]
     return [(a, b) for a, b in itertools.pairwise(cuts) if a < b] or [(0, 0)]
