@@ -111,7 +111,7 @@ def lightgbm(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> Answer:
 
 
 def khiops(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> Answer:
-    """KhiopsClassifier: selective naive Bayes on optimal bins, the nearest relative."""
+    """KhiopsClassifier: selective naive Bayes on optimal bins and trees, the nearest relative."""
     home = str(Path(sys.executable).resolve().parent)
     for folder in (home, str(Path(np.__file__).parents[4] / "bin")):
         if folder not in os.environ["PATH"]:
@@ -121,7 +121,7 @@ def khiops(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> Answer:
     a, b = plain(train), plain(test)
     for part in (a, b):
         part.columns = [f"x{j}" for j in range(part.shape[1])]
-    model = KhiopsClassifier(n_trees=0, n_pairs=0).fit(a, y)
+    model = KhiopsClassifier().fit(a, y)
     return np.asarray(model.classes_), np.asarray(model.predict_proba(b), dtype=float)
 
 

@@ -244,3 +244,14 @@ def test_a_target_in_the_table(tmp_path):
     X.assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
     m = BayesClassifier().fit(tmp_path / "rows.csv", target="y")
     assert m.score(X.assign(y=y)[["a", "b", "kind", "day"]], y) > 0.7
+
+
+def test_weights_are_worth_copies_in_any_order():
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"a": rng.integers(0, 4, 60) * 0.5, "b": rng.choice(list("xyz"), 60)})
+    y = (X["a"] + (X["b"] == "x") + rng.normal(size=60) > 1.2).to_numpy()
+    weight = rng.integers(0, 4, 60)
+    m = BayesClassifier().fit(X, y, sample_weight=weight)
+    order = rng.permutation(np.arange(60).repeat(weight))
+    copies = BayesClassifier().fit(X.iloc[order], y[order])
+    np.testing.assert_allclose(m.predict_proba(X), copies.predict_proba(X), rtol=1e-6)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from deciban import NaiveBayes
@@ -54,7 +56,7 @@ def test_the_linear_term_finds_a_plane_and_ignores_noise():
     rng = np.random.default_rng(2)
     Z = rng.normal(size=(300, 5))
     y = (Z @ [2.0, -1, 0, 0, 0] + rng.logistic(size=300) > 0).astype(np.intp)
-    splits = folds.split(folds.assign(y, 0))
+    splits = folds.split(np.arange(300) % 5)
     start = [np.tile(prior(y, np.ones(300), 2), (300, 1))] * len(splits)
     found = linear.learn(Z, y, np.ones(300), splits, start)
     slope = found.coefficients[:-1, 1] - found.coefficients[:-1, 0]
@@ -80,9 +82,49 @@ def test_shares_prefer_what_is_right_and_are_equal_without_rows():
 
 def test_folds_deal_out_every_class():
     y = np.repeat([0, 1, 2], [50, 11, 2])
-    given = folds.assign(y, 7)
-    assert sorted(np.bincount(given[y == 1]).tolist()) == [2, 2, 2, 2, 3]
+    dealt = folds.deal(np.arange(63, dtype=np.uint64), y, np.ones(63), 7)
+    assert sorted(dealt.rows.tolist()) == list(range(63))
+    assert sorted(np.bincount(dealt.fold[y[dealt.rows] == 1]).tolist()) == [2, 2, 2, 2, 3]
+    other = folds.deal(np.arange(63, dtype=np.uint64), y, np.ones(63), 8)
+    assert (dealt.fold[np.argsort(dealt.rows)] != other.fold[np.argsort(other.rows)]).any()
     assert folds.split(np.zeros(1, dtype=np.intp)) == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(1, 7)), min_size=1))
+def test_copies_are_dealt_out_like_weights(rows):
+    key, y, times = np.array(rows).T
+    dealt = folds.deal(key.astype(np.uint64), y, times.astype(float), 0)
+    copies = folds.deal(
+        key.repeat(times).astype(np.uint64), y.repeat(times), np.ones(sum(times)), 0
+    )
+    np.testing.assert_array_equal(dealt.weight, copies.weight)
+    np.testing.assert_array_equal(dealt.fold, copies.fold)
+    np.testing.assert_array_equal(key[dealt.rows], key.repeat(times)[copies.rows])
+    assert np.ptp(np.bincount(dealt.fold, dealt.weight, 5)) <= 1
+    assert dealt.weight.sum() == sum(times)
+
+
+def test_no_row_is_lost_beside_one_of_great_weight():
+    weight = np.array([1e17, 1, 1, 1e300])
+    dealt = folds.deal(np.arange(4, dtype=np.uint64), np.array([0, 0, 1, 1]), weight, 0)
+    np.testing.assert_allclose(np.bincount(dealt.rows, dealt.weight), weight)
+
+
+def test_keys_tell_rows_apart_by_what_they_hold():
+    X = {"a": [1.0, 1.0, None, 0.0, -0.0], "b": list("xyxxx"), "t": ["one two"] * 4 + ["two one"]}
+    kinds = {"a": "numeric", "b": "categorical", "t": "text"}
+
+    def found(order):
+        rows = {name: [values[i] for i in order] for name, values in X.items()}
+        m = NaiveBayes(kinds=kinds).fit(rows, [0] * len(order))
+        batch = next(iter(m._rows(rows).batches()))
+        values = m.counts_.tables["categories"].cells.values
+        return folds.keys(*m.model_.columns(batch), values, [batch.columns["t"]])
+
+    there, back = found(range(5)), found(range(4, -1, -1))
+    np.testing.assert_array_equal(there, back[::-1])
+    assert len(set(there.tolist())) == 5
+    assert found([0, 0, 1])[0] == found([0, 0, 1])[1]
 
 
 def test_columns_on_a_common_scale():

@@ -19,11 +19,6 @@ from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, Gaussi
         LogisticRegression(),
         BayesClassifier(),
     ],
-    expected_failed_checks=lambda estimator: (
-        {"check_sample_weight_equivalence_on_dense_data": "copies of a row fall into several folds"}
-        if isinstance(estimator, BayesClassifier)
-        else {}
-    ),
 )
 @pytest.mark.filterwarnings("default")
 def test_estimator_check(estimator, check):

@@ -18,6 +18,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.kernels import discounts as kernel
+
 FloatArray = NDArray[np.float64]
 
 #: A row whose class is impossible costs this many nats.
@@ -43,21 +45,9 @@ class Calibration:
         cls, prior: FloatArray, evidence: FloatArray, y: NDArray[np.intp], weight: FloatArray
     ) -> Calibration:
         """The table of some rows: their log prior and log-likelihood, (rows, classes)."""
-        rows = np.arange(len(y))
-        # A row that no class can have says nothing, under any discount.
-        top = evidence.max(axis=1, keepdims=True)
-        said = np.where(np.isneginf(top), 0.0, evidence)
-        said = np.ascontiguousarray((said - said.max(axis=1, keepdims=True)).T)
-        before = np.ascontiguousarray(prior.T)
-        total = np.empty(len(GRID))
-        with np.errstate(invalid="ignore"):
-            for i, beta in enumerate(GRID):
-                joint = before + beta * said
-                joint -= joint.max(axis=0)
-                true = joint[y, rows]
-                loss = np.log(np.exp(joint, out=joint).sum(axis=0)) - true
-                total[i] = weight @ np.fmin(loss, LARGE)  # which is LARGE for NaN
-        return cls(total, float(weight.sum()))
+        before, said = np.ascontiguousarray(prior), np.ascontiguousarray(evidence)
+        loss = kernel.losses(before, said, y, weight, GRID, LARGE)
+        return cls(loss, float(weight.sum()))
 
     @cached_property
     def discount(self) -> float:

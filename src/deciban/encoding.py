@@ -68,6 +68,30 @@ def codes_of(y: Any, classes: Labels) -> Codes:
     return at[labelled.codes]
 
 
+def declared(classes: Any, known: Labels | None) -> Labels:
+    """The classes of a partial fit: named in the first call, and the same ever after.
+
+    >>> declared(["spam", "ham"], None), declared(None, np.array([1, 2]))
+    (array(['ham', 'spam'], dtype='<U4'), array([1, 2]))
+    """
+    if classes is None and known is None:
+        raise InputError(
+            "classes must be passed on the first call to partial_fit, got None.",
+            hint="name every class that will ever appear",
+        )
+    if classes is None:
+        return np.asarray(known)
+    named = class_codes(classes, "classes")
+    if known is None:
+        return named.classes
+    if len(named.codes) == len(known) and labels.same(named.classes, known):
+        return known
+    raise InputError(
+        f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}.",
+        hint="leave classes out after the first call",
+    )
+
+
 def _refuse_fractions(values: FloatArray, what: str) -> None:
     """Floats are labels only where they are whole; NaN is left to the check of missing labels."""
     if np.any(np.isinf(values)):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban import rounding
 from deciban.counts import Counts
 from deciban.errors import ParameterError, ShapeError
 from deciban.families import family
@@ -72,6 +73,31 @@ def class_prior(
         )
     amount = np.maximum(counts.weight + pseudo_count(method, lam), 0.0)
     return log_shares(amount, amount.sum(), n_classes)
+
+
+def prior_left_out(
+    counts: Counts,
+    y: NDArray[np.intp],
+    weight: FloatArray,
+    smoothing: float = 0.0,
+    *,
+    method: Method = "bayes",
+    fixed: Any = None,
+) -> FloatArray:
+    """``log P(c)`` of every row and class, with each row taken away from its class ``y``.
+
+    >>> from deciban import Counts
+    >>> counts = Counts.of({"x": [0] * 4}, [1, 1, 2, 2])
+    >>> np.exp(prior_left_out(counts, np.array([0]), np.ones(1))) * 3
+    array([[1., 2.]])
+    """
+    shape = (len(y), len(counts.classes))
+    if fixed is not None:
+        return np.broadcast_to(fixed_prior(fixed, shape[1]), shape)
+    amount, rows = np.array(np.broadcast_to(counts.weight, shape)), np.arange(len(y))
+    amount[rows, y] = rounding.difference(amount[rows, y], weight)
+    amount = np.maximum(amount + pseudo_count(method, smoothing), 0.0)
+    return log_shares(amount, amount.sum(axis=1, keepdims=True), shape[1])
 
 
 def fixed_prior(prior: Any, n_classes: int) -> FloatArray:

@@ -31,6 +31,8 @@ from deciban.mixed.sample import Sample
 from deciban.schema import Schema
 
 Codes = NDArray[np.int64]
+#: Cells of rows: few enough for narrow numbers, since a table of their pairs fits the memory.
+Places = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +89,9 @@ def encoded(schema: Schema, edges: Edges, part: Part) -> Coded:
     cuts = tuple(edges[name] for name in schema.numbers)
     codes[:, : len(cuts)] = histogram.codes_of(cuts, numbers)
     values = [np.arange(len(cut) + 1) for cut in cuts]
-    for j, column in enumerate(tabular.category_columns(schema, part.batch), len(cuts)):
-        found, codes[:, j] = tabular.factorise(column)
+    categories = tabular.category_columns(schema, part.batch)
+    for j, of in enumerate(threads.run(tabular.factorise, categories), len(cuts)):
+        found, codes[:, j] = of
         values.append(found)
     return Coded(part, Cells(names, tuple(values)), codes)
 
@@ -107,7 +110,7 @@ def _counted(total: Tally, coded: Coded, limit: int) -> Tally:
     return Tally(total.edges, counts, pairs)
 
 
-def _placed(coded: Coded, among: Cells) -> Codes:
+def _placed(coded: Coded, among: Cells) -> Places:
     """The cells of rows in the layout of all values."""
     first = Layout.of(among).first
     pairs = zip(coded.cells.values or (), among.values or (), first[:-1], strict=True)
@@ -121,7 +124,7 @@ def _placed(coded: Coded, among: Cells) -> Codes:
 
 def _add(
     pairs: NDArray[np.float64],
-    cells: Codes,
+    cells: Places,
     y: NDArray[np.intp],
     weight: NDArray[np.float64] | None,
     among: Cells,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any, Self
 
@@ -22,11 +21,12 @@ from deciban.errors import ModelFileError, ParameterError
 from deciban.explanation import Piece
 from deciban.mixed.counting import some_left
 from deciban.mixed.gathering import gather
+from deciban.mixed.learning import Learning
 from deciban.mixed.parts import joined
+from deciban.mixed.rows import Rows
 from deciban.mixed.sample import Sample
-from deciban.mixed.scoring import Scoring
 from deciban.params import fixed_prior
-from deciban.schema import Schema, check_same, nothing_to_learn
+from deciban.schema import Schema, nothing_to_learn
 from deciban.storage.document import field
 from deciban.transaction import all_or_nothing
 
@@ -36,7 +36,7 @@ TRIED = 1_000
 FEWEST, WORK = 250, 4_000_000
 
 
-class AODE(Scoring):
+class AODE(Learning):
     """Averaged one-dependence estimators: naive Bayes that counts pairs of values.
 
     Each column in turn is the parent on which all others depend, and the
@@ -123,72 +123,6 @@ class AODE(Scoring):
         """
         return self._fit(X, y, None, target, sql, sample_weight)
 
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any = None,
-        classes: Any = None,
-        *,
-        target: str | None = None,
-        sql: str | None = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Count some more rows; a class or category that appears later is allowed.
-
-        The first call infers the kinds of the columns and cuts the bins.
-        ``classes`` names classes that have no rows yet.
-
-        >>> m = AODE().partial_fit({"x": ["S", "L"]}, [1, 2])
-        >>> m.partial_fit({"x": ["S"]}, [3]).classes_
-        array([1, 2, 3])
-        """
-        if not hasattr(self, "model_"):
-            return self._fit(X, y, classes, target, sql, sample_weight)
-        with all_or_nothing(self):
-            before, sample = self.model_, self._sample()
-            rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-            more = learn(rows, before.tally.edges, self.memory_limit, sample)
-            self._adopt(self._declared(self._joined(before.tally, more), classes), before.trust)
-            self._try(sample, before.trust)
-        return self
-
-    def forget(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        target: str | None = None,
-        sql: str | None = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Take rows back that were counted before, exactly; strength and discount stay.
-
-        A class or category without rows goes with its last row; bins stay.
-
-        >>> m = AODE().fit({"x": ["S", "L", "M"], "z": [1, 2, 3]}, [1, 2, 2])
-        >>> m.forget({"x": ["M"], "z": [3]}, [2]).counts_.weight
-        array([1., 1.])
-        """
-        before = self._model()
-        with all_or_nothing(self):
-            rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-            gone = learn(rows, before.tally.edges, self.memory_limit)
-            self._adopt(_less(before.tally, gone), before.trust)
-        return self
-
-    def decay(self, factor: float) -> Self:
-        """Multiply the weight of everything learned so far.
-
-        >>> m = AODE().fit({"x": ["S", "L"], "z": [1, 2]}, [1, 2])
-        >>> m.decay(0.5).counts_.weight
-        array([0.5, 0.5])
-        """
-        before = self._model()
-        with all_or_nothing(self):
-            tally = before.tally * factor
-            self._adopt(tally, None if before.trust is None else before.trust * float(factor))
-        return self
-
     def recalibrate(
         self,
         X: Any,
@@ -205,28 +139,12 @@ class AODE(Scoring):
         >>> m.recalibrate(X, [1, 1, 2, 2]).temperature_
         1.0
         """
-        model, sample = self._model(), Sample(TRIED)
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-        for part in rows.labelled():
-            sample.add(part.counted())
+        sample = self._tried(rows, Sample(TRIED))
         with all_or_nothing(self):
-            self._adopt(model.tally, None)
+            self._adopt(self.model_.tally, None)
             self._try(sample, None)
         return self
-
-    def __add__(self, other: object) -> Self:
-        """The model of both data sets, with the parameters of the first; bins must be the same."""
-        if not isinstance(other, AODE):
-            return NotImplemented
-        tally = self._combined(other, self._joined)
-        mine, theirs = self._model().trust, other._model().trust
-        return self._with(tally, mine + theirs if mine and theirs else mine or theirs)
-
-    def __sub__(self, other: object) -> Self:
-        """The model without the rows of the other."""
-        if not isinstance(other, AODE):
-            return NotImplemented
-        return self._with(self._combined(other, _less), self._model().trust)
 
     # ------------------------------------------------------------------ the model
 
@@ -270,31 +188,29 @@ class AODE(Scoring):
             self._try(sample, None)
         return self
 
+    def _count(self, rows: Rows, sample: Sample | None) -> Tally:
+        return learn(rows, self.model_.tally.edges, self.memory_limit, sample)
+
+    def _learned(self) -> tuple[Tally, Trust | None]:
+        return self._model().tally, self._model().trust
+
     def _declared(self, tally: Tally, classes: Any) -> Tally:
-        """With classes that have no rows yet."""
         if classes is None:
             return tally
         named = encoding.class_codes(classes, "classes").classes
         return tally.widened(nothing(columns_of(self.schema_), tally.edges, named))
 
-    def _joined(self, a: Tally, b: Tally) -> Tally:
-        """Both together, if that fits."""
-        both = a.counts + b.counts
+    def _joined(self, tally: Tally, more: Tally) -> Tally:
+        both = tally.counts + more.counts
         check_memory(both.tables[VALUES].cells, len(both.classes), self.memory_limit)
-        return a + b
+        return tally + more
 
-    def _combined(self, other: AODE, combine: Callable[[Tally, Tally], Tally]) -> Tally:
-        check_same(self._model().schema, other._model().schema)
-        return combine(self._model().tally, other._model().tally)
-
-    def _with(self, tally: Tally, trust: Trust | None) -> Self:
-        """Another model of the same columns and parameters."""
-        result = self._copied()
-        result._adopt(tally, trust)
-        return result
+    def _less(self, tally: Tally, gone: Tally) -> Tally:
+        left = tally - gone
+        some_left(left.counts, tally.counts)
+        return left
 
     def _adopt(self, tally: Tally, trust: Trust | None) -> None:
-        """Make this tally the model."""
         n_classes = len(tally.counts.classes)
         prior = None if self.prior is None else np.exp(fixed_prior(self.prior, n_classes))
         m, settings = self._check_parameters()
@@ -306,7 +222,6 @@ class AODE(Scoring):
         return Sample(TRIED) if wanted else None
 
     def _try(self, sample: Sample | None, before: Trust | None) -> None:
-        """Choose strength and discount on some of the rows that were just counted."""
         if sample is None or not sample.parts:
             return
         some = joined(sample.parts)
@@ -343,19 +258,7 @@ class AODE(Scoring):
 
     # ------------------------------------------------------------------ files
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a ``.deciban`` file: whole, or not at all.
-
-        >>> import tempfile
-        >>> from deciban import load
-        >>> m = AODE().fit({"x": ["S", "S", "L"], "z": [1, 2, 3]}, [1, 1, 2])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     m.save(f"{folder}/m.deciban")
-        ...     load(f"{folder}/m.deciban").counts_ == m.counts_
-        True
-        """
-        model, named = self._model(), hasattr(self, "feature_names_in_")
-        storage.save(path, files.to_stored(model, self.get_params(), self.target_, named))
+    _to_stored = staticmethod(files.to_stored)
 
     @classmethod
     def from_stored(cls, stored: storage.Stored) -> Self:
@@ -371,13 +274,6 @@ class AODE(Scoring):
         found._restore(model, about)
         _ = model.params  # what cannot be estimated is noticed now
         return found
-
-
-def _less(tally: Tally, gone: Tally) -> Tally:
-    """What is left, which must not be nothing."""
-    left = tally - gone
-    some_left(left.counts, tally.counts)
-    return left
 
 
 def _between(value: Any, low: float, high: float) -> bool:

@@ -5,8 +5,9 @@ It answers to the same names as the model of :mod:`deciban.mixed`.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +22,14 @@ from deciban.choices import Choice, Wishes, choose
 from deciban.counts import Counts
 from deciban.engines import threads
 from deciban.families import histogram
-from deciban.families.discrete import log_shares
 from deciban.mixed.parts import Part
-from deciban.rounding import difference
 from deciban.schema import Schema
 from deciban.source.columns import Batch
 
 FloatArray = NDArray[np.float64]
 
+#: Rows that are left out at once: enough pieces for all cores.
+PIECE = 128
 #: The smoothing of the class prior.
 PRIOR = 1.0
 
@@ -147,17 +148,10 @@ class Model:
     ) -> tuple[FloatArray, FloatArray]:
         """Log prior and log-likelihood, (rows, classes), of counted rows as if each never was."""
         said = scoring.left_out(self.params, self.cells(batch), y, weight)
-        return self._prior_left_out(y, weight), said
+        return self._prior_left_out(y, weight), said[0]
 
     def _prior_left_out(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
-        shape = (len(y), len(self.log_prior))
-        if self.prior is not None:
-            return np.broadcast_to(self.log_prior, shape)
-        amount = np.array(np.broadcast_to(self.counts.weight, shape))
-        rows = np.arange(len(y))
-        amount[rows, y] = np.maximum(difference(amount[rows, y], weight), 0.0)
-        amount += PRIOR
-        return log_shares(amount, amount.sum(axis=1, keepdims=True), shape[1])
+        return params.prior_left_out(self.counts, y, weight, PRIOR, fixed=self.prior)
 
     # ------------------------------------------------------------------ trust
 
@@ -167,9 +161,12 @@ class Model:
         one, cells = np.minimum(weight, 1.0), self.cells(part.batch)
         prior = self._prior_left_out(y, one)
         strengths = STRENGTHS if self.smoothing is None else (self.smoothing,)
+        of = self.params
 
-        def work(m: float) -> Calibration:
-            said = scoring.left_out(scoring.with_m(self.params, m), cells, y, one)
-            return Calibration.of(prior, said, y, weight)
+        def work(rows: slice) -> Trust:
+            said = scoring.left_out(of, cells[rows], y[rows], one[rows], strengths)
+            found = [Calibration.of(prior[rows], each, y[rows], weight[rows]) for each in said]
+            return Trust.of(strengths, found)
 
-        return Trust.of(strengths, list(threads.run(work, strengths)))
+        pieces = threads.chunks(len(y), PIECE) or [slice(0, 0)]
+        return reduce(operator.add, threads.run(work, pieces))

@@ -14,7 +14,7 @@ seen is nobody's parent, and has the share that smoothing leaves it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,9 @@ class Params:
     """What rows are scored with; V cells, d columns, K classes.
 
     ``amount`` is (V, K); ``total`` and ``share`` of each column's values, (d, K)
-    and (V + d, K), the last d lines being values never seen; ``over`` is
-    ``1 / (N_cu + m)`` over the rows in which column j is known, (V, d, K), or
-    (V, 1, K) where no value is skipped.
+    and (V + d, K), the last d lines being values never seen; ``known`` is
+    ``N_cu`` over the rows in which column j is known, (V, d, K), or (V, 1, K)
+    where no value is skipped.
     """
 
     layout: Layout
@@ -44,10 +44,17 @@ class Params:
     lam: FloatArray
     sizes: FloatArray
     share: FloatArray
-    over: FloatArray
+    known: FloatArray
     support: FloatArray
     m: float
     least: float
+
+    @property
+    def table(self) -> kernel.Table:
+        """The same for the compiled loops."""
+        return kernel.Table(
+            self.layout.start, self.pairs, self.share, self.known, self.support, self.least
+        )
 
 
 def estimate(
@@ -66,14 +73,7 @@ def estimate(
     share = _shares(amount, total, lam, sizes, layout)
     known = _known(tally.pairs, amount, layout, holes)
     support = np.where(used, amount.sum(axis=1), 0.0)
-    return Params(
-        layout, tally.pairs, amount, total, lam, sizes, share, 1.0 / (known + m), support, m, least
-    )
-
-
-def with_m(params: Params, m: float) -> Params:
-    """The same with another ``m``."""
-    return replace(params, m=m, over=1.0 / (1.0 / params.over - params.m + m))
+    return Params(layout, tally.pairs, amount, total, lam, sizes, share, known, support, m, least)
 
 
 def amounts(count: FloatArray, rows: FloatArray, layout: Layout) -> FloatArray:
@@ -117,20 +117,27 @@ def _known(
 
 def log_likelihood(params: Params, cells: Places) -> FloatArray:
     """``log P(x | c)`` of every row and class."""
-    p = params
-    out = np.zeros((len(cells), p.share.shape[1]))
-    kernel.score(cells, p.layout.start, p.pairs, p.share, p.over, p.support, p.m, p.least, out)
-    return out
+    out = np.zeros((1, len(cells), params.share.shape[1]))
+    kernel.score(params.table, cells, np.array([params.m]), out)
+    return np.asarray(out[0])
 
 
-def left_out(params: Params, cells: Places, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
-    """The same of counted rows, as if each had never been counted."""
-    p = params
-    out = np.zeros((len(cells), p.share.shape[1]))
-    kernel.score_left_out(
-        cells, p.layout.start, p.pairs, p.share, p.over, p.support, p.m, p.least,
-        y, weight, _own_shares(p, cells, y, weight), out,
-    )  # fmt: skip
+def left_out(
+    params: Params,
+    cells: Places,
+    y: NDArray[np.intp],
+    weight: FloatArray,
+    strengths: Sequence[float] | None = None,
+) -> FloatArray:
+    """The same of counted rows, as if each had never been counted, under each ``m``.
+
+    (strengths, rows, classes); all of them cost little more than one, since
+    what is slow is to fetch the counts.
+    """
+    tried = np.array((params.m,) if strengths is None else strengths, dtype=np.float64)
+    out = np.zeros((len(tried), len(cells), params.share.shape[1]))
+    own = _own_shares(params, cells, y, weight)
+    kernel.score(params.table, cells, tried, out, y, weight, own)
     return out
 
 
@@ -149,7 +156,6 @@ def _own_shares(
 
 def explain(params: Params, cells: Places) -> FloatArray:
     """Each column's part of ``log P(x | c)``: (rows, columns, classes), summing to it."""
-    p = params
-    out = np.zeros((*cells.shape, p.share.shape[1]))
-    kernel.explain(cells, p.layout.start, p.pairs, p.share, p.over, p.support, p.m, p.least, out)
+    out = np.zeros((*cells.shape, params.share.shape[1]))
+    kernel.explain(params.table, cells, params.m, out)
     return out

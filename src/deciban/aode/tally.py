@@ -54,6 +54,11 @@ class Tally:
         """The values of every column."""
         return self.counts.tables[VALUES].cells
 
+    @property
+    def weight(self) -> FloatArray:
+        """The weight of the rows of each class."""
+        return self.counts.weight
+
     @cached_property
     def layout(self) -> Layout:
         """Where the pairs stand."""

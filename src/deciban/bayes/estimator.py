@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, Self
@@ -151,20 +150,7 @@ class BayesClassifier(Answering):
         model: Model = self._model()  # type: ignore[assignment]
         return model.report
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a ``.deciban`` file: whole, or not at all.
-
-        >>> import tempfile
-        >>> from deciban import load
-        >>> m = BayesClassifier().fit({"x": [1, 2, 8, 9] * 5}, list("aabb") * 5)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     m.save(f"{folder}/m.deciban")
-        ...     load(f"{folder}/m.deciban").predict({"x": [9]})
-        array(['b'], dtype='<U1')
-        """
-        model: Model = self._model()  # type: ignore[assignment]
-        named = hasattr(self, "feature_names_in_")
-        storage.save(path, files.to_stored(model, self.get_params(), self.target_, named))
+    _to_stored = staticmethod(files.to_stored)
 
     @classmethod
     def from_stored(cls, stored: storage.Stored) -> Self:

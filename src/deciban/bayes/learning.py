@@ -23,7 +23,9 @@ from deciban.bayes.weighing import Read
 from deciban.bayes.words import Words
 from deciban.mixed.model import Model as Counted
 from deciban.mixed.parts import Part
+from deciban.mixed.texts import strings
 from deciban.schema import Schema
+from deciban.source.columns import Batch
 from deciban.text import Tokenizer
 
 Readings = Sequence[tuple[str, Tokenizer]]
@@ -41,7 +43,10 @@ def _plain(schema: Schema) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What the views learn from: rows with their classes and weights, and the folds."""
+    """What the views learn from: different rows with their classes and weights, and the folds.
+
+    They stand for ``n_rows`` rows of the table.
+    """
 
     part: Part
     columns: Columns
@@ -50,7 +55,13 @@ class Seen:
     y: NDArray[np.intp]
     weight: FloatArray
     n_classes: int
+    n_rows: int
     splits: Sequence[tuple[Rows, Rows]]
+
+    @property
+    def one(self) -> FloatArray:
+        """What is left out of the counts: of a row of weight k, one of k."""
+        return np.minimum(self.weight, 1.0)
 
     @property
     def start(self) -> FloatArray:
@@ -88,8 +99,8 @@ def learn(
     tell: Callable[[], None],
 ) -> Model:
     """The model of rows that are counted; no more than ``most`` are learned from by the views."""
-    step = -(-whole.batch.n_rows // most)
-    part = whole if step == 1 else whole.taken(np.arange(0, whole.batch.n_rows, step))
+    n_rows = whole.batch.n_rows
+    part = whole if n_rows <= most else whole.taken(np.arange(most) * n_rows // most)
     seen = _seen(counted, part, seed)
     if seen.n_classes == 1:
         return _of_one_class(schema, readings, counted, seen, whole)
@@ -113,7 +124,7 @@ def _table(
     cells = seen.columns.cells(seen.numbers, seen.codes)
     grown = trees.learn(seen.columns, cells, seen.y, seen.weight, seen.splits, seen.start, tell)
     tell()
-    third = pairs.learn(counted.schema, whole, limit)
+    third = pairs.learn(counted.schema, whole, seen.part, limit)
     tell()
     found = _pooled(seen, first, second, grown, third)
     tell()
@@ -122,14 +133,28 @@ def _table(
 
 def _seen(counted: Counted, part: Part, seed: int) -> Seen:
     numbers, codes = counted.columns(part.batch)
-    y, weight = part.codes_among(counted.counts.classes), part.weights
-    columns = seeing.fitted(counted.counts, numbers, weight)
-    splits = folds.split(folds.assign(y, seed))
-    return Seen(part, columns, numbers, codes, y, weight, len(counted.counts.classes), splits)
+    y = part.codes_among(counted.counts.classes)
+    dealt = folds.deal(_keys(counted, part.batch, numbers, codes), y, part.weights, seed)
+    at, weight = dealt.rows, dealt.weight
+    columns = seeing.fitted(counted.counts, numbers[at], weight)
+    n_classes, splits = len(counted.counts.classes), folds.split(dealt.fold)
+    found = replace(part.taken(at), weight=weight)
+    return Seen(found, columns, numbers[at], codes[at], y[at], weight, n_classes, len(y), splits)
+
+
+def _keys(
+    counted: Counted, batch: Batch, numbers: FloatArray, codes: NDArray[np.int64]
+) -> folds.Keys:
+    """What each row holds: its texts as well, which are not among those that are counted."""
+    table = counted.counts.tables.get("categories")
+    values = () if table is None else table.cells.values or ()
+    schema = counted.schema
+    texts = [strings(batch, name) for name in batch.columns if name not in schema.names]
+    return folds.keys(numbers, codes, values, texts)
 
 
 def _weighed(counted: Counted, seen: Seen) -> Weighed:
-    said = evidence.left_out(counted, seen.part.batch, seen.y, seen.weight)
+    said = evidence.left_out(counted, seen.part.batch, seen.y, seen.one)
     weights = [
         evidence.weigh(said[inside], seen.y[inside], seen.weight[inside])
         for inside, _ in seen.splits
@@ -162,7 +187,7 @@ def _pooled(
     if second is not None:
         judged["products"] = second.judged
     if not isinstance(third, str):
-        judged["pairs"] = pairs.judged(third, seen.part.batch, seen.y, seen.weight)
+        judged["pairs"] = pairs.judged(third, seen.part.batch, seen.y, seen.one)
     share = dict(
         zip(judged, pool.shares([*judged.values()], seen.y, seen.weight).tolist(), strict=True)
     )
@@ -261,7 +286,7 @@ def _report(
         believed.setdefault(name, value)
     return Report(
         whole.batch.n_rows,
-        len(seen.y),
+        seen.n_rows,
         loss(margins, seen.y, seen.weight),
         loss(alone, seen.y, seen.weight),
         views,
@@ -272,7 +297,7 @@ def _report(
 def _of_one_class(
     schema: Schema, readings: Readings, counted: Counted, seen: Seen, whole: Part
 ) -> Model:
-    report = Report(whole.batch.n_rows, len(seen.y), 0.0, 0.0)
+    report = Report(whole.batch.n_rows, seen.n_rows, 0.0, 0.0)
     silent = tuple(Words.nothing(name, rule) for name, rule in readings)
     terms = _nothing(counted, seen)
     return Model(schema, counted, None, seen.columns, terms, report, silent)

@@ -23,12 +23,12 @@ MOST_WORK = 1e10
 CHUNK = 4_096
 
 
-def learn(schema: Schema, part: Part, limit: int) -> Model | str:
-    """The model of pairs, or why there is none."""
+def learn(schema: Schema, part: Part, seen: Part, limit: int) -> Model | str:
+    """The model of pairs, or why there is none; strength and discount are chosen on ``seen``."""
     n_columns = len(columns_of(schema))
     if n_columns < 2:
         return "there is but one column"
-    if part.batch.n_rows * n_columns**2 * len(part.classes) > MOST_WORK:
+    if seen.batch.n_rows * n_columns**2 * len(part.classes) > MOST_WORK:
         return "there are too many pairs of columns for so many rows"
     try:
         tally = tallied(schema, iter([part]), "auto", limit)
@@ -37,8 +37,8 @@ def learn(schema: Schema, part: Part, limit: int) -> Model | str:
     if tally is None:
         return "there are no rows"
     model = Model(schema, tally)
-    step = -(-part.batch.n_rows // TRIED)
-    return replace(model, trust=model.tried(part.taken(np.arange(0, part.batch.n_rows, step))))
+    some = np.arange(0, seen.batch.n_rows, -(-seen.batch.n_rows // TRIED))
+    return replace(model, trust=model.tried(seen.taken(some)))
 
 
 def judged(model: Model, batch: Batch, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:

@@ -12,21 +12,86 @@ typedef struct {
     const int64_t *start;
     const double *pairs;   /* (pairs, K) weights */
     const double *share;   /* (V + d, K) P(v | c); the last d lines: a value never seen */
-    const double *over;    /* (V, W, K) 1 / (weight of u where column j is known + m) */
+    const double *known;   /* (V, W, K) weight of u where column j is known */
     const double *support; /* (V,) weight of u in all classes */
-    double m;              /* what the shares are worth where a parent is given */
     double least;          /* a parent has at least this weight */
 } deciban_pairs;
 
-/* The weights of a pair of cells; the cells of earlier columns are smaller. */
-static inline const double *deciban_line(const deciban_pairs *t, int64_t u, int64_t v)
+/* What a table says about the n values that one row has: gathered once, read for every m. */
+typedef struct {
+    int64_t n, parents;
+    int64_t *column; /* (n,) */
+    double *parent;  /* (n,) 1 for a parent, else 0 */
+    double *count;   /* (pairs of values, K) */
+    double *share;   /* (n, K) */
+    double *known;   /* (n, n or 1, K) */
+    double *over;    /* as known: 1 / (known + m) */
+    double *of;      /* (n, K) products, without ... */
+    int64_t *power;  /* ... their powers of two */
+} deciban_row;
+
+/* The pair of values i and j > i of n. */
+static inline int64_t deciban_pair(int64_t n, int64_t i, int64_t j)
 {
-    return t->pairs + (u < v ? t->start[u] + v : t->start[v] + u) * t->K;
+    return i * n - i * (i + 1) / 2 + j - i - 1;
 }
 
-static inline const double *deciban_over(const deciban_pairs *t, int64_t u, int64_t j)
+/* What is known of value i in rows that have a value where j has one. */
+static inline int64_t deciban_beside(const deciban_pairs *t, int64_t n, int64_t i, int64_t j)
 {
-    return t->over + (u * t->W + (t->W > 1 ? j : 0)) * t->K;
+    return (t->W > 1 ? i * n + j : i) * t->K;
+}
+
+/* Gather what concerns a row of which a weight w is left out. */
+static void deciban_take(const deciban_pairs *t, const int64_t *row, double w, deciban_row *r)
+{
+    const int64_t K = t->K, V = t->V, line = K * sizeof(double);
+    int64_t n = 0;
+    for (int64_t j = 0; j < t->d; j++)
+        if (row[j] >= 0)
+            r->column[n++] = j;
+    r->n = n;
+    r->parents = 0;
+    double *count = r->count;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t u = row[r->column[i]], rows = t->W > 1 ? n : 1;
+        const double left = u < V ? t->support[u] - w : 0.0;
+        const int parent = left > 1e-9 * w && left >= t->least;
+        r->parent[i] = parent;
+        r->parents += parent;
+        memcpy(r->share + i * K, t->share + u * K, line);
+        for (int64_t j = 0; j < rows; j++) {
+            double *known = r->known + (i * rows + j) * K;
+            if (u < V)
+                memcpy(known, t->known + (u * t->W + (rows > 1 ? r->column[j] : 0)) * K, line);
+            else
+                memset(known, 0, line);
+        }
+        for (int64_t j = i + 1; j < n; j++, count += K) {
+            const int64_t v = row[r->column[j]];
+            if (u < V && v < V)
+                memcpy(count, t->pairs + (t->start[u] + v) * K, line);
+            else
+                memset(count, 0, line);
+        }
+    }
+}
+
+static inline void deciban_less(double *of, int64_t n, int64_t K, double w)
+{
+    for (int64_t i = 0; i < n; i++)
+        of[i * K] = of[i * K] > w ? of[i * K] - w : 0.0;
+}
+
+/* Take the weight w away from class k, whose shares, one a column, are then these. */
+static void deciban_leave(
+    const deciban_pairs *t, deciban_row *r, int64_t k, double w, const double *share)
+{
+    const int64_t n = r->n, K = t->K;
+    deciban_less(r->count + k, n * (n - 1) / 2, K, w);
+    deciban_less(r->known + k, t->W > 1 ? n * n : n, K, w);
+    for (int64_t i = 0; i < n; i++)
+        r->share[i * K + k] = share[r->column[i]];
 }
 
 /* Move the powers of two of some products to where they are added up. */
@@ -53,60 +118,41 @@ static inline void deciban_both(
     }
 }
 
-/* A parent and a value that was never seen with it. */
-static inline void deciban_unseen(
-    const double *restrict v, const double *restrict over, double *restrict of, double m, int64_t K)
-{
-    for (int64_t k = 0; k < K; k++)
-        of[k] *= m * v[k] * over[k];
-}
-
-/* P(u_i | c) prod_j P(v_j | c, u_i) of every column i as parent: of * 2**power, (d, K). */
+/* P(u_i | c) prod_j P(v_j | c, u_i) of every value i as parent: of * 2**power, (n, K). */
 static inline __attribute__((always_inline)) void deciban_products_of(
-    const deciban_pairs *t, const int64_t *row, double *of, int64_t *power, const int64_t K)
+    const deciban_pairs *t, deciban_row *r, double m, const int64_t K)
 {
-    const int64_t d = t->d, V = t->V;
-    for (int64_t i = 0; i < d; i++)
-        for (int64_t k = 0; k < K; k++) {
-            of[i * K + k] = row[i] >= 0 ? t->share[row[i] * K + k] : 1.0;
-            power[i * K + k] = 0;
-        }
-    for (int64_t i = 0; i < d; i++) {
-        const int64_t u = row[i];
-        if (u < 0)
-            continue;
-        deciban_carry(of + i * K, power + i * K, K);
-        for (int64_t j = i + 1; j < d; j++) {
-            const int64_t v = row[j];
-            if (v < 0)
-                continue;
-            const double *su = t->share + u * K, *sv = t->share + v * K;
-            if (u < V && v < V)
-                deciban_both(deciban_line(t, u, v), su, sv, deciban_over(t, u, j),
-                             deciban_over(t, v, i), of + i * K, of + j * K, t->m, K);
-            else if (u < V)
-                deciban_unseen(sv, deciban_over(t, u, j), of + i * K, t->m, K);
-            else if (v < V)
-                deciban_unseen(su, deciban_over(t, v, i), of + j * K, t->m, K);
+    const int64_t n = r->n, lines = t->W > 1 ? n * n : n;
+    double *of = r->of;
+    const double *count = r->count;
+    for (int64_t i = 0; i < lines * K; i++)
+        r->over[i] = 1.0 / (r->known[i] + m);
+    memcpy(of, r->share, n * K * sizeof(double));
+    memset(r->power, 0, n * K * sizeof(int64_t));
+    for (int64_t i = 0; i < n; i++) {
+        deciban_carry(of + i * K, r->power + i * K, K);
+        for (int64_t j = i + 1; j < n; j++, count += K) {
+            deciban_both(count, r->share + i * K, r->share + j * K,
+                         r->over + deciban_beside(t, n, i, j), r->over + deciban_beside(t, n, j, i),
+                         of + i * K, of + j * K, m, K);
             if ((j - i) % OFTEN == 0)
-                deciban_carry(of + i * K, power + i * K, K);
+                deciban_carry(of + i * K, r->power + i * K, K);
         }
         if (i % OFTEN == 0)
-            deciban_carry(of, power, d * K);
+            deciban_carry(of, r->power, n * K);
     }
-    deciban_carry(of, power, d * K);
+    deciban_carry(of, r->power, n * K);
 }
 
 /* The same; loops over few classes are worth unrolling. */
 DECIBAN_WIDE
-static void deciban_products(
-    const deciban_pairs *t, const int64_t *row, double *of, int64_t *power)
+static void deciban_products(const deciban_pairs *t, deciban_row *r, double m)
 {
     switch (t->K) {
-    case 2: deciban_products_of(t, row, of, power, 2); break;
-    case 3: deciban_products_of(t, row, of, power, 3); break;
-    case 4: deciban_products_of(t, row, of, power, 4); break;
-    default: deciban_products_of(t, row, of, power, t->K);
+    case 2: deciban_products_of(t, r, m, 2); break;
+    case 3: deciban_products_of(t, r, m, 3); break;
+    case 4: deciban_products_of(t, r, m, 4); break;
+    default: deciban_products_of(t, r, m, t->K);
     }
 }
 

@@ -10,22 +10,36 @@ power of two of each product is moved to an integer beside it.
 
 import numpy as np
 
-from libc.math cimport exp, frexp, log
-from libc.stdint cimport int64_t
+from libc.math cimport exp, log
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 
 cdef extern from "pairs.h":
-    ctypedef struct Table "deciban_pairs":
+    ctypedef struct deciban_pairs:
         int64_t d, V, K, W
         const int64_t* start
         const double* pairs
         const double* share
-        const double* over
+        const double* known
         const double* support
-        double m, least
-    const double* line_of "deciban_line"(const Table*, int64_t, int64_t) noexcept nogil
-    const double* over_of "deciban_over"(const Table*, int64_t, int64_t) noexcept nogil
-    void products "deciban_products"(const Table*, const int64_t*, double*, int64_t*) noexcept nogil
+        double least
+    ctypedef struct deciban_row:
+        int64_t n, parents
+        int64_t* column
+        double* parent
+        double* count
+        double* share
+        double* known
+        double* over
+        double* of
+        int64_t* power
+    int64_t pair "deciban_pair"(int64_t, int64_t, int64_t) noexcept nogil
+    int64_t beside "deciban_beside"(const deciban_pairs*, int64_t, int64_t, int64_t) noexcept nogil
+    void take "deciban_take"(const deciban_pairs*, const int64_t*, double, deciban_row*) noexcept nogil
+    void leave "deciban_leave"(
+        const deciban_pairs*, deciban_row*, int64_t, double, const double*
+    ) noexcept nogil
+    void products "deciban_products"(const deciban_pairs*, deciban_row*, double) noexcept nogil
     double two "deciban_two"(int64_t) noexcept nogil
 
 cdef double LN2 = 0.6931471805599453
@@ -37,16 +51,16 @@ def place(
     """The cell of every code: ``cells[offsets[j] + code + 1]``, a missing value having code -1."""
     cdef:
         Py_ssize_t n = codes.shape[0], d = codes.shape[1], r, j
-        int64_t[:, ::1] out = np.empty((n, d), dtype=np.int64)
+        int32_t[:, ::1] out = np.empty((n, d), dtype=np.int32)
     with nogil:
         for r in range(n):
             for j in range(d):
-                out[r, j] = cells[offsets[j] + codes[r, j] + 1]
+                out[r, j] = <int32_t>cells[offsets[j] + codes[r, j] + 1]
     return np.asarray(out)
 
 
 def count(
-    const int64_t[:, ::1] cells, const Py_ssize_t[::1] y, const double[::1] weight,
+    const int32_t[:, ::1] cells, const Py_ssize_t[::1] y, const double[::1] weight,
     const int64_t[::1] start, Py_ssize_t first, Py_ssize_t last, double[:, ::1] pairs,
 ):
     """Add the weight of every pair whose earlier column is one of ``first`` .. ``last - 1``.
@@ -55,230 +69,157 @@ def count(
     different columns never write to the same place.
     """
     cdef:
-        Py_ssize_t n = cells.shape[0], d = cells.shape[1], K = pairs.shape[1], r, i, j, base
-        const int64_t* row
+        Py_ssize_t n = cells.shape[0], d = cells.shape[1], K = pairs.shape[1], r, i, j
+        const int32_t* row
         double* line
         double w
     if n == 0 or pairs.shape[0] == 0:
         return
-    line = &pairs[0, 0]
     with nogil:
         for i in range(first, last):
             for r in range(n):
                 row = &cells[r, 0]
-                base = start[row[i]]
+                line = &pairs[0, 0] + (start[row[i]] * K + y[r])
                 w = 1.0 if weight is None else weight[r]
                 for j in range(i + 1, d):
-                    line[(base + row[j]) * K + y[r]] += w
+                    line[row[j] * K] += w
 
 
-cdef inline bint parent(Table* t, Py_ssize_t u, double w) noexcept nogil:
-    """Whether a cell may be a parent when a row of weight w is left out."""
-    return 0 <= u < t.V and t.support[u] - w > 1e-9 * w and t.support[u] - w >= t.least
+cdef class Table:
+    """The counts of pairs, and what rows are scored with besides."""
+
+    cdef:
+        deciban_pairs t
+        tuple held
+
+    def __init__(
+        self, const int64_t[::1] start, const double[:, ::1] pairs, const double[:, ::1] share,
+        const double[:, :, ::1] known, const double[::1] support, double least,
+    ):
+        self.held = (start, pairs, share, known, support)
+        self.t.V, self.t.W, self.t.K = known.shape[0], known.shape[1], known.shape[2]
+        self.t.d = share.shape[0] - self.t.V
+        self.t.least = least
+        if self.t.V and self.t.K:
+            self.t.start, self.t.support = &start[0], &support[0]
+            self.t.share, self.t.known = &share[0, 0], &known[0, 0, 0]
+            self.t.pairs = &pairs[0, 0] if pairs.shape[0] else NULL
 
 
-cdef void averaged(
-    Table* t, const int64_t* row, double w, const double* of, const int64_t* power, double* out,
-) noexcept nogil:
+cdef class Row:
+    """Room for what a table says about the values of one row."""
+
+    cdef deciban_row r
+
+    def __cinit__(self, Table table):
+        cdef:
+            Py_ssize_t d = table.t.d, K = table.t.K, lines = d * table.t.W
+        self.r.column = <int64_t*>calloc(d, sizeof(int64_t))
+        self.r.parent = <double*>calloc(d, sizeof(double))
+        self.r.count = <double*>calloc(d * (d - 1) // 2 * K, sizeof(double))
+        self.r.share = <double*>calloc(d * K, sizeof(double))
+        self.r.known = <double*>calloc(lines * K, sizeof(double))
+        self.r.over = <double*>calloc(lines * K, sizeof(double))
+        self.r.of = <double*>calloc(d * K, sizeof(double))
+        self.r.power = <int64_t*>calloc(d * K, sizeof(int64_t))
+        if not (
+            self.r.column and self.r.parent and self.r.count and self.r.share and self.r.known
+            and self.r.over and self.r.of and self.r.power
+        ):
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.r.column)
+        free(self.r.parent)
+        free(self.r.count)
+        free(self.r.share)
+        free(self.r.known)
+        free(self.r.over)
+        free(self.r.of)
+        free(self.r.power)
+
+
+cdef void averaged(const deciban_row* r, Py_ssize_t K, double* out) noexcept nogil:
     """The logarithm of the mean over the parents; without any, the columns are independent."""
     cdef:
-        Py_ssize_t i, k, d = t.d, K = t.K, n = 0
+        Py_ssize_t i, k
         int64_t top
         double total
-    for i in range(d):
-        n += parent(t, row[i], w)
-    if n == 0:
-        for k in range(K):
-            out[k] = 0.0
-            for i in range(d):
-                if row[i] >= 0:
-                    out[k] += log(t.share[row[i] * K + k])
-        return
     for k in range(K):
-        top = -(<int64_t>1 << 60)
-        for i in range(d):
-            if parent(t, row[i], w) and power[i * K + k] > top:
-                top = power[i * K + k]
-        total = 0.0
-        for i in range(d):
-            if parent(t, row[i], w):
-                total += of[i * K + k] * two(power[i * K + k] - top)
-        out[k] = log(total / n) + top * LN2
-
-
-cdef inline double carried(double product, int* power) noexcept nogil:
-    """The product without its power of two, which is added up."""
-    cdef int more
-    product = frexp(product, &more)
-    power[0] += more
-    return product
-
-
-cdef double own_term(
-    Table* t, const int64_t* row, Py_ssize_t i, Py_ssize_t k, double w, const double* share,
-) noexcept nogil:
-    """The logarithm of the product of parent i for class k, a row of weight w taken away."""
-    cdef:
-        Py_ssize_t j, n = 0, d = t.d
-        int64_t u = row[i], v
-        int power = 0
-        double had, of = share[i], over = over_of(t, u, 0)[k]
-    for j in range(d):
-        v = row[j]
-        if v < 0 or j == i:
+        if r.parents == 0:
+            out[k] = 0.0
+            for i in range(r.n):
+                out[k] += log(r.share[i * K + k])
             continue
-        had = line_of(t, u, v)[k] - w if v < t.V else 0.0
-        had = had if had > 0 else 0.0
-        if t.W > 1:
-            over = over_of(t, u, j)[k]
-        of *= (had + t.m * share[j]) / (1.0 / over - w)
-        n += 1
-        if n % 8 == 0:
-            of = carried(of, &power)
-    return log(of) + power * LN2
-
-
-cdef double own_class(
-    Table* t, const int64_t* row, Py_ssize_t k, double w, const double* share, double* terms,
-) noexcept nogil:
-    """The same for a row's own class k with the row taken away; ``share`` are its new shares."""
-    cdef:
-        Py_ssize_t i, n = 0, d = t.d
-        double top = 0.0, total = 0.0
-    for i in range(d):
-        if parent(t, row[i], w):
-            terms[n] = own_term(t, row, i, k, w, share)
-            top = terms[n] if n == 0 or terms[n] > top else top
-            n += 1
-    if n == 0:
-        for i in range(d):
-            total += log(share[i]) if row[i] >= 0 else 0.0
-        return total
-    for i in range(n):
-        total += exp(terms[i] - top)
-    return log(total / n) + top
-
-
-cdef Table table_of(
-    Py_ssize_t d, const int64_t[::1] start, const double[:, ::1] pairs, const double[:, ::1] share,
-    const double[:, :, ::1] over, const double[::1] support, double m, double least,
-) noexcept:
-    cdef Table t
-    t.d, t.V, t.K, t.W = d, over.shape[0], over.shape[2], over.shape[1]
-    t.start, t.share, t.over = &start[0], &share[0, 0], &over[0, 0, 0]
-    t.support, t.m, t.least = &support[0], m, least
-    t.pairs = &pairs[0, 0] if pairs.shape[0] else NULL
-    return t
+        top = -(<int64_t>1 << 60)
+        for i in range(r.n):
+            if r.parent[i] and r.power[i * K + k] > top:
+                top = r.power[i * K + k]
+        total = 0.0
+        for i in range(r.n):
+            total += r.parent[i] * r.of[i * K + k] * two(r.power[i * K + k] - top)
+        out[k] = log(total / r.parents) + top * LN2
 
 
 def score(
-    const int64_t[:, ::1] cells, const int64_t[::1] start, const double[:, ::1] pairs,
-    const double[:, ::1] share, const double[:, :, ::1] over, const double[::1] support,
-    double m, double least, double[:, ::1] out,
+    Table table, const int64_t[:, ::1] cells, const double[::1] strengths, double[:, :, ::1] out,
+    const Py_ssize_t[::1] y=None, const double[::1] weight=None,
+    const double[:, ::1] own_share=None,
 ):
-    """``log P(x | c)`` of every row and class, averaged over the parents.
+    """``log P(x | c)`` under each m: (strengths, rows, classes), averaged over the parents.
 
     A cell of -1 is skipped; ``V + j`` is a value of column j that was never seen.
+    With classes ``y``, each row is taken away from its class first; ``own_share``
+    are the shares of its values there without it, (rows, columns).
     """
     cdef:
-        Py_ssize_t n = cells.shape[0], r
-        Table t
-        double* of
-        int64_t* power
-    if n == 0 or out.shape[1] == 0 or cells.shape[1] == 0:
+        Py_ssize_t r, s
+        Row row
+    if cells.shape[0] == 0 or table.t.K == 0 or table.t.d == 0:
         return
-    t = table_of(cells.shape[1], start, pairs, share, over, support, m, least)
-    of = <double*>calloc(t.d * t.K, sizeof(double))
-    power = <int64_t*>calloc(t.d * t.K, sizeof(int64_t))
-    if of == NULL or power == NULL:
-        free(of)
-        free(power)
-        raise MemoryError
+    row = Row(table)
     with nogil:
-        for r in range(n):
-            products(&t, &cells[r, 0], of, power)
-            averaged(&t, &cells[r, 0], 0.0, of, power, &out[r, 0])
-    free(of)
-    free(power)
-
-
-def score_left_out(
-    const int64_t[:, ::1] cells, const int64_t[::1] start, const double[:, ::1] pairs,
-    const double[:, ::1] share, const double[:, :, ::1] over, const double[::1] support,
-    double m, double least, const Py_ssize_t[::1] y, const double[::1] weight,
-    const double[:, ::1] own_share, double[:, ::1] out,
-):
-    """The same with each row taken away from its class ``y``.
-
-    ``own_share`` are the shares of the row's values in its class without it, (rows, columns).
-    """
-    cdef:
-        Py_ssize_t n = cells.shape[0], r
-        Table t
-        double* of
-        double* terms
-        int64_t* power
-    if n == 0 or out.shape[1] == 0 or cells.shape[1] == 0:
-        return
-    t = table_of(cells.shape[1], start, pairs, share, over, support, m, least)
-    of = <double*>calloc(t.d * t.K, sizeof(double))
-    terms = <double*>calloc(t.d, sizeof(double))
-    power = <int64_t*>calloc(t.d * t.K, sizeof(int64_t))
-    if of == NULL or power == NULL or terms == NULL:
-        free(of)
-        free(terms)
-        free(power)
-        raise MemoryError
-    with nogil:
-        for r in range(n):
-            products(&t, &cells[r, 0], of, power)
-            averaged(&t, &cells[r, 0], weight[r], of, power, &out[r, 0])
-            out[r, y[r]] = own_class(&t, &cells[r, 0], y[r], weight[r], &own_share[r, 0], terms)
-    free(of)
-    free(terms)
-    free(power)
+        for r in range(cells.shape[0]):
+            take(&table.t, &cells[r, 0], 0.0 if y is None else weight[r], &row.r)
+            if y is not None:
+                leave(&table.t, &row.r, y[r], weight[r], &own_share[r, 0])
+            for s in range(strengths.shape[0]):
+                products(&table.t, &row.r, strengths[s])
+                averaged(&row.r, table.t.K, &out[s, r, 0])
 
 
 cdef inline double factor(
-    Table* t, Py_ssize_t u, Py_ssize_t v, Py_ssize_t j, Py_ssize_t k,
+    const deciban_pairs* t, const deciban_row* r, Py_ssize_t i, Py_ssize_t j, Py_ssize_t k,
+    double m,
 ) noexcept nogil:
-    """``P(v | c, u)`` of class k; v is in column j."""
-    cdef double had = line_of(t, u, v)[k] if v < t.V else 0.0
-    return (had + t.m * t.share[v * t.K + k]) * over_of(t, u, j)[k]
+    """``P(value j | c, value i)`` of class k."""
+    cdef Py_ssize_t line = pair(r.n, i, j) if i < j else pair(r.n, j, i)
+    return (r.count[line * t.K + k] + m * r.share[j * t.K + k]) * r.over[beside(t, r.n, i, j) + k]
 
 
-cdef void explain_row(
-    Table* t, const int64_t* row, const double* of, const int64_t* power, const double* whole,
-    double* out,
+cdef void explained(
+    const deciban_pairs* t, const deciban_row* r, double m, const double* whole, double* out,
 ) noexcept nogil:
     cdef:
-        Py_ssize_t i, j, k, n = 0, d = t.d, K = t.K
-        double part, term
-    for i in range(d):
-        n += parent(t, row[i], 0.0)
-    for k in range(K):
-        if n == 0:
-            for i in range(d):
-                out[i * K + k] = log(t.share[row[i] * K + k]) if row[i] >= 0 else 0.0
-            continue
-        for i in range(d):
-            if not parent(t, row[i], 0.0):
+        Py_ssize_t i, j, k, K = t.K
+        double part
+    for i in range(r.n):
+        for k in range(K):
+            if r.parents == 0:
+                out[r.column[i] * K + k] = log(r.share[i * K + k])
+            if not r.parent[i]:
                 continue
-            term = log(of[i * K + k]) + power[i * K + k] * LN2
-            part = exp(term - whole[k]) / n                 # this parent's share of the sum
+            # This parent's share of the sum.
+            part = exp(log(r.of[i * K + k]) + r.power[i * K + k] * LN2 - whole[k]) / r.parents
             if part == 0.0:
                 continue
-            out[i * K + k] += part * (log(t.share[row[i] * K + k]) - log(part * n))
-            for j in range(d):
-                if j != i and row[j] >= 0:
-                    out[j * K + k] += part * log(factor(t, row[i], row[j], j, k))
+            out[r.column[i] * K + k] += part * (log(r.share[i * K + k]) - log(part * r.parents))
+            for j in range(r.n):
+                if j != i:
+                    out[r.column[j] * K + k] += part * log(factor(t, r, i, j, k, m))
 
 
-def explain(
-    const int64_t[:, ::1] cells, const int64_t[::1] start, const double[:, ::1] pairs,
-    const double[:, ::1] share, const double[:, :, ::1] over, const double[::1] support,
-    double m, double least, double[:, :, ::1] out,
-):
+def explain(Table table, const int64_t[:, ::1] cells, double m, double[:, :, ::1] out):
     """Add each column's part of ``log P(x | c)``, (rows, columns, classes).
 
     The logarithm of a mean of terms is the mean of ``log term - log (n * part)``
@@ -286,27 +227,15 @@ def explain(
     beside each parent, weighted so, and what choosing it as parent costs.
     """
     cdef:
-        Py_ssize_t n = cells.shape[0], r
-        Table t
-        double* of
-        double* whole
-        int64_t* power
-    if n == 0 or out.shape[2] == 0 or cells.shape[1] == 0:
+        Py_ssize_t r
+        double[::1] whole = np.empty(table.t.K)
+        Row row
+    if cells.shape[0] == 0 or table.t.K == 0 or table.t.d == 0:
         return
-    t = table_of(cells.shape[1], start, pairs, share, over, support, m, least)
-    of = <double*>calloc(t.d * t.K, sizeof(double))
-    whole = <double*>calloc(t.K, sizeof(double))
-    power = <int64_t*>calloc(t.d * t.K, sizeof(int64_t))
-    if of == NULL or power == NULL or whole == NULL:
-        free(of)
-        free(whole)
-        free(power)
-        raise MemoryError
+    row = Row(table)
     with nogil:
-        for r in range(n):
-            products(&t, &cells[r, 0], of, power)
-            averaged(&t, &cells[r, 0], 0.0, of, power, whole)
-            explain_row(&t, &cells[r, 0], of, power, whole, &out[r, 0, 0])
-    free(of)
-    free(whole)
-    free(power)
+        for r in range(cells.shape[0]):
+            take(&table.t, &cells[r, 0], 0.0, &row.r)
+            products(&table.t, &row.r, m)
+            averaged(&row.r, table.t.K, &whole[0])
+            explained(&table.t, &row.r, m, &whole[0], &out[r, 0, 0])

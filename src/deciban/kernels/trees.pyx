@@ -15,6 +15,13 @@ from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+cdef extern from "trees.h":
+    void gather "deciban_gather"(
+        const uint8_t*, Py_ssize_t, const Py_ssize_t*, const Py_ssize_t*, Py_ssize_t, const void*,
+        void*
+    ) noexcept nogil
+    void rest "deciban_rest"(const void*, const void*, void*, Py_ssize_t) noexcept nogil
+
 cdef enum:
     CELLS = 256
 
@@ -25,6 +32,8 @@ cdef struct Split:
     double gain
     Py_ssize_t column
     uint64_t left[4]
+    Sum part               # of the rows that go left
+    Sum total              # of all rows of the node
 
 cdef struct Rules:
     int depth
@@ -38,9 +47,7 @@ cdef struct Rows:
     Py_ssize_t n
     Py_ssize_t* at         # rows, those of a node together
     Py_ssize_t* spare
-    const double* slope
-    const double* curve
-    const double* weight
+    const Sum* of          # of each row
 
 cdef struct Tree:
     int32_t* column
@@ -64,26 +71,6 @@ cdef inline bint goes_left(const uint64_t* left, Py_ssize_t cell) noexcept nogil
 
 cdef inline void put_left(uint64_t* left, Py_ssize_t cell) noexcept nogil:
     left[cell >> 6] |= <uint64_t>1 << (cell & 63)
-
-
-cdef void gather(
-    const uint8_t[:, ::1] X, const Rows* rows, Py_ssize_t begin, Py_ssize_t end, Sum* out
-) noexcept nogil:
-    """The sums of every cell of every column over the rows of a node."""
-    cdef Py_ssize_t i, j, r, d = X.shape[1]
-    cdef double slope, curve, weight
-    cdef const uint8_t* x
-    cdef Sum* cell
-    memset(out, 0, d * CELLS * sizeof(Sum))
-    for i in range(begin, end):
-        r = rows.at[i]
-        slope, curve, weight = rows.slope[r], rows.curve[r], rows.weight[r]
-        x = &X[r, 0]
-        for j in range(d):
-            cell = out + j * CELLS + x[j]
-            cell.slope += slope
-            cell.curve += curve
-            cell.weight += weight
 
 
 cdef void cut_in_two(
@@ -113,6 +100,8 @@ cdef void cut_in_two(
             if gain > best.gain:
                 best.gain = gain
                 best.column = column
+                best.part = part
+                best.total = total
                 memset(best.left, 0, sizeof(best.left))
                 for at in range(c + 1):
                     put_left(best.left, order[at])
@@ -143,27 +132,27 @@ cdef Py_ssize_t sorted_cells(
 
 
 cdef void find_split(
-    const Sum* sums, const Py_ssize_t[::1] sizes, const uint8_t[::1] ordered, const Rules* rules,
+    const Sum* sums, const Py_ssize_t[::1] first, const uint8_t[::1] ordered, const Rules* rules,
     Split* best
 ) noexcept nogil:
-    cdef Py_ssize_t j, c, n
+    cdef Py_ssize_t j, c, n, hole
     cdef Py_ssize_t order[CELLS]
     cdef const Sum* cells
     cdef Sum total
     best.gain = 1e-10
     best.column = -1
-    for j in range(sizes.shape[0]):
-        cells = sums + j * CELLS
+    for j in range(first.shape[0] - 1):
+        cells, hole = sums + first[j], first[j + 1] - first[j] - 1
         memset(&total, 0, sizeof(Sum))
-        for c in range(sizes[j] + 1):
+        for c in range(hole + 1):
             add_sum(&total, &cells[c], 1)
         if ordered[j]:
-            n = sizes[j]
+            n = hole
             for c in range(n):
                 order[c] = c
         else:
-            n = sorted_cells(cells, sizes[j], rules.smooth, order)
-        cut_in_two(cells, order, n, sizes[j], total,
+            n = sorted_cells(cells, hole, rules.smooth, order)
+        cut_in_two(cells, order, n, hole, total,
                    rules.shrink if ordered[j] else rules.shrink_sets, rules.least, j, best)
 
 
@@ -185,57 +174,59 @@ cdef Py_ssize_t part_rows(
     return middle
 
 
-cdef double step_of(const Rows* rows, Py_ssize_t begin, Py_ssize_t end, const Rules* rules) noexcept nogil:
-    cdef double slope = 0, curve = 0
-    cdef Py_ssize_t i
-    for i in range(begin, end):
-        slope += rows.slope[rows.at[i]]
-        curve += rows.curve[rows.at[i]]
-    return -rules.rate * slope / (curve + rules.shrink)
+cdef inline double step_of(Sum sums, const Rules* rules) noexcept nogil:
+    return -rules.rate * sums.slope / (sums.curve + rules.shrink)
 
 
 cdef void grow(
-    const uint8_t[:, ::1] X, const Py_ssize_t[::1] sizes, const uint8_t[::1] ordered, Rows* rows,
+    const uint8_t[:, ::1] X, const Py_ssize_t[::1] first, const uint8_t[::1] ordered, Rows* rows,
     const Rules* rules, Sum** sums, Py_ssize_t* begin, Py_ssize_t* end, Tree tree,
     double* margin, Py_ssize_t stride
 ) noexcept nogil:
     """One tree, level by level; the margins of its rows are moved."""
-    cdef Py_ssize_t inner = (1 << rules.depth) - 1, node, i, small, large
+    cdef Py_ssize_t inner = (1 << rules.depth) - 1, d = X.shape[1], node, child, i, r, small, large
     cdef Split split
+    cdef Sum total
+    memset(&total, 0, sizeof(Sum))
     for i in range(rows.n):
         rows.at[i] = i
+        add_sum(&total, &rows.of[i], 1)
     begin[0], end[0] = 0, rows.n
-    for node in range(2 * inner + 1):
-        tree.value[node] = 0
-        if begin[node] >= 0:
-            tree.value[node] = step_of(rows, begin[node], end[node], rules)
+    memset(tree.value, 0, (2 * inner + 1) * sizeof(double))
+    tree.value[0] = step_of(total, rules)
+    gather(&X[0, 0], d, &first[0], rows.at, rows.n, rows.of, sums[0])
+    for node in range(inner):
+        child = 2 * node + 1
         split.column = -1
-        if node < inner and begin[node] >= 0:
-            if node == 0:
-                gather(X, rows, 0, rows.n, sums[0])
-            find_split(sums[node], sizes, ordered, rules, &split)
-        if node < inner:
-            tree.column[node] = <int32_t>split.column
+        if begin[node] >= 0:
+            find_split(sums[node], first, ordered, rules, &split)
+        tree.column[node] = <int32_t>split.column
         if split.column < 0:
-            if node < inner:
-                begin[2 * node + 1] = begin[2 * node + 2] = -1
             if begin[node] >= 0:
                 for i in range(begin[node], end[node]):
                     margin[rows.at[i] * stride] += tree.value[node]
+            if child < inner:
+                begin[child] = begin[child + 1] = -1
             continue
         for i in range(4):
             tree.left[4 * node + i] = split.left[i]
-        begin[2 * node + 1], end[2 * node + 2] = begin[node], end[node]
-        end[2 * node + 1] = begin[2 * node + 2] = part_rows(X, rows, begin[node], end[node], &split)
-        if 2 * node + 1 < inner:
-            small = 2 * node + 1                 # the larger child is what the smaller leaves
-            if end[small] - begin[small] > end[small + 1] - begin[small + 1]:
-                small += 1
-            large = 4 * node + 3 - small
-            gather(X, rows, begin[small], end[small], sums[small])
-            for i in range(X.shape[1] * CELLS):
-                sums[large][i] = sums[node][i]
-                add_sum(&sums[large][i], &sums[small][i], -1)
+        tree.value[child] = step_of(split.part, rules)
+        add_sum(&split.total, &split.part, -1)
+        tree.value[child + 1] = step_of(split.total, rules)
+        if child >= inner:
+            for i in range(begin[node], end[node]):
+                r = rows.at[i]
+                margin[r * stride] += tree.value[
+                    child if goes_left(split.left, X[r, split.column]) else child + 1]
+            continue
+        begin[child], end[child + 1] = begin[node], end[node]
+        end[child] = begin[child + 1] = part_rows(X, rows, begin[node], end[node], &split)
+        # The larger child is what the smaller leaves.
+        small = child if 2 * end[child] <= begin[node] + end[node] else child + 1
+        large = 2 * child + 1 - small
+        gather(&X[0, 0], d, &first[0], rows.at + begin[small], end[small] - begin[small], rows.of,
+               sums[small])
+        rest(sums[node], sums[small], sums[large], first[d])
 
 
 cdef inline Py_ssize_t next_node(Tree tree, Py_ssize_t node, const uint8_t* x) noexcept nogil:
@@ -249,31 +240,43 @@ cdef inline double leaf(Tree tree, Py_ssize_t inner, const uint8_t* x) noexcept 
     return tree.value[node]
 
 
-cdef double slopes(
-    const double[:, ::1] F, const Py_ssize_t[::1] y, const double[::1] weight, double* slope,
-    double* curve
+cdef void slopes(
+    const double[:, ::1] F, const Py_ssize_t[::1] y, const double[::1] weight, Sum* out
 ) noexcept nogil:
-    """First and second derivatives of the log loss, (trees a round, rows), and the loss."""
+    """First and second derivatives of the log loss, (trees a round, rows)."""
     cdef Py_ssize_t i, k, n = F.shape[0], K = F.shape[1]
-    cdef double top, total, p, loss = 0
+    cdef double top, total, p
     for i in range(n):
-        top = F[i, 0]
+        if K == 2:
+            p = 1.0 / (1.0 + exp(F[i, 0] - F[i, 1]))
+            out[i] = Sum(weight[i] * (p - y[i]), weight[i] * p * (1 - p), weight[i], 0)
+            continue
+        top, total = F[i, 0], 0
         for k in range(1, K):
             top = max(top, F[i, k])
-        total = 0
         for k in range(K):
+            out[k * n + i].slope = exp(F[i, k] - top)
+            total += out[k * n + i].slope
+        for k in range(K):
+            p = out[k * n + i].slope / total
+            out[k * n + i] = Sum(
+                weight[i] * (p - (1.0 if k == y[i] else 0.0)),
+                weight[i] * p * (1 - p) * K / (K - 1.0), weight[i], 0)
+
+
+cdef double loss_of(
+    const double[:, ::1] F, const Py_ssize_t[::1] y, const double[::1] weight
+) noexcept nogil:
+    """The summed log loss."""
+    cdef Py_ssize_t i, k
+    cdef double top, total, loss = 0
+    for i in range(F.shape[0]):
+        top, total = F[i, 0], 0
+        for k in range(1, F.shape[1]):
+            top = max(top, F[i, k])
+        for k in range(F.shape[1]):
             total += exp(F[i, k] - top)
         loss += weight[i] * (top + log(total) - F[i, y[i]])
-        if slope == NULL:
-            continue
-        for k in range(1 if K == 2 else 0, K):
-            p = exp(F[i, k] - top) / total
-            if K == 2:
-                slope[i] = weight[i] * (p - y[i])
-                curve[i] = weight[i] * p * (1 - p)
-            else:
-                slope[k * n + i] = weight[i] * (p - (1.0 if k == y[i] else 0.0))
-                curve[k * n + i] = weight[i] * p * (1 - p) * K / (K - 1.0)
     return loss
 
 
@@ -293,43 +296,47 @@ def boost(
     cdef:
         Py_ssize_t n = X.shape[0], K = F.shape[1], T = 1 if K == 2 else K, d = X.shape[1]
         Py_ssize_t inner = (1 << depth) - 1, i, k, r, at, target, best = 0
+        # The cells of a column, and that of its holes, stand together.
+        Py_ssize_t[::1] first = np.concatenate([[0], np.cumsum(np.asarray(sizes) + 1)])
         int32_t[:, ::1] column = np.full((rounds * T, inner), -1, dtype=np.int32)
         uint64_t[:, :, ::1] left = np.zeros((rounds * T, inner, 4), dtype=np.uint64)
         double[:, ::1] value = np.zeros((rounds * T, 2 * inner + 1))
         double[::1] losses = np.full(rounds + 1, np.inf)
-        double[:, ::1] derivatives = np.empty((2, T * n))
         Py_ssize_t[:, ::1] places = np.empty((2, n), dtype=np.intp)
         Py_ssize_t[:, ::1] ends = np.empty((2, 2 * inner + 1), dtype=np.intp)
         Rules rules = Rules(depth, rate, shrink, shrink_sets, smooth, least)
-        Rows rows = Rows(n, &places[0, 0], &places[1, 0], NULL, NULL, &weight[0])
+        Rows rows = Rows(n, &places[0, 0], &places[1, 0], NULL)
         Sum** sums = <Sum**>malloc(inner * sizeof(Sum*))
-        Sum* room = <Sum*>malloc(inner * d * CELLS * sizeof(Sum))
+        Sum* room = <Sum*>malloc(inner * first[d] * sizeof(Sum))
+        Sum* derivatives = <Sum*>malloc(T * n * sizeof(Sum))
         Tree tree
-    if sums == NULL or room == NULL:
+    if sums == NULL or room == NULL or derivatives == NULL:
         free(sums)
         free(room)
+        free(derivatives)
         raise MemoryError
     with nogil:
         for i in range(inner):
-            sums[i] = room + i * d * CELLS
-        losses[0] = slopes(F_held, y_held, weight_held, NULL, NULL)
+            sums[i] = room + i * first[d]
+        losses[0] = loss_of(F_held, y_held, weight_held)
         for r in range(rounds):
-            slopes(F, y, weight, &derivatives[0, 0], &derivatives[1, 0])
+            slopes(F, y, weight, derivatives)
             for k in range(T):
                 at, target = r * T + k, 1 if K == 2 else k
-                rows.slope, rows.curve = &derivatives[0, k * n], &derivatives[1, k * n]
+                rows.of = derivatives + k * n
                 tree = Tree(&column[at, 0], &left[at, 0, 0], &value[at, 0])
-                grow(X, sizes, ordered, &rows, &rules, sums, &ends[0, 0], &ends[1, 0], tree,
+                grow(X, first, ordered, &rows, &rules, sums, &ends[0, 0], &ends[1, 0], tree,
                      &F[0, target], K)
                 for i in range(X_held.shape[0]):
                     F_held[i, target] += leaf(tree, inner, &X_held[i, 0])
-            losses[r + 1] = slopes(F_held, y_held, weight_held, NULL, NULL)
+            losses[r + 1] = loss_of(F_held, y_held, weight_held)
             if losses[r + 1] < losses[best]:
                 best = r + 1
             elif r + 1 - best >= patience:
                 break
     free(sums)
     free(room)
+    free(derivatives)
     kept, seen = best * T, np.asarray(losses)
     trees = np.asarray(column), np.asarray(left), np.asarray(value)
     return (*[part[:kept].copy() for part in trees], seen[np.isfinite(seen)])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
-from deciban import encoding, labels
+from deciban import encoding
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
 
 FloatArray = NDArray[np.float64]
@@ -43,24 +43,6 @@ def _canonical(X: Any) -> Any:
         parts = X.data, X.indices.astype(index), X.indptr.astype(index)
         X = type(X)(parts, shape=X.shape)
     return X
-
-
-def classes(stated: Any, known: NDArray[Any] | None) -> NDArray[Any]:
-    """The classes of a stream: named in the first call, and the same ever after."""
-    if stated is None and known is None:
-        raise InputError(
-            "classes must be passed on the first call to partial_fit, got None.",
-            hint="name every class that will ever appear",
-        )
-    if stated is None:
-        return np.asarray(known)
-    named = encoding.class_codes(stated, "classes").classes
-    if known is not None and not labels.same(named, known):
-        raise InputError(
-            f"`classes={stated!r}` is not the same as on last call to partial_fit, was: {known!r}.",
-            hint="leave classes out after the first call",
-        )
-    return named
 
 
 def several(found: NDArray[Any]) -> None:

@@ -137,7 +137,7 @@ class LogisticRegression(Answering):
             self._check_settings()
             first = not hasattr(self, "coef_")
             y = encoding.target(self, y)
-            self.classes_ = checks.classes(classes, None if first else self.classes_)
+            self.classes_ = encoding.declared(classes, None if first else self.classes_)
             checks.several(self.classes_)
             X = checks.matrix(self, X, reset=first)
             encoding.check_length(X, len(y), "X")

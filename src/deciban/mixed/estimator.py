@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from deciban import encoding, storage
 from deciban.calibration import Calibration
@@ -19,13 +17,12 @@ from deciban.mixed import files, honesty, wishes
 from deciban.mixed.completion import Plan, complete
 from deciban.mixed.counting import learn, nothing, some_left
 from deciban.mixed.gathering import gather
+from deciban.mixed.learning import Learning
 from deciban.mixed.model import Model
 from deciban.mixed.parts import Part
+from deciban.mixed.rows import Rows
 from deciban.mixed.sample import Sample
-from deciban.mixed.scoring import Scoring
 from deciban.params import fixed_prior
-from deciban.readings import Reading
-from deciban.schema import check_same
 from deciban.storage.document import field
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
@@ -33,7 +30,7 @@ from deciban.transaction import all_or_nothing
 FloatArray = NDArray[np.float64]
 
 
-class NaiveBayes(Scoring):
+class NaiveBayes(Learning):
     """Naive Bayes on tables as they are: numbers, categories, booleans, times, texts, with holes.
 
     It takes frames (pandas, Polars, pyarrow), arrays, lists of dicts, lists of
@@ -156,74 +153,6 @@ class NaiveBayes(Scoring):
         """
         return self._fit(X, y, None, target, sql, sample_weight, aside=[])
 
-    def partial_fit(
-        self,
-        X: Any,
-        y: Any = None,
-        classes: Any = None,
-        *,
-        target: str | None = None,
-        sql: str | None = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Count some more rows; a class that appears later is allowed.
-
-        The first call infers the kinds of the columns. ``classes`` names classes
-        that have no rows yet.
-
-        >>> m = NaiveBayes().partial_fit({"x": ["S", "L"]}, [1, 2])
-        >>> m.partial_fit({"x": ["S"]}, [3]).classes_
-        array([1, 2, 3])
-        """
-        if not hasattr(self, "model_"):
-            return self._fit(X, y, classes, target, sql, sample_weight)
-        with all_or_nothing(self):
-            before, sample = self.model_, self._sample()
-            rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-            more = learn(rows, sample, before.tokenizer)
-            self._adopt(self._declared(before.counts + more, classes), before.calibration)
-            self._calibrate(sample, before.calibration)
-        return self
-
-    def forget(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        target: str | None = None,
-        sql: str | None = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Take rows back that were counted before, exactly; the discount stays as it is.
-
-        A class or category without rows goes with its last row. A column that
-        had more than 4096 different numbers keeps the coarser grid it needed.
-
-        >>> m = NaiveBayes().fit({"x": ["S", "L", "M"]}, [1, 2, 2])
-        >>> m.forget({"x": ["M"]}, [2]).counts_.weight
-        array([1., 1.])
-        """
-        before = self._model()
-        with all_or_nothing(self):
-            rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-            gone = learn(rows, tokenizer=before.tokenizer)
-            counts = self._less(before.counts, gone)
-            self._adopt(counts, honesty.shared(before.calibration, before.counts, counts))
-        return self
-
-    def decay(self, factor: float) -> Self:
-        """Multiply the weight of everything learned so far.
-
-        >>> m = NaiveBayes().fit({"x": ["S", "L"]}, [1, 2])
-        >>> m.decay(0.5).counts_.weight
-        array([0.5, 0.5])
-        """
-        before = self._model()
-        with all_or_nothing(self):
-            counts = before.counts * factor
-            self._adopt(counts, honesty.shared(before.calibration, before.counts, counts))
-        return self
-
     def recalibrate(
         self,
         X: Any,
@@ -240,9 +169,9 @@ class NaiveBayes(Scoring):
         >>> m.recalibrate(X, [1, 1, 2, 2]).temperature_
         1.0
         """
-        model, sample = self._model(), Sample()
-        for part in self._rows(X, y, self._target(y, target), sql, sample_weight).labelled():
-            sample.add(part.counted())
+        model = self._model()
+        rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+        sample = self._tried(rows, Sample())
         model = model.read(replace(model, readings={}).chosen(sample))
         self.model_ = model.calibrated(honesty.measured(honesty.left_out(model, sample), sample))
         self.__dict__.pop("_left_out_", None)
@@ -250,20 +179,10 @@ class NaiveBayes(Scoring):
 
     def __add__(self, other: object) -> Self:
         """The model of both data sets, with the parameters of the first."""
-        if not isinstance(other, NaiveBayes):
-            return NotImplemented
-        mine, theirs = self._model().calibration, other._model().calibration
-        both = mine + theirs if mine is not None and theirs is not None else mine or theirs
-        counts = self._combined(other, lambda a, b: a + b)
-        return self._with(counts, both if self.calibrate else mine, other._model().readings)
-
-    def __sub__(self, other: object) -> Self:
-        """The model without the rows of the other."""
-        if not isinstance(other, NaiveBayes):
-            return NotImplemented
-        counts = self._combined(other, self._less)
-        model = self._model()
-        return self._with(counts, honesty.shared(model.calibration, model.counts, counts))
+        result = super().__add__(other)
+        if isinstance(other, NaiveBayes):
+            result.model_ = result.model_.read(other.model_.readings)
+        return result
 
     def with_counts(self, counts: Counts) -> Self:
         """Another model of the same columns and parameters, with other counts.
@@ -298,7 +217,7 @@ class NaiveBayes(Scoring):
             self.model_ = Model(rows.schema, counts, stated, tokenizer=tokenizer)
             counts = self._completed(counts, rows.aside or [], sample, plan)
             self._adopt(self._declared(counts, classes), None)
-            self._calibrate(sample, None)
+            self._try(sample, None)
         return self
 
     def _completed(
@@ -314,55 +233,39 @@ class NaiveBayes(Scoring):
         self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
         return done.counts
 
+    def _count(self, rows: Rows, sample: Sample | None) -> Counts:
+        return learn(rows, sample, self.model_.tokenizer)
+
+    def _learned(self) -> tuple[Counts, Calibration | None]:
+        return self._model().counts, self._model().calibration
+
     def _declared(self, counts: Counts, classes: Any) -> Counts:
-        """With classes that have no rows yet."""
         if classes is None:
             return counts
         return counts + nothing(self.schema_, encoding.class_codes(classes, "classes").classes)
 
     def _less(self, counts: Counts, gone: Counts) -> Counts:
-        """What is left; columns stay when their last value goes."""
+        # Columns stay when their last value goes.
         left = some_left(counts - gone, counts)
         return nothing(self.schema_, left.classes) + left
 
+    def _pooled(self, mine: Calibration | None, theirs: Calibration | None) -> Calibration | None:
+        both: Calibration | None = super()._pooled(mine, theirs)
+        return both if self.calibrate else mine
+
     def _combined(self, other: NaiveBayes, combine: Callable[[Counts, Counts], Counts]) -> Counts:
-        check_same(self._model().schema, other._model().schema)
-        if self._model().schema.texts and self.model_.tokenizer != other.model_.tokenizer:
+        if self._model().schema.texts and self.model_.tokenizer != other._model().tokenizer:
             raise InputError(
                 f"words are {self.model_.tokenizer} in one model and {other.model_.tokenizer} "
                 "in the other.",
                 hint="train both with the same tokenizer",
             )
-        return combine(self.counts_, other.counts_)
-
-    def _with(
-        self,
-        counts: Counts,
-        calibration: Calibration | None,
-        readings: Mapping[str, Reading] | None = None,
-    ) -> Self:
-        """Another model of the same columns and parameters."""
-        result = self._copied()
-        result._adopt(counts, calibration)
-        result.model_ = result.model_.read(readings or {})
-        return result
+        counts: Counts = super()._combined(other, combine)
+        return counts
 
     # ------------------------------------------------------------------ files
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a ``.deciban`` file: whole, or not at all.
-
-        >>> import tempfile
-        >>> from deciban import load
-        >>> m = NaiveBayes().fit({"x": ["S", "S", "L"]}, [1, 1, 2])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     m.save(f"{folder}/m.deciban")
-        ...     load(f"{folder}/m.deciban").counts_ == m.counts_
-        True
-        """
-        check_is_fitted(self)
-        named = hasattr(self, "feature_names_in_")
-        storage.save(path, files.to_stored(self.model_, self.get_params(), self.target_, named))
+    _to_stored = staticmethod(files.to_stored)
 
     @classmethod
     def from_stored(cls, stored: storage.Stored) -> Self:
@@ -383,7 +286,6 @@ class NaiveBayes(Scoring):
     # ------------------------------------------------------------------ the model
 
     def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
-        """Make these counts the model."""
         prior = None if self.prior is None else np.exp(fixed_prior(self.prior, len(counts.classes)))
         before = self.model_
         model = Model(
@@ -403,7 +305,7 @@ class NaiveBayes(Scoring):
     def _sample(self) -> Sample | None:
         return Sample() if self.calibrate else None
 
-    def _calibrate(self, sample: Sample | None, before: Calibration | None) -> None:
+    def _try(self, sample: Sample | None, before: Calibration | None) -> None:
         if sample is not None:
             self.model_ = self.model_.read(self.model_.chosen(sample))
             rows = honesty.left_out(self.model_, sample)

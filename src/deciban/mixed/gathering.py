@@ -13,11 +13,10 @@ from deciban import encoding, labels, schema, source
 from deciban.encoding import Labelled
 from deciban.engines import threads
 from deciban.errors import InputError, ParameterError, ShapeError
-from deciban.mixed.parts import some_rows
 from deciban.mixed.rows import Rows
 from deciban.schema import SAMPLE, Schema
 from deciban.source import naming, objects
-from deciban.source.columns import Batch, Column
+from deciban.source.columns import Batch, Column, part
 from deciban.text import packed
 
 #: No more texts are scored by the shortest way.
@@ -209,9 +208,9 @@ def _head(batches: list[Batch]) -> Iterator[Batch]:
     """The first rows, as many as kinds are inferred from: batches do not matter."""
     left = SAMPLE
     for batch in batches:
-        rows: NDArray[np.intp] = np.arange(min(left, batch.n_rows))
-        yield batch if len(rows) == batch.n_rows else some_rows(batch, rows)
-        left -= len(rows)
+        n_rows = min(left, batch.n_rows)
+        yield Batch(n_rows, {name: part(c, 0, n_rows) for name, c in batch.columns.items()})
+        left -= n_rows
 
 
 def _check_names(estimator: Any, rows: Rows) -> None:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from deciban import scores
 from deciban.calibration import Calibration
-from deciban.counts import Counts
 from deciban.engines import threads
 from deciban.evaluation import LeftOut
 from deciban.mixed.model import Model
@@ -21,13 +20,6 @@ FloatArray = NDArray[np.float64]
 PIECE = 2048
 #: Log prior and log-likelihood of counted rows left out, their classes and weights.
 Left = tuple[FloatArray, FloatArray, NDArray[np.intp], FloatArray]
-
-
-def shared(calibration: Calibration | None, before: Counts, after: Counts) -> Calibration | None:
-    """The calibration with the weight that is left: it says the same, less loudly."""
-    if calibration is None:
-        return None
-    return calibration * float(after.weight.sum() / max(before.weight.sum(), np.finfo(float).tiny))
 
 
 def left_out(model: Model, sample: Sample) -> list[Left]:

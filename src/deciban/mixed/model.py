@@ -16,14 +16,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import params, readings, rounding, scores, tabular
+from deciban import params, readings, scores, tabular
 from deciban.calibration import Calibration
 from deciban.cells import Cells
 from deciban.choices import Choice, Wishes, choose, empirical_smoothing
 from deciban.counts import Counts, Table
 from deciban.errors import InputError
 from deciban.families import family
-from deciban.families.discrete import log_shares, pseudo_count
 from deciban.mixed import texts
 from deciban.mixed.parts import joined
 from deciban.mixed.sample import Sample
@@ -249,14 +248,9 @@ class Model:
         return self._prior_left_out(y, weight), evidence
 
     def _prior_left_out(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
-        shape = (len(y), len(self.log_prior))
-        if self.prior is not None:
-            return np.broadcast_to(self.log_prior, shape)
-        amount = np.array(np.broadcast_to(self.counts.weight, shape))
-        rows = np.arange(len(y))
-        amount[rows, y] = rounding.difference(amount[rows, y], weight)
-        amount = np.maximum(amount + pseudo_count(self.method, self.lam), 0.0)
-        return log_shares(amount, amount.sum(axis=1, keepdims=True), shape[1])
+        return params.prior_left_out(
+            self.counts, y, weight, self.lam, method=self.method, fixed=self.prior
+        )
 
     # ------------------------------------------------------------------ reading texts
 

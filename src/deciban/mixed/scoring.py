@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from deciban import decision, explanation, labels, scores
+from deciban import decision, explanation, labels, scores, storage
 from deciban.choices import Choice
 from deciban.counts import Counts
 from deciban.engines import threads
@@ -121,6 +122,25 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
         """
         prior = self._model().log_prior
         return explanation.decibans(prior, explanation.position(against, self.classes_))
+
+    # ------------------------------------------------------------------ files
+
+    #: A model, its parameters, the column of labels, and whether columns have names.
+    _to_stored: Callable[[Any, dict[str, Any], str | None, bool], storage.Stored]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a ``.deciban`` file: whole, or not at all.
+
+        >>> import tempfile
+        >>> from deciban import NaiveBayes, load
+        >>> m = NaiveBayes().fit({"x": ["S", "S", "L"]}, [1, 1, 2])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     m.save(f"{folder}/m.deciban")
+        ...     load(f"{folder}/m.deciban").counts_ == m.counts_
+        True
+        """
+        model, named = self._model(), hasattr(self, "feature_names_in_")
+        storage.save(path, self._to_stored(model, self.get_params(), self.target_, named))
 
     # ------------------------------------------------------------------ the model
 

@@ -15,7 +15,6 @@ from deciban.counts import Counts
 from deciban.engines import threads
 from deciban.errors import InputError, ShapeError
 from deciban.families import family
-from deciban.naive_bayes import checks
 from deciban.naive_bayes.explaining import Explaining
 from deciban.naive_bayes.model import BLOCK
 from deciban.naive_bayes.rows import count_chunks, rows_of
@@ -52,7 +51,7 @@ class NaiveBayesClassifier(Explaining):
         """
         with all_or_nothing(self):
             first = not hasattr(self, "counts_")
-            known = checks.declared(classes, None if first else self.classes_)
+            known = encoding.declared(classes, None if first else self.classes_)
             X, y = self._check_rows(X, y, reset=first)
             more = self._count(X, encoding.codes_of(y, known), known, sample_weight)
             self._adopt(more if first else self.counts_ + more)

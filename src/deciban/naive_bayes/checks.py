@@ -1,4 +1,4 @@
-"""Checks of what a caller passes, beyond what encoding checks: matrices, labels, classes.
+"""Checks of what a caller passes, beyond what encoding checks: matrices.
 
 scikit-learn's own checks do most of the work. Its errors are raised again as
 errors of deciban's tree, with a hint.
@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from deciban import encoding, labels
 from deciban.errors import InputError, ShapeError, UnhashableError
 
 #: What a message of scikit-learn's says, the error it stands for, and what to do about it.
@@ -46,23 +43,3 @@ def _translated(message: str) -> InputError:
         if words in message:
             return kind(message.strip(), hint=hint)
     return InputError(message, hint="X is a matrix of numbers, one row a case")
-
-
-def declared(classes: Any, known: NDArray[Any] | None) -> NDArray[Any]:
-    """The classes of a partial fit: named in the first call, and the same ever after."""
-    if classes is None and known is None:
-        raise InputError(
-            "classes must be passed on the first call to partial_fit, got None.",
-            hint="name every class that will ever appear",
-        )
-    if classes is None:
-        return np.asarray(known)
-    named = encoding.class_codes(classes, "classes")
-    if known is None:
-        return named.classes
-    if len(named.codes) == len(known) and labels.same(named.classes, known):
-        return known
-    raise InputError(
-        f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}.",
-        hint="leave classes out after the first call",
-    )

@@ -200,7 +200,8 @@ def taken(column: Column, rows: NDArray[np.intp]) -> Column:
     missing = column.missing[rows]
     if not isinstance(column, Strings):
         return replaced(column, column.values[rows], missing)
-    starts, lengths = column.offsets[:-1][rows], np.diff(column.offsets)[rows]
+    starts = column.offsets[rows]
+    lengths = column.offsets[rows + 1] - starts
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     at = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
     return Strings(offsets, column.data[at], missing)
