@@ -30,6 +30,7 @@ from deciban.errors import InputError
 from deciban.families import categorical, gaussian, histogram
 from deciban.families.histogram import binned
 from deciban.settings import Settings
+from deciban.sparse import SparseSum
 
 FloatArray = NDArray[np.float64]
 Shape = Literal["categories", "gaussian", "histogram"]
@@ -149,7 +150,7 @@ def _smoothing(wishes: Wishes, name: str, amount: FloatArray) -> float:
     return empirical_smoothing(amount) if stated is None else stated
 
 
-def empirical_smoothing(amount: FloatArray) -> float:
+def empirical_smoothing(amount: FloatArray | SparseSum) -> float:
     """The ``lam`` under which the counts (classes, values) are likeliest; 1 if any is.
 
     >>> round(empirical_smoothing(np.array([[50.0, 50], [51, 49]])), 1)   # alike: pull hard
@@ -160,12 +161,15 @@ def empirical_smoothing(amount: FloatArray) -> float:
     from scipy.special import gammaln
 
     size = amount.shape[1]
-    if size < 2 or not amount.any():
+    if isinstance(amount, SparseSum):
+        (values, times), whole = amount.distinct(), amount.by_class
+    else:
+        (values, times), whole = np.unique(amount, return_counts=True), amount.sum(axis=1)
+    if size < 2 or not values.any():
         return 1.0
-    values, times = np.unique(amount, return_counts=True)
     lam = SMOOTHINGS[:, None]
     cells = (gammaln(values + lam) - gammaln(lam)) @ times
-    totals = (gammaln(size * lam) - gammaln(amount.sum(axis=1) + size * lam)).sum(axis=1)
+    totals = (gammaln(size * lam) - gammaln(whole + size * lam)).sum(axis=1)
     return float(SMOOTHINGS[int(np.argmax(cells + totals))])
 
 

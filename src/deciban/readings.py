@@ -122,8 +122,7 @@ class Trial:
         ):
             with np.errstate(invalid="ignore"):
                 best = said - said.max(axis=1, keepdims=True)
-            size = gone.kept.sums(gone.kept.data)
-            yield contrast, Heard(best, size, self.prior, self.y, self.times)
+            yield contrast, Heard(best, gone.size, self.prior, self.y, self.times)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import rounding
-from deciban.families import bag
-from deciban.families.bag import Linear
 from deciban.families.discrete import FloatArray, log_shares
+from deciban.kernels import removal as kernel
+from deciban.sparse import SparseSum
 
 if TYPE_CHECKING:
     from deciban.families.words import Bags
@@ -29,71 +29,56 @@ Mask = NDArray[np.bool_]
 class Removal:
     """Texts with their classes and weights, and which of their words stay in the vocabulary.
 
-    ``n_words`` is the size of the vocabulary without each text, ``extra`` what
-    smoothing adds to every count.
+    ``extra`` is what smoothing adds to every count.
     """
 
     bags: Bags
     stays: Mask
     y: NDArray[np.intp]
     weight: FloatArray
-    n_words: FloatArray
     extra: float
 
     @classmethod
     def of(
         cls,
         bags: Bags,
-        documents: FloatArray,
+        documents: SparseSum,
         y: NDArray[np.intp],
         weight: FloatArray,
         extra: float,
     ) -> Removal:
         """Some texts that are counted; ``documents`` has the texts of each class with each word."""
-        left = rounding.difference(documents.sum(axis=0)[bags.indices], weight[bags.rows])
-        return cls(bags, left > 0, y, weight, bags.n_words - bags.sums(left <= 0), extra)
+        each = np.repeat(weight, np.diff(bags.indptr))
+        stays = rounding.difference(documents.by_cell[bags.indices], each) > 0
+        return cls(bags, stays, y, weight, extra)
 
     @cached_property
-    def kept(self) -> Bags:
-        """The words that stay; the others count for nothing."""
-        return self.bags.holding(np.where(self.stays, self.bags.data, 0.0))
+    def size(self) -> FloatArray:
+        """How many words of each text stay."""
+        return self.bags.sums(np.where(self.stays, self.bags.data, 0.0))
 
-    def shares(self, amount: FloatArray, *, others: bool = False) -> FloatArray:
-        """``sum_w x_w log P(w | c)``, the text taken away from its own class or from the others."""
-        more = np.maximum(amount + self.extra, 0.0)
-        out = np.zeros((len(self.y), len(amount)))
+    def shares(self, amount: SparseSum, *, others: bool) -> tuple[FloatArray, FloatArray]:
+        """``sum_w x_w log P(w | c)`` and, if asked for, ``sum_w x_w log P(w | not c)``.
+
+        The text is taken away from its own class, and so from the others of all others.
+        """
+        own = np.zeros((len(self.y), amount.n_classes))
+        rest = np.zeros((len(self.y) if others else 0, amount.n_classes))
+        values, of = amount.amounts, amount.classes.astype(np.int32)
+        more = np.maximum(values + self.extra, 0.0)
+        add, n_words = max(self.extra, 0.0), amount.shape[1]
+        absent = n_words - np.bincount(of, minlength=amount.n_classes)
+        totals = np.bincount(of, more, amount.n_classes) + add * absent
+        others_have = amount.by_cell.sum() - amount.by_class + add * n_words
         with np.errstate(divide="ignore"):
-            bag.add(Linear(np.log(more).T), self.kept, out)
-        lost = self.bags.n_words - self.n_words
-        total = more.sum(axis=1) - lost[:, None] * max(self.extra, 0.0)
-        for c, part in enumerate(amount):
-            changed = (self.y != c) if others else (self.y == c)
-            out[changed, c], total[changed, c] = self._changed(changed, part)
-        return self._normed(out, total)
-
-    def _normed(self, said: FloatArray, total: FloatArray) -> FloatArray:
-        """Shares of the totals; where nothing was counted, every word has the same share."""
-        size = self.kept.sums(self.kept.data)[:, None]
-        alike = np.log(np.maximum(self.n_words, 1.0))[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            some = said - size * np.log(total)
-        return np.where(size > 0, np.where(total > 0, some, -size * alike), 0.0)
-
-    def _changed(self, changed: Mask, part: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What texts that are taken away from a class have of it, and its totals without them."""
-        of = changed[self.bags.rows]
-        row, at = self.bags.rows[of], self.bags.indices[of]
-        x, stays = self.bags.data[of], self.stays[of]
-        before = np.maximum(part[at] + self.extra, 0.0)
-        less = rounding.difference(part[at], self.weight[row] * x) + self.extra
-        after = np.where(stays, np.maximum(less, 0.0), 0.0)
-        with np.errstate(divide="ignore"):
-            said = x * np.log(np.where(stays, after, 1.0))
-        n, whole = len(changed), np.maximum(part + self.extra, 0.0).sum()
-        total = whole - np.bincount(row, before - after, n)
-        # What is left by the rounding of fractional weights is not a word.
-        total[total <= rounding.ROUNDING * whole] = 0.0
-        return np.asarray(np.bincount(row, said, n)[changed], np.float64), total[changed]
+            logs = np.log(more) - (np.log(add) if add else 0.0)
+        bags = self.bags
+        kernel.shares(
+            bags.data, bags.indices, bags.indptr, self.y.astype(np.int64), self.weight,
+            self.stays.view(np.uint8), amount.starts, of, values, logs, amount.by_cell,
+            totals, others_have, self.extra, own, rest,
+        )  # fmt: skip
+        return own, rest
 
     def absence(self, documents: FloatArray, rows: FloatArray) -> FloatArray:
         """``sum_w log P(w there, or not, | c)``, the text taken away from its own class."""

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels
+from deciban import labels, sparse
 from deciban.cells import Cells
 from deciban.errors import InputError
 from deciban.families.words import Bags
 from deciban.labels import Labels
 from deciban.mixed.parts import Part
 from deciban.source.columns import Batch, Strings
+from deciban.sparse import SparseSum
 from deciban.table import Table
 from deciban.text import Tally, Tokenizer, Vocabulary
 from deciban.text.tally import united
@@ -44,7 +45,7 @@ def some(table: Table, name: str) -> Table:
     at = table.cells.columns.tolist().index(name)
     start, stop = table.cells.offsets[at : at + 2]
     cells = Cells(table.cells.columns[at : at + 1], (table.cells.values or ())[at : at + 1])
-    sums = {key: part[:, start:stop] for key, part in table.sums.items()}
+    sums = {key: part.between(start, stop) for key, part in table.sums.items()}
     return Table(table.family, cells, table.rows, sums)
 
 
@@ -80,13 +81,12 @@ class Counting:
         found = [self._column(name, classes) for name in self.names]
         cells = Cells(labels.narrowed(self.names), tuple(words for words, _ in found))
         sums = {
-            key: np.concatenate([part[key] for _, part in found], axis=1)
-            for key in ("amount", "documents")
+            key: sparse.joined([part[key] for _, part in found]) for key in ("amount", "documents")
         }
         return Table("words", cells, rows, sums)
 
-    def _column(self, name: str, classes: Labels) -> tuple[Labels, dict[str, FloatArray]]:
-        return united((mine[name] for mine in self._idle), classes)
+    def _column(self, name: str, classes: Labels) -> tuple[Labels, dict[str, SparseSum]]:
+        return united((mine.pop(name) for mine in self._idle), classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,5 +120,6 @@ def nothing(names: Iterable[str], n_classes: int) -> Table:
     """No words of these columns."""
     columns = labels.narrowed(tuple(names))
     cells = Cells(columns, (labels.objects(()),) * len(columns))
-    zeros = {key: np.zeros((n_classes, 0)) for key in ("amount", "documents")}
+    none = SparseSum.of(np.zeros((n_classes, 0)))
+    zeros = {"amount": none, "documents": none}
     return Table("words", cells, np.zeros(n_classes), zeros)
