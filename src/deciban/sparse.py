@@ -222,6 +222,7 @@ def _narrowed(values: NDArray[Any]) -> NDArray[Any]:
     """The values in the narrowest type that holds them."""
     if not len(values):
         return np.empty(0, np.uint8)
-    if values.min() < 0 or not values.max() < 2**32 or np.any(values != np.floor(values)):
+    fractions = values.dtype.kind == "f" and np.any(values != np.floor(values))
+    if fractions or values.min() < 0 or not values.max() < 2**32:
         return values.astype(np.float64, copy=False)
     return values.astype(_narrowest(int(values.max()) + 1), copy=False)

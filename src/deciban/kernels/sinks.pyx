@@ -145,7 +145,7 @@ cdef enum:
     KEY = 8             # bytes of the key of a slot
 
 # Bytes of cells that have a place for every class: about what a core's cache holds.
-DIRECT = 1 << 20
+DIRECT = 1 << 19
 
 
 @cython.final
@@ -168,11 +168,11 @@ cdef class Pairs(Sink):
         uint64_t n_slots
         uint32_t stamp
         readonly uint64_t taken
-        bint weighted
+        readonly bint weighted
 
-    def __init__(self, y, Py_ssize_t n_classes, weight):
+    def __init__(self, y, Py_ssize_t n_classes, weight, bint weighted=False):
         self.y, self.weight, self.n_classes = y, weight, n_classes
-        self.weighted = weight is not None
+        self.weighted = weighted or weight is not None
         self.stride = 16 if self.weighted else 8
         self.n_direct = <Py_ssize_t>DIRECT // (self.stride * n_classes)
         self.direct, self.slots, self.seen = Block(), Block(), Block()
@@ -267,6 +267,52 @@ cdef class Pairs(Sink):
             (<uint32_t*>cell)[0] += 1
             (<uint32_t*>cell)[1] += first
 
+    def absorb(self, Pairs other, const int32_t[::1] codes, const int32_t[::1] classes):
+        """Add what another one has counted: its code i is ``codes[i]`` here, and so are classes."""
+        cdef:
+            Py_ssize_t i, n = other.n_classes * min(other.n_codes, other.n_direct)
+            Py_ssize_t n_codes = max(self.n_codes, 1 + int(np.max(codes, initial=-1)))
+            uint64_t key
+            uint8_t* at
+            bint good = True
+        if other.weighted > self.weighted:
+            raise TypeError("weights cannot be added to integers")
+        with nogil:
+            for i in range(n):
+                at = other.direct.at + i * other.stride
+                if other.counted(at):
+                    good = good and self.put(codes[i // other.n_classes],
+                                             classes[i % other.n_classes], n_codes, other, at)
+            for i in range(<Py_ssize_t>other.n_slots):
+                at = other.slots.at + i * (KEY + other.stride)
+                key = (<uint64_t*>at)[0]
+                if key:
+                    good = good and self.put(codes[key >> 32], classes[<uint32_t>key - 1],
+                                             n_codes, other, at + KEY)
+        if not good:
+            raise MemoryError
+        self.taken += other.taken
+
+    cdef inline bint counted(self, uint8_t* at) noexcept nogil:
+        return (<double*>at)[1] != 0 if self.weighted else (<uint32_t*>at)[1] != 0
+
+    cdef bint put(self, Py_ssize_t code, Py_ssize_t c, Py_ssize_t n_codes, Pairs other,
+                  uint8_t* at) noexcept nogil:
+        cdef uint8_t* cell
+        cdef int i
+        if ((n_codes > self.n_codes or 4 * (self.n_pairs + 1) > 3 * <Py_ssize_t>self.n_slots)
+                and not self.widen(n_codes, 1)):
+            return False
+        cell = self.cell(code, c)
+        for i in range(2):
+            if other.weighted:
+                (<double*>cell)[i] += (<double*>at)[i]
+            elif self.weighted:
+                (<double*>cell)[i] += (<uint32_t*>at)[i]
+            else:
+                (<uint32_t*>cell)[i] += (<uint32_t*>at)[i]
+        return True
+
     def result(self):
         """Codes, classes and both sums of all pairs, in no order."""
         dtype = np.float64 if self.weighted else np.uint32
@@ -276,11 +322,10 @@ cdef class Pairs(Sink):
         some = np.dtype([("key", np.uint64), ("sums", dtype, 2)])
         slots = self.slots.array(some, self.n_slots)
         slots = slots[slots["key"] > 0]
+        word, of = np.divmod(at, self.n_classes)
         return (
-            np.concatenate([at // self.n_classes, slots["key"] >> np.uint64(32)], dtype=np.int64,
-                           casting="unsafe"),
-            np.concatenate([at % self.n_classes, (slots["key"] & np.uint64(0xFFFFFFFF)) - np.uint64(1)],
-                           dtype=np.int64, casting="unsafe"),
+            np.concatenate([word, slots["key"] >> 32], dtype=np.int32, casting="unsafe"),
+            np.concatenate([of, (slots["key"] & 0xFFFFFFFF) - 1], dtype=np.int32, casting="unsafe"),
             np.concatenate([cells[at], slots["sums"]]),
         )
 

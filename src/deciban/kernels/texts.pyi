@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -5,3 +7,7 @@ def surrogates(texts: list[str | None]) -> bool: ...
 def utf8(
     texts: list[str | None],
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.bool_]]: ...
+def until(texts: list[Any], start: int, most: int, size: int) -> int: ...
+def taken(
+    offsets: NDArray[np.int64], data: NDArray[np.uint8], rows: NDArray[np.intp]
+) -> tuple[NDArray[np.int64], NDArray[np.uint8]]: ...

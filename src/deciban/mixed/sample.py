@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from deciban.mixed.parts import Part, joined
+from deciban.mixed.parts import Part
 
 #: No more rows are kept than this, unless something else is said.
 MOST = 20_000
@@ -52,6 +52,11 @@ class Sample:
     def _thin(self) -> None:
         """Keep every second row."""
         self.stride *= 2
-        if self.parts:
-            whole = joined(self.parts)
-            self.parts = [whole.taken(np.arange(0, whole.batch.n_rows, 2))]
+        thinned, before = [], 0
+        while self.parts:
+            part = self.parts.pop(0)
+            rows = np.arange(before % 2, part.batch.n_rows, 2)
+            before += part.batch.n_rows
+            if len(rows):
+                thinned.append(part.taken(rows))
+        self.parts = thinned

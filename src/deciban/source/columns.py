@@ -19,6 +19,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.kernels import texts
+
 __all__ = [
     "Batch",
     "Booleans",
@@ -200,10 +202,7 @@ def taken(column: Column, rows: NDArray[np.intp]) -> Column:
     missing = column.missing[rows]
     if not isinstance(column, Strings):
         return replaced(column, column.values[rows], missing)
-    starts, lengths = column.offsets[:-1][rows], np.diff(column.offsets)[rows]
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    at = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
-    return Strings(offsets, column.data[at], missing)
+    return Strings(*texts.taken(column.offsets, column.data, rows), missing)
 
 
 def joined(columns: Sequence[Column]) -> Column:

@@ -21,7 +21,7 @@ __all__ = ["Tally"]
 FloatArray = NDArray[np.float64]
 Sums = dict[str, SparseSum]
 #: Words, classes, and amounts and documents of pairs that were counted.
-Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]
+Entries = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]]
 #: A sink takes no more tokens than twice this.
 MOST = 1 << 31
 
@@ -42,8 +42,8 @@ class Tally:
         self.tokenizer = tokenizer
         self.words = Vocabulary()
         self.classes: Labels = labels.objects(())
-        self._sinks: list[Pairs] = []
-        self._room = 0
+        self.sinks: list[Pairs] = []
+        self.room = 0
 
     def add(
         self, texts: Strings, classes: Labels, y: NDArray[np.intp], weight: FloatArray | None = None
@@ -51,23 +51,14 @@ class Tally:
         """Count some texts; ``y`` are positions among ``classes``."""
         self.classes = labels.union(self.classes, classes)
         codes = labels.positions(classes, self.classes)[y].astype(np.int64)
-        if len(self.classes) > self._room:
-            self._room = max(len(self.classes), 2 * self._room)
-            self._sinks.append(Pairs(codes, self._room, weight))
-        elif self._sinks[-1].taken > MOST:
-            self._sinks.append(Pairs(codes, self._room, weight))
+        if len(self.classes) > self.room:
+            self.room = max(len(self.classes), 2 * self.room)
+            self.sinks.append(Pairs(codes, self.room, weight))
+        elif self.sinks[-1].taken > MOST:
+            self.sinks.append(Pairs(codes, self.room, weight))
         else:
-            self._sinks[-1].aim(codes, weight)
-        self.tokenizer.scan(texts, self.words, True, self._sinks[-1])
-
-    def entries(self) -> Entries:
-        """What was counted, by codes of words and positions of classes, in no order."""
-        found = [sink.result() for sink in self._sinks]
-        self._sinks.clear()
-        if len(found) == 1:
-            return found[0]
-        word, of, sums = zip(*found, strict=True)
-        return np.concatenate(word), np.concatenate(of), np.concatenate(sums).astype(np.float64)
+            self.sinks[-1].aim(codes, weight)
+        self.tokenizer.scan(texts, self.words, True, self.sinks[-1])
 
     def result(self, classes: Labels) -> tuple[Labels, Sums]:
         """The words in their order, and the sums of these classes; the tally is used up."""
@@ -79,38 +70,43 @@ def united(tallies: Iterable[Tally], classes: Labels) -> tuple[Labels, Sums]:
 
     The tallies are used up.
     """
-    first, *others = tallies
-    words = first.words
-    parts = [_keyed(first, np.arange(len(words)), classes)]
-    parts += [_keyed(tally, words.add(tally.words), classes) for tally in others]
+    mine = list(tallies)
+    words, whole = mine[0].words, _largest(mine, classes)
+    while mine:
+        tally = mine.pop(0)
+        at = labels.positions(tally.classes, classes).astype(np.int32)
+        codes = np.arange(len(words)) if tally.words is words else words.add(tally.words)
+        while tally.sinks:
+            whole.absorb(tally.sinks.pop(), codes.astype(np.int32), at)
+    entries = whole.result()
+    del whole, tally  # what is not needed any more makes room
     order = words.order()
-    place = np.empty(len(words), dtype=np.int64)
-    place[order] = np.arange(len(words))
-    keys, sums = _added(parts, place, max(len(classes), 1))
     tokens = np.empty(len(words), dtype=object)
     tokens[:] = words.tokens()
-    shape = len(classes), len(words)
-    both = {
-        name: SparseSum.of_keys(keys, sums[:, i], shape)
+    del words
+    return tokens[order], _sums(entries, order, len(classes))
+
+
+def _largest(tallies: list[Tally], classes: Labels) -> Pairs:
+    """A sink that can hold all that was counted: that of the first tally, or a new one."""
+    sinks = [sink for tally in tallies for sink in tally.sinks]
+    wide = any(s.weighted for s in sinks) or sum(s.taken for s in sinks) >= 1 << 32
+    first = tallies[0]
+    fits = len(first.sinks) == 1 and first.sinks[0].weighted == wide
+    if fits and first.room == len(classes) and labels.same(first.classes, classes):
+        return first.sinks.pop()
+    return Pairs(np.empty(0, np.int64), max(len(classes), 1), None, wide)
+
+
+def _sums(entries: Entries, order: NDArray[np.intp], n_classes: int) -> Sums:
+    """The sums of words that are put in some order."""
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    word, of, sums = entries
+    keys = place[word] * n_classes + of
+    at, shape = np.argsort(keys), (n_classes, len(order))
+    keys = keys[at]
+    return {
+        name: SparseSum.of_keys(keys, sums[at, i], shape)
         for i, name in enumerate(("amount", "documents"))
     }
-    return tokens[order], both
-
-
-def _keyed(tally: Tally, codes: NDArray[np.int64], classes: Labels) -> Entries:
-    """The entries of a tally, by codes of all words and positions among all classes."""
-    at = labels.positions(tally.classes, classes)
-    word, of, sums = tally.entries()
-    return codes[word], at[of].astype(np.int64), sums
-
-
-def _added(
-    parts: list[Entries], place: NDArray[np.int64], n_classes: int
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Entries of the same word and class as one, in the order of their keys."""
-    keys = np.concatenate([place[word] * n_classes + of for word, of, _ in parts])
-    sums = np.concatenate([part for _, _, part in parts]).astype(np.float64)
-    order = np.argsort(keys)
-    keys = keys[order]
-    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
-    return keys[first], np.add.reduceat(sums[order], first) if len(keys) else sums
