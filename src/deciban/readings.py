@@ -116,10 +116,10 @@ class Trial:
     ) -> Iterator[tuple[float, Heard]]:
         """What the texts say, each left out, under every contrast."""
         how = Settings(self.method, smoothing, weighting=weighting, contrast=max(contrasts))
-        gone = words.removal(self.table.sums, how, self.bags, self.y, self.weight)
-        for contrast, said in words.contrasted(
-            self.table.sums, self.table.rows, how, gone, contrasts
-        ):
+        table = self.table
+        params = words.estimate(dict(table.sums), table.rows, table.cells, how)
+        gone = words.removal(params, self.bags, self.y, self.weight)
+        for contrast, said in words.contrasted(params, gone, contrasts):
             with np.errstate(invalid="ignore"):
                 best = said - said.max(axis=1, keepdims=True)
             yield contrast, Heard(best, gone.size, self.prior, self.y, self.times)

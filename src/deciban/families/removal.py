@@ -8,7 +8,6 @@ is smaller then, and such a word says nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,14 +25,42 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
+class Smoothed:
+    """Counts with what smoothing adds to each: logarithms, and totals of classes and the others."""
+
+    amount: SparseSum
+    classes: NDArray[np.int32]
+    values: FloatArray
+    logs: FloatArray
+    totals: FloatArray
+    others: FloatArray
+
+    @classmethod
+    def of(cls, amount: SparseSum, extra: float) -> Smoothed:
+        """Logarithms are those above that of a word which a class does not have."""
+        n_classes, n_words = amount.shape
+        values, of, add = amount.amounts, amount.classes.astype(np.int32), max(extra, 0.0)
+        more = values + extra
+        np.maximum(more, 0.0, out=more)
+        absent = n_words - np.bincount(of, minlength=n_classes)
+        totals = np.bincount(of, more, n_classes) + add * absent
+        others = amount.by_cell.sum() - amount.by_class + add * n_words
+        with np.errstate(divide="ignore"):
+            logs = np.log(more, out=more)
+        logs -= np.log(add) if add else 0.0
+        return cls(amount, of, values, logs, totals, others)
+
+
+@dataclass(frozen=True, eq=False)
 class Removal:
     """Texts with their classes and weights, and which of their words stay in the vocabulary.
 
-    ``extra`` is what smoothing adds to every count.
+    ``size`` is how many words of each text stay, ``extra`` what smoothing adds to every count.
     """
 
     bags: Bags
     stays: Mask
+    size: FloatArray
     y: NDArray[np.intp]
     weight: FloatArray
     extra: float
@@ -48,35 +75,21 @@ class Removal:
         extra: float,
     ) -> Removal:
         """Some texts that are counted; ``documents`` has the texts of each class with each word."""
-        each = np.repeat(weight, np.diff(bags.indptr))
-        stays = rounding.difference(documents.by_cell[bags.indices], each) > 0
-        return cls(bags, stays, y, weight, extra)
+        stays, size = kernel.kept(bags.data, bags.indices, bags.indptr, weight, documents.by_cell)
+        return cls(bags, stays, size, y, weight, extra)
 
-    @cached_property
-    def size(self) -> FloatArray:
-        """How many words of each text stay."""
-        return self.bags.sums(np.where(self.stays, self.bags.data, 0.0))
-
-    def shares(self, amount: SparseSum, *, others: bool) -> tuple[FloatArray, FloatArray]:
+    def shares(self, counts: Smoothed, *, others: bool) -> tuple[FloatArray, FloatArray]:
         """``sum_w x_w log P(w | c)`` and, if asked for, ``sum_w x_w log P(w | not c)``.
 
         The text is taken away from its own class, and so from the others of all others.
         """
+        amount, bags = counts.amount, self.bags
         own = np.zeros((len(self.y), amount.n_classes))
         rest = np.zeros((len(self.y) if others else 0, amount.n_classes))
-        values, of = amount.amounts, amount.classes.astype(np.int32)
-        more = np.maximum(values + self.extra, 0.0)
-        add, n_words = max(self.extra, 0.0), amount.shape[1]
-        absent = n_words - np.bincount(of, minlength=amount.n_classes)
-        totals = np.bincount(of, more, amount.n_classes) + add * absent
-        others_have = amount.by_cell.sum() - amount.by_class + add * n_words
-        with np.errstate(divide="ignore"):
-            logs = np.log(more) - (np.log(add) if add else 0.0)
-        bags = self.bags
         kernel.shares(
             bags.data, bags.indices, bags.indptr, self.y.astype(np.int64), self.weight,
-            self.stays.view(np.uint8), amount.starts, of, values, logs, amount.by_cell,
-            totals, others_have, self.extra, own, rest,
+            self.stays, amount.starts, counts.classes, counts.values, counts.logs,
+            amount.by_cell, counts.totals, counts.others, self.extra, own, rest,
         )  # fmt: skip
         return own, rest
 

@@ -33,7 +33,7 @@ from deciban.cells import Cells
 from deciban.families import bag
 from deciban.families.bag import Linear, check
 from deciban.families.discrete import FloatArray, log_shares, pseudo_count
-from deciban.families.removal import Removal
+from deciban.families.removal import Removal, Smoothed
 from deciban.kernels import sparse as kernel
 from deciban.rounding import ROUNDING
 from deciban.settings import Settings
@@ -116,6 +116,11 @@ class Params:
     def words(self) -> Linear:
         """The scores of every word for every class."""
         return _scores(summed(self.sums, self.settings), self.rows, self.settings)
+
+    @cached_property
+    def smoothed(self) -> Smoothed:
+        """The counts as texts are taken away from them."""
+        return Smoothed.of(self.sums[key(self.settings)], added(self.settings))
 
 
 def count(
@@ -245,34 +250,26 @@ def left_out(
 
     A word that only this text has is not in the vocabulary any more.
     """
-    gone = removal(sums, settings, X, y, weight)
-    ((_, said),) = contrasted(sums, params.rows, settings, gone, (settings.contrast,))
+    gone = removal(params, X, y, weight)
+    ((_, said),) = contrasted(params, gone, (settings.contrast,))
     return said * believed(gone.size, settings.scale, settings.length)[:, None]
 
 
-def removal(
-    sums: Mapping[str, Any],
-    settings: Settings,
-    X: Bags,
-    y: NDArray[np.intp],
-    weight: FloatArray,
-) -> Removal:
+def removal(params: Params, X: Bags, y: NDArray[np.intp], weight: FloatArray) -> Removal:
     """Texts that are taken away, their words as they count."""
-    return Removal.of(X.read(settings.weighting), sums["documents"], y, weight, added(settings))
+    bags = X.read(params.settings.weighting)
+    return Removal.of(bags, params.sums["documents"], y, weight, added(params.settings))
 
 
 def contrasted(
-    sums: Mapping[str, Any],
-    rows: FloatArray,
-    settings: Settings,
-    gone: Removal,
-    contrasts: Iterable[float],
+    params: Params, gone: Removal, contrasts: Iterable[float]
 ) -> Iterator[tuple[float, FloatArray]]:
     """What texts that are taken away say in full, under each contrast."""
     contrasts = tuple(contrasts)
-    if settings.weighting == "absence":
-        yield from ((t, gone.absence(summed(sums, settings), rows)) for t in contrasts)
+    if params.settings.weighting == "absence":
+        documents = summed(params.sums, params.settings)
+        yield from ((t, gone.absence(documents, params.rows)) for t in contrasts)
         return
-    own, rest = gone.shares(sums[key(settings)], others=max(contrasts) > 0)
+    own, rest = gone.shares(params.smoothed, others=max(contrasts) > 0)
     for t in contrasts:
         yield t, (1 - t) * own - t * rest if 0 < t < 1 else -rest if t else own

@@ -1,13 +1,20 @@
 import numpy as np
 from numpy.typing import NDArray
 
+def kept(
+    data: NDArray[np.float64],
+    indices: NDArray[np.int32],
+    indptr: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    documents: NDArray[np.float64],
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]: ...
 def shares(
     data: NDArray[np.float64],
     indices: NDArray[np.int32],
     indptr: NDArray[np.int32],
     y: NDArray[np.int64],
     weight: NDArray[np.float64],
-    stays: NDArray[np.uint8],
+    kept: NDArray[np.bool_],
     starts: NDArray[np.int64],
     classes: NDArray[np.int32],
     amounts: NDArray[np.float64],

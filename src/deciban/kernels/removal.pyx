@@ -27,9 +27,27 @@ cdef inline double difference(double a, double b) noexcept nogil:
     return out
 
 
+def kept(
+    const double[::1] data, const int32_t[::1] indices, const int32_t[::1] indptr,
+    const double[::1] weight, const double[::1] documents,
+):
+    """Which entries of texts other texts have too, and how much of each text that is."""
+    cdef:
+        Py_ssize_t row, i, n = indptr.shape[0] - 1
+        uint8_t[::1] stays = np.empty(data.shape[0], dtype=np.uint8)
+        double[::1] size = np.zeros(n)
+    with nogil:
+        for row in range(n):
+            for i in range(indptr[row], indptr[row + 1]):
+                stays[i] = difference(documents[indices[i]], weight[row]) > 0
+                if stays[i]:
+                    size[row] += data[i]
+    return np.asarray(stays).view(np.bool_), np.asarray(size)
+
+
 def shares(
     const double[::1] data, const int32_t[::1] indices, const int32_t[::1] indptr,
-    const int64_t[::1] y, const double[::1] weight, const uint8_t[::1] stays,
+    const int64_t[::1] y, const double[::1] weight, kept,
     const int64_t[::1] starts, const int32_t[::1] classes, const double[::1] amounts,
     const double[::1] logs, const double[::1] by_cell, const double[::1] own_totals,
     const double[::1] rest_totals, double extra, double[:, ::1] own, double[:, ::1] rest,
@@ -39,18 +57,19 @@ def shares(
 
     Counts of word w lie at ``starts[w] .. starts[w + 1]``; ``logs`` has the logarithms of
     the smoothed ones, minus that of ``extra`` where it is above zero. Entry i of the texts
-    stays in the vocabulary where ``stays[i]``. Totals are those of all smoothed counts.
+    stays in the vocabulary where ``kept[i]``. Totals are those of all smoothed counts.
     """
     cdef:
+        const uint8_t[::1] stays = kept.view(np.uint8)
         Py_ssize_t row, n_classes = own.shape[1], i, p, c, true, lost
         bint others = rest.shape[0] > 0, smooth = extra > 0, found
         double x, w, size, n, after, add = max(extra, 0.0), base = log(extra) if extra > 0 else 0.0
         double own_gone, rest_gone, shared, apart, log_apart, alike
         int64_t[::1] possible = np.zeros(n_classes, dtype=np.int64)
-        int64_t kept, vetoed, word
+        int64_t held, vetoed, word
     with nogil:
         for row in range(y.shape[0]):
-            true, w, size, lost, kept, vetoed = y[row], weight[row], 0.0, 0, 0, 0
+            true, w, size, lost, held, vetoed = y[row], weight[row], 0.0, 0, 0, 0
             own_gone, rest_gone, shared, apart = 0.0, 0.0, 0.0, 0.0
             if not smooth:
                 memset(&possible[0], 0, n_classes * sizeof(int64_t))
@@ -66,7 +85,7 @@ def shares(
                     own_gone += max(n + extra, 0.0)
                     continue
                 size += x
-                kept += 1
+                held += 1
                 shared += x * base
                 log_apart = 0.0
                 if others:
@@ -109,7 +128,7 @@ def shares(
                 if c == true and after <= ROUNDING * own_totals[c]:
                     after = 0.0
                 own[row, c] = normed(own[row, c] + shared, size, after, alike)
-                if (vetoed and c == true) or (not smooth and possible[c] < kept):
+                if (vetoed and c == true) or (not smooth and possible[c] < held):
                     if size > 0 and after > 0:
                         own[row, c] = -INFINITY
                 if others:

@@ -140,6 +140,19 @@ def utf8(list texts):
     return np.asarray(offsets), np.asarray(data)[:total], np.asarray(missing).view(np.bool_)
 
 
+def plain(list texts):
+    """Whether all are texts, or None.
+
+    >>> plain(["spam", None]), plain(["spam", 1])
+    (True, False)
+    """
+    cdef Py_ssize_t i
+    for i in range(len(texts)):
+        if not (texts[i] is None or PyUnicode_Check(texts[i])):
+            return False
+    return True
+
+
 def until(list texts, Py_ssize_t start, Py_ssize_t most, Py_ssize_t size):
     """Where the texts from ``start`` on have ``size`` characters, or are ``most``.
 

@@ -12,12 +12,12 @@ from sklearn.utils.validation import validate_data
 from deciban import encoding, labels, schema, source
 from deciban.encoding import Labelled
 from deciban.errors import InputError, ParameterError, ShapeError
-from deciban.kernels.texts import until
+from deciban.kernels.texts import plain, until
 from deciban.mixed.parts import some_rows
 from deciban.mixed.rows import Rows
 from deciban.schema import SAMPLE, Schema
 from deciban.source import naming, objects
-from deciban.source.columns import Batch, Column
+from deciban.source.columns import Batch, Listed
 from deciban.text import packed
 
 #: No more texts are scored by the shortest way.
@@ -133,7 +133,7 @@ def _one_column(
 
 
 def _in_parts(name: str, texts: Sequence[Any]) -> source.Scan:
-    """Texts packed some at a time: no second copy of all of them is made."""
+    """Texts some at a time: no second copy of all of them is made."""
     whole = texts if isinstance(texts, list) else list(texts)
 
     def read() -> Iterator[Batch]:
@@ -141,10 +141,8 @@ def _in_parts(name: str, texts: Sequence[Any]) -> source.Scan:
         while stop < len(whole):
             start, stop = stop, until(whole, stop, TEXTS, CHARACTERS)
             part = whole[start:stop]
-            try:
-                column: Column = packed(part)
-            except InputError:  # other kinds of holes, or no texts: said as of any column
-                column = objects.column(name, part)
+            # Other kinds of holes, or no texts, are said as of any column.
+            column = Listed(part) if plain(part) else objects.column(name, part)
             yield Batch(len(part), {name: column})
 
     return source.Scan((name,), read)

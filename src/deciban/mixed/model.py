@@ -40,6 +40,10 @@ Matrices = dict[str, Any]
 PRIOR = 1.0
 
 
+#: What is derived from the counts alone, however texts are read.
+_WITHOUT_READINGS = ("choices", "log_prior", "missing_columns", "blocks", "_words")
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """All that training leaves behind; everything else is derived when it is asked for."""
@@ -267,7 +271,12 @@ class Model:
             for name, reading in found.items()
             if name not in self.readings or reading.rows >= self.readings[name].rows
         }
-        return replace(self, readings={**self.readings, **better}) if better else self
+        if not better:
+            return self
+        new = replace(self, readings={**self.readings, **better})
+        kept = {name: value for name, value in self.__dict__.items() if name in _WITHOUT_READINGS}
+        new.__dict__.update(kept)
+        return new
 
     def chosen(self, sample: Sample) -> dict[str, Reading]:
         """How counted rows want the columns of text to be read."""
@@ -275,7 +284,7 @@ class Model:
             return {}
         n_rows, n_classes = sample.kept, len(self.counts.classes)
         every = max(1, n_rows * n_classes // readings.WORK)
-        part = joined(sample.parts).taken(np.arange(0, n_rows, every))
+        part = joined(list(sample.every(every)))
         y, one = part.codes_among(self.counts.classes), np.minimum(part.weights, 1.0)
         found = {}
         for words in self._words:

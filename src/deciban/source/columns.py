@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -26,6 +27,7 @@ __all__ = [
     "Booleans",
     "Column",
     "Integers",
+    "Listed",
     "Numbers",
     "Strings",
     "Times",
@@ -141,6 +143,47 @@ class Strings:
         return _known(texts, self.missing)
 
 
+class Listed(Strings):
+    """Texts of Python, or None: they are turned into UTF-8 when that is asked for.
+
+    Some rows of them cost no copy.
+
+    >>> column = taken(Listed(["spam", None, "é"]), np.array([2, 1]))
+    >>> column.tolist(), column.data.tolist()
+    (['é', None], [195, 169])
+    """
+
+    def __init__(self, listed: list[str | None]) -> None:
+        self.__dict__["listed"] = listed
+
+    def __len__(self) -> int:
+        return len(self.__dict__["listed"])
+
+    @cached_property
+    def _written(self) -> tuple[NDArray[np.int64], NDArray[np.uint8], Mask]:
+        return texts.utf8(self.__dict__["listed"])
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:  # type: ignore[override]
+        """Where the bytes of each text start."""
+        return self._written[0]
+
+    @property
+    def data(self) -> NDArray[np.uint8]:  # type: ignore[override]
+        """The bytes of all texts."""
+        return self._written[1]
+
+    @property
+    def missing(self) -> Mask:  # type: ignore[override]
+        """True where there is no text."""
+        return self._written[2]
+
+    def taken(self, rows: NDArray[np.intp]) -> Listed:
+        """Some texts."""
+        listed = self.__dict__["listed"]
+        return Listed([listed[row] for row in rows.tolist()])
+
+
 @dataclass(frozen=True, eq=False)
 class Times:
     """Microseconds since 1970-01-01 UTC, or since midnight for the time of a day.
@@ -199,6 +242,8 @@ def taken(column: Column, rows: NDArray[np.intp]) -> Column:
     """
     if isinstance(column, Numbers):
         return Numbers(column.values[rows], column.whole)
+    if isinstance(column, Listed):
+        return column.taken(rows)
     missing = column.missing[rows]
     if not isinstance(column, Strings):
         return replaced(column, column.values[rows], missing)
@@ -212,6 +257,8 @@ def joined(columns: Sequence[Column]) -> Column:
     [1.0, 2.0]
     """
     first = columns[0]
+    if all(isinstance(column, Listed) for column in columns):
+        return Listed([text for column in columns for text in vars(column)["listed"]])
     missing = np.concatenate([column.missing for column in columns])
     texts = [column for column in columns if isinstance(column, Strings)]
     if not isinstance(first, Strings):
