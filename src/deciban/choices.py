@@ -73,6 +73,8 @@ class Wishes:
     smoothing: Any = "auto"
     method: str = "bayes"
     text: str = "auto"
+    min_df: float = 1
+    max_words: int | None = None
 
     def smoothing_of(self, column: str) -> float | None:
         """The smoothing stated for a column; None is for the counts to choose."""

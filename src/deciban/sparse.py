@@ -79,7 +79,7 @@ class SparseSum:
     @property
     def keys(self) -> Keys:
         """The key of every entry."""
-        return self.cells * self.n_classes + self.classes
+        return np.asarray(self.cells * self.n_classes + self.classes)
 
     @property
     def amounts(self) -> FloatArray:

@@ -208,7 +208,13 @@ class BayesClassifier(Answering):
         ]
 
     def _rule(self) -> Tokenizer:
-        return usual() if self.tokenizer is None else tokenizer(self.tokenizer)
+        rule = usual() if self.tokenizer is None else tokenizer(self.tokenizer)
+        if rule.buckets is not None:
+            raise ParameterError(
+                f"phrases are weighed by name, not in {rule.buckets} buckets.",
+                hint="leave buckets out, or use NaiveBayes",
+            )
+        return rule
 
     def _check_parameters(self) -> int:
         """The seed; everything else is checked as well."""

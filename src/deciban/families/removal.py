@@ -26,7 +26,11 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Smoothed:
-    """Counts with what smoothing adds to each: logarithms, and totals of classes and the others."""
+    """Counts, the logarithms of what smoothing makes of them, and the totals of classes.
+
+    ``others`` are the totals of all other classes. Where smoothing takes away from counts,
+    totals are of what is left; what it adds is not in them.
+    """
 
     amount: SparseSum
     classes: NDArray[np.int32]
@@ -38,13 +42,12 @@ class Smoothed:
     @classmethod
     def of(cls, amount: SparseSum, extra: float) -> Smoothed:
         """Logarithms are those above that of a word which a class does not have."""
-        n_classes, n_words = amount.shape
+        n_classes = amount.n_classes
         values, of, add = amount.amounts, amount.classes.astype(np.int32), max(extra, 0.0)
         more = values + extra
         np.maximum(more, 0.0, out=more)
-        absent = n_words - np.bincount(of, minlength=n_classes)
-        totals = np.bincount(of, more, n_classes) + add * absent
-        others = amount.by_cell.sum() - amount.by_class + add * n_words
+        totals = amount.by_class if add else np.bincount(of, more, n_classes).astype(np.float64)
+        others = amount.by_cell.sum() - amount.by_class
         with np.errstate(divide="ignore"):
             logs = np.log(more, out=more)
         logs -= np.log(add) if add else 0.0

@@ -57,14 +57,16 @@ def shares(
 
     Counts of word w lie at ``starts[w] .. starts[w + 1]``; ``logs`` has the logarithms of
     the smoothed ones, minus that of ``extra`` where it is above zero. Entry i of the texts
-    stays in the vocabulary where ``kept[i]``. Totals are those of all smoothed counts.
+    stays in the vocabulary where ``kept[i]``. Totals are those of all counts; what is
+    added to each, if it is above zero, is added to a total when the text is gone from it:
+    the other way round, little of it would be left.
     """
     cdef:
         const uint8_t[::1] stays = kept.view(np.uint8)
         Py_ssize_t row, n_classes = own.shape[1], i, p, c, true, lost
         bint others = rest.shape[0] > 0, smooth = extra > 0, found
         double x, w, size, n, after, add = max(extra, 0.0), base = log(extra) if extra > 0 else 0.0
-        double own_gone, rest_gone, shared, apart, log_apart, alike
+        double own_gone, rest_gone, shared, apart, log_apart, alike, added
         int64_t[::1] possible = np.zeros(n_classes, dtype=np.int64)
         int64_t held, vetoed, word
     with nogil:
@@ -77,12 +79,12 @@ def shares(
                 x, word, found = data[i], indices[i], False
                 if not stays[i]:
                     lost += 1
-                    rest_gone += by_cell[word] + add
+                    rest_gone += by_cell[word]
                     n = 0.0
                     for p in range(starts[word], starts[word + 1]):
                         if classes[p] == true:
                             n = amounts[p]
-                    own_gone += max(n + extra, 0.0)
+                    own_gone += n if smooth else max(n + extra, 0.0)
                     continue
                 size += x
                 held += 1
@@ -97,7 +99,7 @@ def shares(
                     if c == true:
                         found = True
                         after = max(difference(n, w * x) + extra, 0.0)
-                        own_gone += max(n + extra, 0.0) - after
+                        own_gone += (n if smooth else max(n + extra, 0.0)) - max(after - add, 0.0)
                         if after > 0:
                             own[row, c] += x * (log(after) - base)
                             possible[c] += 1
@@ -114,7 +116,6 @@ def shares(
                         rest[row, c] += x * (log(after) - log_apart)
                 if not found:       # it was never counted
                     after = max(extra - w * x, 0.0)
-                    own_gone += add - after
                     if after > 0:
                         own[row, true] += x * (log(after) - base)
                         possible[true] += 1
@@ -123,19 +124,22 @@ def shares(
                     if others:
                         rest[row, true] += x * (log(by_cell[word] + add) - log_apart)
             alike = log(max(<double>(by_cell.shape[0] - lost), 1.0))
+            added = add * (by_cell.shape[0] - lost)
             for c in range(n_classes):
-                after = own_totals[c] - (own_gone if c == true else lost * add)
-                if c == true and after <= ROUNDING * own_totals[c]:
-                    after = 0.0
+                after = remaining(own_totals[c], own_gone if c == true else 0.0) + added
                 own[row, c] = normed(own[row, c] + shared, size, after, alike)
                 if (vetoed and c == true) or (not smooth and possible[c] < held):
                     if size > 0 and after > 0:
                         own[row, c] = -INFINITY
                 if others:
-                    after = rest_totals[c] - (lost * add if c == true else rest_gone)
-                    if c != true and after <= ROUNDING * rest_totals[c]:
-                        after = 0.0
+                    after = remaining(rest_totals[c], 0.0 if c == true else rest_gone) + added
                     rest[row, c] = normed(rest[row, c] + apart, size, after, alike)
+
+
+cdef inline double remaining(double total, double gone) noexcept nogil:
+    """What is left of a total; what the rounding of fractional weights leaves is not a word."""
+    cdef double left = total - gone
+    return left if gone == 0 or left > ROUNDING * total else 0.0
 
 
 cdef inline double normed(double said, double size, double total, double alike) noexcept nogil:

@@ -41,7 +41,7 @@ PRIOR = 1.0
 
 
 #: What is derived from the counts alone, however texts are read.
-_WITHOUT_READINGS = ("choices", "log_prior", "missing_columns", "blocks", "_words")
+_WITHOUT_READINGS = ("choices", "log_prior", "missing_columns", "blocks", "words")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,11 @@ class Model:
         if self.missing_columns:
             tables["missing"] = self._missing_table()
         for name in self.schema.texts:
-            tables[text_block(name)] = texts.some(self.counts.tables[texts.BLOCK], name)
+            tables[text_block(name)] = texts.limited(
+                texts.some(self.counts.tables[texts.BLOCK], name),
+                self.wishes.min_df,
+                self.wishes.max_words,
+            )
         return Counts(self.counts.classes, self.counts.weight, tables)
 
     def _missing_table(self) -> Table:
@@ -141,7 +145,7 @@ class Model:
             return self.readings[name]
         stated = self.wishes.smoothing_of(name)
         if stated is None:
-            table = texts.some(self.counts.tables[texts.BLOCK], name)
+            table = self.blocks.tables[text_block(name)]
             key = (
                 "amount"
                 if self.wishes.text in ("auto", "multinomial", "complement")
@@ -170,7 +174,7 @@ class Model:
 
     def matrices(self, batch: Batch) -> Matrices:
         """What every block scores of some rows."""
-        out: Matrices = {text_block(words.name): words.bags(batch) for words in self._words}
+        out: Matrices = {text_block(words.name): words.bags(batch) for words in self.words}
         if len(out) == len(self.blocks.tables):
             return out
         numbers, codes = self.columns(batch)
@@ -186,7 +190,8 @@ class Model:
         return out
 
     @cached_property
-    def _words(self) -> list[texts.Words]:
+    def words(self) -> list[texts.Words]:
+        """The known words of every column of text."""
         return [
             texts.Words.of(self.blocks.tables[text_block(name)], name, self.tokenizer)
             for name in self.schema.texts
@@ -287,7 +292,7 @@ class Model:
         part = joined(list(sample.every(every)))
         y, one = part.codes_among(self.counts.classes), np.minimum(part.weights, 1.0)
         found = {}
-        for words in self._words:
+        for words in self.words:
             table = self.blocks.tables[text_block(words.name)]
             trial = Trial(
                 table,

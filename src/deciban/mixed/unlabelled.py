@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import scores, sparse
+from deciban import labels, scores, sparse
 from deciban.cells import Cells
 from deciban.choices import Choice
 from deciban.counts import Counts, Table, merge
@@ -247,7 +247,9 @@ class Unlabelled:
         names = self.model.schema.texts
         if not names:
             return {}
-        bags, cells = self.model.matrices(part.batch), self.model.counts.tables[texts.BLOCK].cells
+        bags = self.model.matrices(part.batch)
+        known = tuple(words.known for words in self.model.words)
+        cells = Cells(labels.narrowed(names), known)
         parts = [em.soft("words", bags[text_block(name)], weight, cells) for name in names]
         sums = {
             key: SparseSum.of(np.concatenate([p[key] for p in parts], axis=1)) for key in parts[0]

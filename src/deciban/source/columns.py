@@ -164,17 +164,17 @@ class Listed(Strings):
         return texts.utf8(self.__dict__["listed"])
 
     @property
-    def offsets(self) -> NDArray[np.int64]:  # type: ignore[override]
+    def offsets(self) -> NDArray[np.int64]:
         """Where the bytes of each text start."""
         return self._written[0]
 
     @property
-    def data(self) -> NDArray[np.uint8]:  # type: ignore[override]
+    def data(self) -> NDArray[np.uint8]:
         """The bytes of all texts."""
         return self._written[1]
 
     @property
-    def missing(self) -> Mask:  # type: ignore[override]
+    def missing(self) -> Mask:
         """True where there is no text."""
         return self._written[2]
 

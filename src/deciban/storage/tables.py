@@ -233,7 +233,7 @@ def _amounts(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[np.fl
 
 def _sparse(arrays: Arrays, name: str, shape: tuple[int, int]) -> SparseSum:
     """Entries in the order of cells and classes, none twice."""
-    n = len(arrays[f"{name}.values"]) if np.ndim(arrays.get(f"{name}.values")) else 0
+    n = arrays[f"{name}.values"].size if f"{name}.values" in arrays else 0
     starts = _array(arrays, f"{name}.starts", np.int64, (shape[1] + 1,))
     of = _array(arrays, f"{name}.classes", np.int32, (n,))
     values = _amounts(arrays, f"{name}.values", (n,))

@@ -20,8 +20,6 @@ __all__ = ["Tally"]
 
 FloatArray = NDArray[np.float64]
 Sums = dict[str, SparseSum]
-#: Words, classes, and amounts and documents of pairs that were counted.
-Entries = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]]
 #: A sink takes no more tokens than twice this.
 MOST = 1 << 31
 
@@ -40,7 +38,7 @@ class Tally:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
-        self.words = Vocabulary()
+        self.words = tokenizer.vocabulary()
         self.classes: Labels = labels.objects(())
         self.sinks: list[Pairs] = []
         self.room = 0
@@ -68,6 +66,7 @@ class Tally:
 def united(tallies: Iterable[Tally], classes: Labels) -> tuple[Labels, Sums]:
     """The words of several tallies in their order, and the sums of these classes.
 
+    Buckets are numbers, of which only those are named that something fell into.
     The tallies are used up.
     """
     mine = list(tallies)
@@ -75,16 +74,23 @@ def united(tallies: Iterable[Tally], classes: Labels) -> tuple[Labels, Sums]:
     while mine:
         tally = mine.pop(0)
         at = labels.positions(tally.classes, classes).astype(np.int32)
-        codes = np.arange(len(words)) if tally.words is words else words.add(tally.words)
+        codes = np.arange(len(words))
+        if isinstance(words, Vocabulary) and isinstance(tally.words, Vocabulary):
+            codes = codes if tally.words is words else words.add(tally.words)
         while tally.sinks:
             whole.absorb(tally.sinks.pop(), codes.astype(np.int32), at)
-    entries = whole.result()
+    code, of, counted = whole.result()
     del whole, tally  # what is not needed any more makes room
+    if not isinstance(words, Vocabulary):
+        names, places = np.unique(code, return_inverse=True)
+        return names.astype(np.int64), _sums(places, of, counted, (len(classes), len(names)))
     order = words.order()
+    place = np.empty(len(words), dtype=np.int64)
+    place[order] = np.arange(len(words))
     tokens = np.empty(len(words), dtype=object)
     tokens[:] = words.tokens()
     del words
-    return tokens[order], _sums(entries, order, len(classes))
+    return tokens[order], _sums(place[code], of, counted, (len(classes), len(tokens)))
 
 
 def _largest(tallies: list[Tally], classes: Labels) -> Pairs:
@@ -98,15 +104,14 @@ def _largest(tallies: list[Tally], classes: Labels) -> Pairs:
     return Pairs(np.empty(0, np.int64), max(len(classes), 1), None, wide)
 
 
-def _sums(entries: Entries, order: NDArray[np.intp], n_classes: int) -> Sums:
-    """The sums of words that are put in some order."""
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    word, of, sums = entries
-    keys = place[word] * n_classes + of
-    at, shape = np.argsort(keys), (n_classes, len(order))
-    keys = keys[at]
+def _sums(
+    word: NDArray[np.int64], of: NDArray[np.int32], counted: NDArray[Any], shape: tuple[int, int]
+) -> Sums:
+    """The sums of pairs of words and classes, by their places."""
+    keys = word * shape[0] + of
+    order = np.argsort(keys)
+    keys = keys[order]
     return {
-        name: SparseSum.of_keys(keys, sums[at, i], shape)
+        name: SparseSum.of_keys(keys, counted[order, i], shape)
         for i, name in enumerate(("amount", "documents"))
     }
