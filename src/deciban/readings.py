@@ -36,8 +36,8 @@ SCALES = np.exp(np.linspace(np.log(0.01), 0.0, 24))
 TYPICAL = 100.0
 #: A row that a class cannot have costs this many nats.
 LARGE = 700.0
-#: Rows times classes that are looked at.
-WORK = 16_000
+#: Rows times classes that are looked at, and words of all texts.
+WORK, WORDS = 16_000, 1 << 19
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,15 @@ class Trial:
     times: FloatArray
     prior: FloatArray
     method: Method
+
+    @staticmethod
+    def stride(tables: Iterable[Table], n_rows: int) -> int:
+        """Every so many of the counted rows are enough."""
+        every = 1
+        for table in tables:
+            size = table.sums["documents"].by_cell.sum() / max(table.rows.sum(), 1.0)
+            every = max(every, n_rows * len(table.rows) // WORK, int(n_rows * size) // WORDS)
+        return every
 
     def best(self, column: str, text: str, smoothings: Iterable[float]) -> Reading:
         """The reading of least leave-one-out loss."""

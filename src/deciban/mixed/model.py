@@ -287,13 +287,11 @@ class Model:
         """How counted rows want the columns of text to be read."""
         if not self.schema.texts or not sample.parts:
             return {}
-        n_rows, n_classes = sample.kept, len(self.counts.classes)
-        every = max(1, n_rows * n_classes // readings.WORK)
-        part = joined(list(sample.every(every)))
+        tables = [self.blocks.tables[text_block(words.name)] for words in self.words]
+        part = joined(list(sample.every(Trial.stride(tables, sample.kept))))
         y, one = part.codes_among(self.counts.classes), np.minimum(part.weights, 1.0)
         found = {}
-        for words in self.words:
-            table = self.blocks.tables[text_block(words.name)]
+        for words, table in zip(self.words, tables, strict=True):
             trial = Trial(
                 table,
                 words.bags(part.batch),
