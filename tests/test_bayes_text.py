@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from deciban import BayesClassifier, NaiveBayes, load, storage
-from deciban.bayes.words import ratios
+from deciban.bayes.weighing import ratios
 from deciban.errors import InputError, ModelFileError, ParameterError
 from deciban.text import Tokenizer
 
@@ -78,7 +78,8 @@ def test_words_in_their_places_add_up(fitted):
     assert all(text[start:stop] == word for word, start, stop, _ in said)
     assert {"not", "good"} <= {word.lower() for word, *_ in said}
     margins = np.sum([values for *_, values in said], axis=0)
-    found = fitted.model_.texts[0].margins(fitted._rows([text]).batches().__next__())[0]
+    batch = next(fitted._rows([text]).batches())
+    found = sum(words.margins(batch)[0] for words in fitted.model_.texts)
     np.testing.assert_allclose(margins, found * 10 / np.log(10), atol=1e-9)
     assert fitted._word_evidence("text", "") == []
 
@@ -119,9 +120,10 @@ SPOILT = {
     "no words": lambda about, names, arrays: names.clear(),
     "twice": lambda about, names, arrays: names.update(phrases_0=names["phrases_0"][[0] * 9]),
     "numbers": lambda about, names, arrays: names.update(phrases_0=np.arange(9)),
-    "rule": lambda about, names, arrays: about.update(tokenizers=[{"rule": "none"}]),
-    "no record": lambda about, names, arrays: about.update(tokenizers=[3]),
-    "no rules": lambda about, names, arrays: about.update(tokenizers=[]),
+    "rule": lambda about, names, arrays: about["texts"][0].update(tokenizer={"rule": "none"}),
+    "no record": lambda about, names, arrays: about.update(texts=[3, 4]),
+    "no rules": lambda about, names, arrays: about.update(texts=[]),
+    "a column of none": lambda about, names, arrays: about["texts"][1].update(column="other"),
     "columns": lambda about, names, arrays: about.update(columns=[]),
 }
 
@@ -143,7 +145,7 @@ def test_a_table_with_texts_and_numbers():
     x = rng.normal(size=len(y)) + 2 * y
     X = pd.DataFrame({"x": x, "said": texts, "k": rng.choice(["a", "b"], len(y))})
     m = BayesClassifier(kinds={"said": "text"}).fit(X, y)
-    assert [view.name for view in m.report_.views][-1] == "said"
+    assert [view.name for view in m.report_.views][-2:] == ["said", "said, in pieces"]
     alone = BayesClassifier().fit(X[["x", "k"]], y)
     assert m.report_.loss < 0.5 * alone.report_.loss
     joint = m.predict_joint_log_proba(X)

@@ -1,6 +1,7 @@
 """Tokens: scikit-learn's analyser as the oracle for words, exact cases, laws, bad input."""
 
 import re
+import unicodedata
 from collections import Counter
 
 import numpy as np
@@ -24,6 +25,7 @@ rules = st.builds(
     accents=st.booleans(),
     one_letter=st.booleans(),
     numbers=st.booleans(),
+    signs=st.booleans(),
     stop_words=st.none() | st.just(("ab", "我")),
 )
 
@@ -101,6 +103,32 @@ def test_spans_show_the_tokens(text, rule):
         for start, stop, token in found:
             shown = text[start:stop] if rule.case else text[start:stop].lower()
             assert shown == token or set(text) & set("Σİ")
+
+
+@given(texts, st.sampled_from([(1, 1), (1, 3), (2, 5), (7, 9)]), st.booleans(), st.booleans())
+def test_spans_of_characters(text, sizes, within, accents):
+    rule = Tokenizer(characters=sizes, within=within, accents=accents)
+    found = rule.spans(text)
+    assert Counter(token for _, _, token in found) == Counter(rule.tokens(text))
+    if not accents and not set(text) & set("Σİ"):
+        assert all(text[a:b].lower().split() == token.split() for a, b, token in found)
+
+
+def test_signs_are_words():
+    rule = Tokenizer(signs=True, ngrams=(1, 2))
+    assert rule.tokens("So good!? 我爱。") == [
+        *("so", "so good", "good", "good !", "!", "! ?", "?"),
+        *("我", "我爱", "爱", "。"),
+    ]
+    assert Tokenizer(signs=True).tokens("a €5 😀\u0301_\0") == ["€", "😀"]
+    assert Tokenizer(signs=True, stop_words=["!"]).tokens("oh!") == ["oh"]
+
+
+@given(st.text(st.sampled_from(ODD + "!?.,€😀“”—")))
+def test_signs_are_those_that_unicode_says(text):
+    pattern = "".join(c for c in set(text) if unicodedata.category(c)[0] in "PS" and c != "_")
+    wanted = re.findall(rf"\w+|[{re.escape(pattern)}]" if pattern else r"\w+", text)
+    assert Tokenizer("words", signs=True, one_letter=True, case=True).tokens(text) == wanted
 
 
 @given(st.lists(st.none() | texts), rules, st.booleans())

@@ -20,7 +20,7 @@ pool, as far as rows that neither has seen bear it out.
 
 Read in this order: ``margins`` (what a view says, its loss), ``folds``,
 ``columns`` (what views see), ``evidence``, ``linear``, ``trees``, ``pairs``,
-``pool``, ``words``, ``terms`` and ``model`` (all of it together), ``learning``,
+``pool``, ``words``, ``weighing``, ``terms`` and ``model`` (all of it together), ``learning``,
 ``report``, ``files``, and the estimator.
 """
 

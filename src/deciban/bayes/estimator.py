@@ -15,7 +15,7 @@ from deciban.bayes import files
 from deciban.bayes.learning import learn, steps
 from deciban.bayes.model import Model
 from deciban.bayes.report import Report
-from deciban.bayes.words import usual
+from deciban.bayes.words import readings
 from deciban.choices import Wishes
 from deciban.counts import Counts
 from deciban.errors import ModelFileError, ParameterError
@@ -52,9 +52,9 @@ class BayesClassifier(Answering):
     evidence of the counts, each column weighed; linear terms and products of
     numbers; shallow boosted trees; and what AODE says. How far each is believed
     is fitted on rows that it has not seen: the counts leave a row out, all else
-    is learned in five folds. Of texts, words and phrases of up to three words are
-    weighed, each as far as the counts of the classes let it be; what texts and
-    other columns know is added. ``report_`` says what was chosen. The answer still
+    is learned in five folds. Of texts, phrases of up to three words and pieces of
+    words are weighed, each as far as the counts of the classes let it be; what texts
+    and other columns know is added. ``report_`` says what was chosen. The answer still
     adds up, column by column, in decibans.
 
     All rows are held in memory while it learns, and are gone over many times;
@@ -70,8 +70,8 @@ class BayesClassifier(Answering):
     memory_limit
         the most bytes that the pairs of AODE may need; where they need more, it has no share
     tokenizer
-        what a word is: a :class:`deciban.text.Tokenizer`, by default phrases of one to
-        three words of any script
+        what a word is: a :class:`deciban.text.Tokenizer`; by default phrases of one to
+        three words of any script, and pieces of words where texts are not very long
     random_state
         the seed that deals rows out to folds; the same seed gives the same model
     progress
@@ -129,14 +129,14 @@ class BayesClassifier(Answering):
             rows.remember(self)
             # Many small problems: threads of BLAS would only wait for each other.
             shown = wanted(self.progress)
-            n_steps, limits = steps(rows.schema), (int(self.max_rows), int(self.memory_limit))
+            read = readings(part.batch, rows.schema.texts, self.tokenizer)
+            n_steps = steps(rows.schema, read)
+            limits = int(self.max_rows), int(self.memory_limit)
             with (
                 threadpool_limits(1, "blas"),
                 Progress("learning", n_steps, shown=shown) as progress,
             ):
-                self.model_ = learn(
-                    rows.schema, self._rule(), counted, part, *limits, seed, progress.add
-                )
+                self.model_ = learn(rows.schema, read, counted, part, *limits, seed, progress.add)
             self.classes_ = counted.counts.classes
         return self
 
@@ -200,21 +200,12 @@ class BayesClassifier(Answering):
     def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
         """The words of a text, where they are, and what each says for every class, in decibans."""
         model: Model = self._model()  # type: ignore[assignment]
-        return [
-            (word, start, stop, (said * DECIBANS).tolist())
-            for words in model.texts
-            if words.name == column
-            for word, start, stop, said in words.spoken(text)
-        ]
-
-    def _rule(self) -> Tokenizer:
-        rule = usual() if self.tokenizer is None else tokenizer(self.tokenizer)
-        if rule.buckets is not None:
-            raise ParameterError(
-                f"phrases are weighed by name, not in {rule.buckets} buckets.",
-                hint="leave buckets out, or use NaiveBayes",
-            )
-        return rule
+        heard: dict[tuple[int, int], Any] = {}
+        for words in model.texts:
+            if words.name == column:
+                for _, start, stop, said in words.spoken(text):
+                    heard[start, stop] = heard.get((start, stop), 0.0) + said * DECIBANS
+        return [(text[a:b], a, b, heard[a, b].tolist()) for a, b in sorted(heard)]
 
     def _check_parameters(self) -> int:
         """The seed; everything else is checked as well."""
@@ -230,7 +221,11 @@ class BayesClassifier(Answering):
                 f'progress must be "auto", True or False, got {self.progress!r}.',
                 hint='"auto" shows a bar on a terminal',
             )
-        tokenizer(self.tokenizer)
+        if tokenizer(self.tokenizer).buckets is not None:
+            raise ParameterError(
+                f"phrases are weighed by name, not in buckets, got {self.tokenizer!r}.",
+                hint="leave buckets out, or use NaiveBayes",
+            )
         return int(self.random_state)
 
 

@@ -59,7 +59,7 @@ def to_stored(model: Model, parameters: dict[str, Any], target: str | None, name
         "named": named,
         "counted": dict(counted.description),
         "columns": [asdict(column) for column in model.schema.columns],
-        "tokenizers": [words.tokenizer.describe() for words in model.texts],
+        "texts": [{"column": w.name, "tokenizer": w.tokenizer.describe()} for w in model.texts],
         "share_of_pairs": None if model.pairs is None else model.terms.pairs,
         "report": {
             **asdict(model.report),
@@ -86,7 +86,7 @@ def from_stored(stored: Stored) -> Model:
         "named",
         "counted",
         "columns",
-        "tokenizers",
+        "texts",
         "share_of_pairs",
         "report",
     )
@@ -128,10 +128,11 @@ def _texts(
     n_classes: int,
 ) -> tuple[Words, ...]:
     """The phrases of every column of text, with what each says."""
-    rules, out = field(about, "tokenizers", list), []
-    if len(rules) != len(schema.texts) or len(phrases) != len(rules):
+    stated = [_read(entry) for entry in field(about, "texts", list)]
+    if {name for name, _ in stated} != set(schema.texts) or len(phrases) != len(stated):
         raise ModelFileError("every column of text needs its tokenizer and its phrases.")
-    for j, (name, rule) in enumerate(zip(schema.texts, rules, strict=True)):
+    out = []
+    for j, (name, rule) in enumerate(stated):
         known = phrases.get(f"phrases_{j}")
         if known is None or not all(isinstance(phrase, str) for phrase in known.tolist()):
             raise ModelFileError(f"the phrases of {name!r} are not there, or are no texts.")
@@ -141,13 +142,17 @@ def _texts(
         rarity = _floats(arrays, f"rarity_{j}", (len(known),))
         if np.any(rarity < 1.0):
             raise ModelFileError(f"a phrase of {name!r} is in more texts than there are.")
-        out.append(Words(name, _tokenizer(rule), labels.objects(known.tolist()), weights, rarity))
+        out.append(Words(name, rule, labels.objects(known.tolist()), weights, rarity))
     return tuple(out)
 
 
-def _tokenizer(rule: Any) -> Tokenizer:
+def _read(entry: Any) -> tuple[str, Tokenizer]:
+    """A column of text, and how it is read."""
+    if not isinstance(entry, dict):
+        raise ModelFileError("how a text is read must be a record.")
+    only(entry, "column", "tokenizer")
     try:
-        return Tokenizer(**rule)
+        return field(entry, "column", str), Tokenizer(**field(entry, "tokenizer", dict))
     except (TypeError, ParameterError) as error:
         raise ModelFileError(f"the tokenizer is not known: {error}") from None
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deciban.aode.model import Model as Pairs
 from deciban.bayes import columns as seeing
-from deciban.bayes import evidence, folds, linear, pairs, pool, trees, words
+from deciban.bayes import evidence, folds, linear, pairs, pool, trees, weighing
 from deciban.bayes.columns import Columns
 from deciban.bayes.folds import Rows
 from deciban.bayes.linear import Linear
@@ -19,16 +19,19 @@ from deciban.bayes.model import Model
 from deciban.bayes.report import Report, View
 from deciban.bayes.terms import Terms
 from deciban.bayes.trees import Grown
-from deciban.bayes.words import Read, Words
+from deciban.bayes.weighing import Read
+from deciban.bayes.words import Words
 from deciban.mixed.model import Model as Counted
 from deciban.mixed.parts import Part
 from deciban.schema import Schema
 from deciban.text import Tokenizer
 
+Readings = Sequence[tuple[str, Tokenizer]]
 
-def steps(schema: Schema) -> int:
+
+def steps(schema: Schema, readings: Readings) -> int:
     """How many times ``learn`` tells that a step is done."""
-    return 2 * len(schema.texts) + (5 + folds.FOLDS if _plain(schema) else 0)
+    return 2 * len(readings) + (5 + folds.FOLDS if _plain(schema) else 0)
 
 
 def _plain(schema: Schema) -> bool:
@@ -76,7 +79,7 @@ class Pooled:
 
 def learn(
     schema: Schema,
-    tokenizer: Tokenizer,
+    readings: Readings,
     counted: Counted,
     whole: Part,
     most: int,
@@ -89,13 +92,12 @@ def learn(
     part = whole if step == 1 else whole.taken(np.arange(0, whole.batch.n_rows, step))
     seen = _seen(counted, part, seed)
     if seen.n_classes == 1:
-        return _of_one_class(schema, tokenizer, counted, seen, whole)
+        return _of_one_class(schema, readings, counted, seen, whole)
     table = _table(counted, seen, whole, limit, tell) if _plain(schema) else None
+    batch = seen.part.batch
     read = [
-        words.learn(
-            name, tokenizer, seen.part.batch, seen.y, seen.weight, seen.start, seen.splits, tell
-        )
-        for name in schema.texts
+        weighing.learn(name, rule, batch, seen.y, seen.weight, seen.start, seen.splits, tell)
+        for name, rule in readings
     ]
     return _joined(schema, counted, seen, whole, table, read)
 
@@ -207,7 +209,7 @@ def _joined(
         constants = constants + factor * text.constants
     views = () if table is None else table.views
     views += tuple(
-        View(text.words.name, float(factor), loss(text.judged, seen.y, seen.weight), text.note)
+        View(text.words.title, float(factor), loss(text.judged, seen.y, seen.weight), text.note)
         for text, factor in zip(read, believed, strict=True)
     )
     weights = np.empty(0) if table is None else table.weights
@@ -268,10 +270,10 @@ def _report(
 
 
 def _of_one_class(
-    schema: Schema, tokenizer: Tokenizer, counted: Counted, seen: Seen, whole: Part
+    schema: Schema, readings: Readings, counted: Counted, seen: Seen, whole: Part
 ) -> Model:
     report = Report(whole.batch.n_rows, len(seen.y), 0.0, 0.0)
-    silent = tuple(Words.nothing(name, tokenizer) for name in schema.texts)
+    silent = tuple(Words.nothing(name, rule) for name, rule in readings)
     terms = _nothing(counted, seen)
     return Model(schema, counted, None, seen.columns, terms, report, silent)
 

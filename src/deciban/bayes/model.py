@@ -108,7 +108,7 @@ class Model:
             own = [j for j, column in enumerate(self.schema.columns) if not column.texts]
             out[:, own] += terms.pairs * self.pairs.explain(batch)
         for words in self.texts:
-            out[:, self.schema.names.index(words.name)] = words.margins(batch)
+            out[:, self.schema.names.index(words.name)] += words.margins(batch)
         return out
 
 

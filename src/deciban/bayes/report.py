@@ -30,7 +30,7 @@ class Report:
 
     >>> print(Report(10, 10, 0.3, 0.7, (View("linear", 1.0, 0.3, "penalty 3"),)))
     10 rows; log loss 0.3000 on unseen rows (0.7000 from class frequencies alone)
-      linear    share 1.00  log loss 0.3000  penalty 3
+      linear  share 1.00  log loss 0.3000  penalty 3
     """
 
     rows: int
@@ -46,9 +46,10 @@ class Report:
             f"{self.rows} rows{some}; log loss {self.loss:.4f} on unseen rows "
             f"({self.prior_loss:.4f} from class frequencies alone)"
         )
-        return "\n".join([head, *map(_line, self.views)])
+        width = max((len(view.name) for view in self.views), default=0)
+        return "\n".join([head, *(_line(view, width) for view in self.views)])
 
 
-def _line(view: View) -> str:
+def _line(view: View, width: int) -> str:
     loss = "not used       " if view.loss is None else f"log loss {view.loss:.4f}"
-    return f"  {view.name:9} share {view.share:.2f}  {loss}  {view.note}".rstrip()
+    return f"  {view.name:{width}}  share {view.share:.2f}  {loss}  {view.note}".rstrip()

@@ -25,6 +25,7 @@ cdef enum:      # what a character is; text/characters.py makes the table
     MARK = 4
     DIGIT = 8
     SPACE = 16
+    SIGN = 32
 
 cdef enum:      # what a character is folded to, if not to another
     NOTHING = -1
@@ -268,7 +269,8 @@ cdef class Scanner:
                 f, kind, unspaced = written, WORD, False
                 at += 1
             else:
-                kind, unspaced = 0, False
+                f, unspaced = at[0], False
+                kind = self.classes[f] & SIGN
                 at += 1
             if holding:
                 if simple and holding == IN_WORD and self.kind == IN_WORD:
@@ -288,6 +290,10 @@ cdef class Scanner:
                 if not unspaced and self.digits and kind & DIGIT:
                     f, digit = 48, True
                 out += encoded(f, out)
+            elif kind & SIGN:
+                out += encoded(f, out)
+                self.finish(out - self.buffer, IN_WORD, self.shortest)
+                out = self.buffer + self.used
         if holding:
             self.finish(out - self.buffer, holding, length)
 

@@ -3,7 +3,8 @@
 Conventions
 -----------
 - ``classes()`` is one byte per code point below ``0x40000``, a sum of ``WORD``,
-  ``UNSPACED``, ``MARK``, ``DIGIT`` and ``SPACE``; beyond, nothing is a word.
+  ``UNSPACED``, ``MARK``, ``DIGIT``, ``SPACE`` and, if asked for, ``SIGN`` (punctuation,
+  symbols); beyond, nothing is a word.
 - ``folds(case, accents)`` says what each character becomes: another character,
   ``NOTHING``, or ``AWKWARD`` where that is several characters or depends on the
   neighbours; such a text is folded as a whole by ``folded``.
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 __all__ = ["classes", "folded", "folds"]
 
-WORD, UNSPACED, MARK, DIGIT, SPACE = 1, 2, 4, 8, 16
+WORD, UNSPACED, MARK, DIGIT, SPACE, SIGN = 1, 2, 4, 8, 16, 32
 NOTHING, AWKWARD = -1, -2
 
 #: Planes 0 to 3; no later one has letters, digits or white space.
@@ -38,12 +39,20 @@ _UNSPACED = [
 
 
 @cache
-def classes() -> NDArray[np.uint8]:
-    """One byte a code point.
+def classes(signs: bool = False) -> NDArray[np.uint8]:
+    """One byte a code point; ``signs`` are told from other characters only if asked for.
 
     >>> [int(classes()[ord(c)]) for c in "a_7 .我"]
     [1, 1, 9, 16, 0, 3]
+    >>> [int(classes(signs=True)[ord(c)]) for c in "a.!€"]
+    [1, 32, 32, 32]
     """
+    if signs:
+        out = classes().copy()
+        rest = np.flatnonzero(out[:_LAST_CASED] == 0)
+        out[[c for c in rest if unicodedata.category(chr(c))[0] in "PS"]] = SIGN
+        out.flags.writeable = False
+        return out
     every = np.arange(_LAST, dtype="<u4").view("<U1")
     out = np.strings.isalnum(every).astype(np.uint8)
     out[ord("_")] = WORD

@@ -69,6 +69,7 @@ class Tokenizer:
     one_letter : keep words of one letter.
     numbers : write every run of digits as one "0", so that all numbers of two
         or more digits are one token.
+    signs : keep punctuation, symbols and emoji, each a word of its own.
     stop_words : words to leave out, as they are after folding.
     buckets : count tokens in so many buckets, by their hash, instead of one by
         one: a bound on memory for streams without an end. Tokens that share a
@@ -86,6 +87,7 @@ class Tokenizer:
     accents: bool = False
     one_letter: bool = False
     numbers: bool = False
+    signs: bool = False
     stop_words: tuple[str, ...] | None = None
     segmenter: Segmenter | None = None
     buckets: int | None = None
@@ -161,8 +163,8 @@ class Tokenizer:
     def spans(self, text: str) -> list[tuple[int, int, str]]:
         """Where the tokens of a text are: ``text[start:stop]`` became the token.
 
-        Only single words, and characters and pairs of unspaced scripts, have a
-        place; rules with n-grams, characters or a segmenter show their words.
+        Only single words, characters, and pairs of unspaced scripts have a place;
+        rules with n-grams or a segmenter show their words.
 
         >>> Tokenizer().spans("No Spam!")
         [(0, 2, 'no'), (3, 7, 'spam')]
@@ -244,7 +246,7 @@ class Tokenizer:
     def _scanner(self) -> Scanner:
         mode = WORDS if self.characters is None else EDGES if self.within else CHARACTERS
         return Scanner(
-            classes(),
+            classes(self.signs),
             folds(self.case, self.accents),
             self._fold,
             mode,
