@@ -10,8 +10,8 @@ from hypothesis.extra import numpy as hnp
 
 from deciban import rounding
 from deciban.families import words
-from deciban.kernels import sinks
-from deciban.kernels.sinks import Pairs
+from deciban.kernels import tally as kernel
+from deciban.kernels.tally import Pairs
 from deciban.settings import Settings
 from deciban.sparse import SparseSum, joined
 from deciban.text import Tally, Tokenizer, packed
@@ -104,11 +104,11 @@ def test_pairs_are_those_of_a_table(direct, data):
     weight = np.array(
         data.draw(st.lists(st.integers(1, 3), min_size=len(texts), max_size=len(texts)))
     )
-    rule, usual = Tokenizer(one_letter=True, ngrams=(1, 2)), sinks.DIRECT
+    rule, usual = Tokenizer(one_letter=True, ngrams=(1, 2)), kernel.DIRECT
     for w in (None, weight.astype(np.float64)):
         vocabulary = rule.vocabulary()
         expected = rule.count(packed(texts), vocabulary, y, 4, w, documents=True)
-        sinks.DIRECT = direct
+        kernel.DIRECT = direct
         try:
             tally = Tally(rule)
             for row in range(len(texts)):  # rows one by one: sinks and classes grow
@@ -116,7 +116,7 @@ def test_pairs_are_those_of_a_table(direct, data):
                 tally.add(packed(texts[row : row + 1]), y[row : row + 1], np.zeros(1, int), some)
             names, sums = tally.result(np.arange(4))
         finally:
-            sinks.DIRECT = usual
+            kernel.DIRECT = usual
         assert names.tolist() == sorted(vocabulary.tokens())
         at = vocabulary.codes(names.tolist())
         np.testing.assert_array_equal(sums["amount"].dense(), expected.tokens[:, at])
@@ -134,12 +134,23 @@ def test_a_sink_is_followed_by_another_before_it_is_full(monkeypatch):
     np.testing.assert_array_equal(sums["documents"].dense(), [[5.0, 5.0]])
 
 
+def test_rows_with_and_without_weights():
+    tally, ham = Tally(Tokenizer()), np.array(["ham"])
+    for weight in (None, np.array([0.5]), None):
+        tally.add(packed(["spam spam"]), ham, np.array([0]), weight)
+    _, sums = tally.result(ham)
+    np.testing.assert_array_equal(sums["amount"].dense(), [[5.0]])
+    np.testing.assert_array_equal(sums["documents"].dense(), [[2.5]])
+
+
 def test_weights_are_not_added_to_integers():
     one, rule = np.zeros(1, dtype=np.int64), Tokenizer()
     plain, weighted = Pairs(one, 1, None), Pairs(one, 1, np.array([0.5]))
     rule.scan(packed(["spam"]), rule.vocabulary(), True, weighted)
     with pytest.raises(TypeError, match="weights cannot be added"):
         plain.absorb(weighted, np.zeros(1, np.int32), np.zeros(1, np.int32))
+    with pytest.raises(TypeError, match="weights, or none"):
+        weighted.aim(one, None)
 
 
 # ---------------------------------------------------------------------- texts left out

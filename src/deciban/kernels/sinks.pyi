@@ -12,30 +12,9 @@ class Table(Sink):
         binary: bool,
         documents: bool,
     ) -> None: ...
-    def aim(self, y: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None: ...
     def result(
         self, n_codes: int
     ) -> tuple[NDArray[np.int64 | np.float64], NDArray[np.int64 | np.float64] | None]: ...
-
-DIRECT: int
-
-class Pairs(Sink):
-    taken: int
-    weighted: bool
-    def __init__(
-        self,
-        y: NDArray[np.int64],
-        n_classes: int,
-        weight: NDArray[np.float64] | None,
-        weighted: bool = False,
-    ) -> None: ...
-    def absorb(
-        self, other: Pairs, codes: NDArray[np.int32], classes: NDArray[np.int32]
-    ) -> None: ...
-    def aim(self, y: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None: ...
-    def result(
-        self,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint32 | np.float64]]: ...
 
 class Rows(Sink):
     def __init__(self, n_rows: int, unique: bool, binary: bool) -> None: ...

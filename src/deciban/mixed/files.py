@@ -37,6 +37,7 @@ _KEYS = (
     "tokenizer",
     "readings",
 )
+_OTHERS = ("smoothing", "min_df", "max_words")
 _UNITS = ("", "date", "timestamp", "time")
 
 
@@ -149,8 +150,8 @@ def _wishes(about: Any) -> Wishes:
         check_words(entry["min_df"], entry["max_words"])
     except ParameterError as error:
         raise ModelFileError(str(error)) from None
-    limits: dict[str, Any] = {name: entry[name] for name in ("min_df", "max_words")}
-    return Wishes(smoothing=stated, **words, **limits)
+    wished: dict[str, Any] = {**words, **{n: entry.get(n) for n in _OTHERS}}
+    return Wishes(**wished)
 
 
 def _tokenizer(about: Any) -> Tokenizer:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import labels
-from deciban.kernels.sinks import Pairs
+from deciban.kernels.tally import Pairs
 from deciban.labels import Labels
 from deciban.source.columns import Strings
 from deciban.sparse import SparseSum
@@ -52,7 +52,7 @@ class Tally:
         if len(self.classes) > self.room:
             self.room = max(len(self.classes), 2 * self.room)
             self.sinks.append(Pairs(codes, self.room, weight))
-        elif self.sinks[-1].taken > MOST:
+        elif self.sinks[-1].taken > MOST or self.sinks[-1].weighted != (weight is not None):
             self.sinks.append(Pairs(codes, self.room, weight))
         else:
             self.sinks[-1].aim(codes, weight)
