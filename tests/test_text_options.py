@@ -197,6 +197,20 @@ def test_limits_come_back_from_a_file_and_hold_for_rows_without_a_label(tmp_path
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
+def test_words_that_have_decayed_are_used_still():
+    model = NaiveBayes(calibrate=False).fit(["good film", "bad film"], [1, 0]).decay(0.1)
+    assert sorted(used(model)) == ["bad", "film", "good"]
+
+
+def test_limits_where_no_row_has_a_label():
+    texts = ["ball goal team once"] + ["ball goal team"] * 20 + ["vote law party"] * 20
+    model = NaiveBayes(n_classes=2, min_df=2).fit(texts, [None] * 41)
+    found = model.predict(texts)
+    assert len(set(found[:21])) == len(set(found[21:])) == 1
+    assert found[0] != found[-1]
+    assert "once" not in used(model)
+
+
 def test_no_word_is_enough():
     model = NaiveBayes(min_df=9, calibrate=False).fit(["good", "bad", "bad"], [1, 0, 0])
     np.testing.assert_allclose(model.predict_proba(["bad"]), [[0.6, 0.4]])

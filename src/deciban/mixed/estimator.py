@@ -322,7 +322,7 @@ class NaiveBayes(Scoring):
             return counts
         if len(counts.classes):
             self._adopt(counts, None)
-        done = complete(self.model_, aside, sample, plan)
+        done = complete(self.model_.with_all_words(), aside, sample, plan)
         self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
         return done.counts
 

@@ -306,6 +306,10 @@ class Model:
             found[words.name] = trial.best(words.name, self.wishes.text, smoothings)
         return found
 
+    def with_all_words(self) -> Model:
+        """The same model without limits on words: how many texts have them is not known yet."""
+        return replace(self, wishes=replace(self.wishes, min_df=1, max_words=None))
+
     def calibrated(self, calibration: Calibration | None) -> Model:
         """The same model with another calibration; what was derived does not depend on it."""
         new = replace(self, calibration=calibration)

@@ -58,6 +58,8 @@ def limited(table: Table, min_df: float, max_words: int | None) -> Table:
     """
     documents, amount = (table.sums[key].by_cell for key in ("documents", "amount"))
     least = min_df if isinstance(min_df, int) else min_df * table.rows.sum()
+    if isinstance(min_df, int) and min_df == 1:
+        least = 0  # no limit: texts that have decayed are less than one
     keep = documents >= (1 - rounding.ROUNDING) * least
     if max_words is not None and keep.sum() > max_words:
         least = np.partition(amount[keep], -max_words)[-max_words]
