@@ -63,8 +63,8 @@ def test_the_filter_adds_one_header(trained):
 
 
 @pytest.mark.parametrize(
-    "wrong", [("--store", "nowhere"), ("--stroe", "x"), ("--lost", "much"), ("--store",), ("file",),
-              ("--unsure=-1",)],
+    "wrong", [("--store", "nowhere"), ("--stroe", "x"), ("-q",), ("--lost", "much"), ("--store",),
+              ("file",), ("--unsure=-1",)],
 )  # fmt: skip
 def test_whatever_goes_wrong_the_filter_passes_the_message_on(trained, wrong):
     ended = run("mail", "filter", *wrong, stdin=b"Subject: x\r\n\r\n\0caf\xc3\xa9")
@@ -131,9 +131,11 @@ def test_mistakes_in_the_command_line(folder, arguments, said):
 
 
 def test_files_that_cannot_be_used(trained):
-    assert (
-        "does not exist" in (e := run("mail", "learn", "--spam", "nowhere").err) or "No such" in e
-    )
+    for command in (("learn", "--spam"), ("train", "--ham"), ("classify",), ("explain",)):
+        for path, shown in (("nowhere", "nowhere"), ("", "''")):
+            ended = run("mail", *command, path)
+            assert ended.err.startswith(f"error: {shown} cannot be read: No such file"), command
+            assert "Hint: give a Maildir" in ended.err
     assert run("mail", "classify", "nowhere").code == 3
     assert run("mail", "train", "--spam", "nowhere").code == 1
     (trained / "mail.db").write_bytes(b"no store at all" * 99)
@@ -141,6 +143,41 @@ def test_files_that_cannot_be_used(trained):
         ended = run("mail", command, "new")
         assert ended.code == 1
         assert "is damaged or no store" in ended.err
+
+
+def test_folders_without_messages(trained):
+    (trained / "empty").mkdir()
+    for command in ("classify", "explain"):
+        ended = run("mail", command, "empty")
+        assert (ended.code, ended.out) == (3 if command == "classify" else 1, "")
+        assert "there are no messages in empty. Hint: give a Maildir" in ended.err
+    assert done("mail", "learn", "--spam", "empty") == "there were no messages to read\n"
+    assert "there were no messages to read" in done("mail", "train", "--spam", "empty")
+
+
+def test_one_class_alone_tells_nothing_apart(folder):
+    said = done("mail", "train", "--spam", "spam")
+    assert said.endswith("nothing can be told apart before it has some ham\n")
+    assert run("mail", "classify", stdin=NEW_SPAM).out == "unsure; p=0.5000; evidence=+0.0dB\n"
+
+
+def test_the_standard_input_by_its_name(trained):
+    assert (
+        run("mail", "classify", "-", stdin=NEW_HAM).out
+        == run("mail", "classify", stdin=NEW_HAM).out
+    )
+    assert done("mail", "learn", "--ham", "-", stdin=NEW_HAM) == "learnt 1\n"
+
+
+def test_a_store_that_others_keep(trained, monkeypatch):
+    judged = run("mail", "classify", "new").out
+    monkeypatch.setattr("deciban.mail.tables.os.access", lambda *_: False)
+    before = sorted(trained.iterdir())
+    assert run("mail", "classify", "new").out == judged
+    assert sorted(trained.iterdir()) == before
+    ended = run("mail", "unlearn", "ham")
+    assert ended.code == 1
+    assert "mail.db cannot be written: attempt to write a readonly database. Hint" in ended.err
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")

@@ -15,9 +15,8 @@ from deciban.mail.envelope import canonical, digest, with_header, without_header
 from deciban.mail.mailboxes import Place, places, read, split
 from deciban.mail.mime import parsed
 from deciban.mail.tokens import tokens
-from deciban.mail.words import _PERHAPS_UNSPACED, words
-from deciban.text import Tokenizer
-from deciban.text.characters import UNSPACED, classes
+from deciban.mail.words import LONGEST, hosts, words
+from deciban.text import Tokenizer, scripts
 
 PIECES = st.sampled_from(
     [
@@ -168,16 +167,50 @@ def test_pages():
     } <= found
 
 
-@given(st.text(st.characters(max_codepoint=127)) | st.text(st.characters(max_codepoint=0x2E7F)))
+UNSPACED = [
+    chr(code) for first, last in scripts.UNSPACED for code in range(first, min(last, first + 600))
+]
+LETTERS = st.one_of(
+    st.characters(max_codepoint=127), st.characters(codec="utf-8"), st.sampled_from(UNSPACED)
+)
+
+
+def distinct(find, *arguments, **options):
+    found = set()
+    find(found, *arguments, **options)
+    return found
+
+
+def short(tokens):
+    return {token for token in tokens if len(token) <= LONGEST}
+
+
+@given(st.text(LETTERS))
 @example("ΟΔΟΣ İstanbul “naïve” e\u0301te\u0301 हिन्दी عربي \u0dff\u1cff")
+@example("abc我爱 你x9ページ・カ\u3099 ๙ กำ\u0e31 \u0e31ก ဘာ \x1c\x85_一")
 def test_words_are_those_of_the_tokenizer(text):
-    assert words(text) == Tokenizer().tokens(text)
+    assert distinct(words, text) == short(Tokenizer().tokens(text))
+    prefixed = {f"x:{word}" for word in distinct(words, text) if not word[0].isdigit()}
+    assert distinct(words, text, "x:", numbers=False) == prefixed
 
 
-def test_every_unspaced_character_is_left_to_the_tokenizer():
-    unspaced = [chr(i) for i, kind in enumerate(classes()) if kind & UNSPACED]
-    assert len(unspaced) > 90_000
-    assert all(_PERHAPS_UNSPACED.match(c) for c in unspaced)
+@given(st.text(st.one_of(LETTERS, st.sampled_from("ab1-_.·²٣"))))
+@example("mx.example.org 192.0.2.1 .a.b. c..d.e 1.2 x.1 1.x -.- a.b.c.d")
+def test_hosts_come_with_what_is_above_them(text):
+    expected = set()
+    for host in re.findall(r"[\w-]+(?:\.[\w-]+)+", text.lower()):
+        names = host.split(".")
+        inner = range(1, len(names) - 1)
+        address = names[-1].isdigit()
+        expected.add(host)
+        expected |= {".".join(names[: i + 1] if address else names[i:]) for i in inner}
+    assert distinct(hosts, text) == expected
+
+
+def test_every_character_is_read_as_by_the_tokenizer():
+    every = "".join(map(chr, range(0xD800))) + "".join(map(chr, range(0xE000, 0x40000)))
+    for text in (every, " a".join(every), "我".join(every)):
+        assert distinct(words, text) == short(Tokenizer().tokens(text))
 
 
 # Mailboxes

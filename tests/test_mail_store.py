@@ -5,8 +5,9 @@ from itertools import count
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 
 from deciban import decision
 from deciban.errors import (
@@ -214,6 +215,29 @@ def test_belief_is_finite_whatever_was_seen(levels):
     offset, slope = believed(levels)
     assert np.isfinite([offset, slope]).all()
     assert abs(offset) < 20
+
+
+LEVELS = st.dictionaries(
+    st.integers(-150, 150),
+    st.tuples(st.integers(0, 60), st.integers(0, 60)).map(lambda pair: Pair(*pair)),
+    max_size=12,
+)
+
+
+@given(LEVELS)
+@example({-150: Pair(37, 0), -61: Pair(0, 3), -10: Pair(0, 7), 2: Pair(1, 0), 40: Pair(0, 29)})
+def test_belief_is_the_best_there_is(levels):
+    x = np.array(list(levels)) / DECIBANS
+    ham, spam = np.array(list(levels.values()), dtype=float).reshape(-1, 2).T
+
+    def loss(belief):
+        odds = belief[0] + belief[1] * x
+        prior = (belief[0] ** 2 + (belief[1] - 0.25) ** 2) / 2
+        return ham @ np.logaddexp(0, odds) + spam @ np.logaddexp(0, -odds) + prior
+
+    found = believed(levels)
+    peer = minimize(loss, (0.0, 0.25), method="BFGS")
+    assert loss(found) <= peer.fun + 1e-6
 
 
 @given(st.floats(-80, 80), st.floats(0, 1000), st.floats(0, 2))

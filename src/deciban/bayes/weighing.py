@@ -38,8 +38,11 @@ from deciban.text.parts import encode
 
 #: Phrases of fewer texts are left out.
 LEAST = 2
-#: No more coefficients are learned: of many classes, the rarest phrases are left out.
-MOST = 4_000_000
+#: No more coefficients are learned: of many classes, the longest phrases are left out, then
+#: the rarest.
+MOST = 6_000_000
+#: Longer phrases are no news to the counts, which would hear their words once more.
+HEARD = 2
 #: What is added to the texts of a class that have a phrase.
 SMOOTHING = 1.0
 #: A ratio nearer to zero is taken to be this.
@@ -95,7 +98,8 @@ def learn(
     alone = np.tile(start, (len(y), 1))
     if not len(phrases) or not splits:
         return Read(Words.nothing(name, tokenizer, len(start)), start, np.inf, (), alone)
-    tried = [(Texts(X, y, weight, start), rarity) for X, rarity in ways]
+    heard = lengths(tokenizer, phrases.tolist()) <= HEARD
+    tried = [(Texts(X, heard, y, weight, start), rarity) for X, rarity in ways]
     texts, rarity = min(tried, key=lambda way: way[0].lost_by_counts(splits))
     penalty = _penalty(texts, splits[:TRIED])
     tell()
@@ -129,9 +133,13 @@ def _penalty(texts: Texts, splits: Sequence[tuple[Rows, Rows]]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """Texts as unit rows of phrases, their classes and weights, and margins to start from."""
+    """Texts as unit rows of phrases, their classes and weights, and margins to start from.
+
+    ``heard`` are the phrases that the counts speak of.
+    """
 
     X: Any
+    heard: NDArray[np.bool_]
     y: NDArray[np.intp]
     weight: FloatArray
     start: FloatArray
@@ -140,15 +148,14 @@ class Texts:
         """The coefficients of the regression and of the counts, (phrases + 1, classes)."""
         problem = self.problem(rows)
         W = _solved(problem, np.zeros_like(problem.prior.centre), penalty)
-        said = complements(self._counts(rows))
-        return centred(all_scores(W)), np.vstack([said, np.zeros((1, said.shape[1]))])
+        return centred(all_scores(W)), self._complements(rows)
 
     def lost_by_counts(self, splits: Sequence[tuple[Rows, Rows]]) -> float:
         """The loss of rows held out, where the counts alone speak."""
         alone = np.tile(self.start, (len(self.y), 1))
         said = np.empty_like(alone)
         for inside, held in splits:
-            said[held] = self.X[held] @ complements(self._counts(inside))
+            said[held] = self.said(held, self._complements(inside))
         strength = pool.strengths(said[None], alone, self.y, self.weight)
         return loss(alone + strength * said, self.y, self.weight)
 
@@ -168,6 +175,12 @@ class Texts:
         offset = one_score(np.tile(self.start, (len(rows), 1)))
         prior = Prior(np.zeros_like(precision), precision)
         return Problem(Sparse(self.X[rows]), self.y[rows], prior, self.weight[rows], offset)
+
+    def _complements(self, rows: Rows) -> FloatArray:
+        """The coefficients of the counts, (phrases + 1, classes)."""
+        said = np.zeros((len(self.heard) + 1, len(self.start)))
+        said[:-1][self.heard] = complements(self._counts(rows)[self.heard])
+        return said
 
     def _counts(self, rows: Rows) -> FloatArray:
         """How much of the texts of each class each phrase is, (phrases, classes).
@@ -219,6 +232,29 @@ def complements(counts: FloatArray) -> FloatArray:
     return np.asarray(said * (size.mean() / np.maximum(size, np.finfo(float).tiny)))
 
 
+def lengths(tokenizer: Tokenizer, phrases: Sequence[str]) -> NDArray[np.intp]:
+    """How many words phrases have; a piece of a word counts as one.
+
+    >>> lengths(Tokenizer(ngrams=(1, 2)), ["so", "so good"]).tolist()
+    [1, 2]
+    """
+    if tokenizer.characters is not None or tokenizer.ngrams[1] == 1:
+        return np.ones(len(phrases), dtype=np.intp)
+    return np.array([phrase.count(" ") + 1 for phrase in phrases], dtype=np.intp)
+
+
+def _fewer(
+    kept: NDArray[np.intp], texts: NDArray[np.intp], long: NDArray[np.intp], n_classes: int
+) -> NDArray[np.intp]:
+    """As many phrases as there is room for: without the longest, then without the rarest."""
+    room, least = max(1, MOST // n_classes), LEAST
+    if len(kept) > room:
+        kept = kept[long <= HEARD]
+    while np.count_nonzero(texts[kept] >= least) > room:
+        least += 1
+    return kept[texts[kept] >= least]
+
+
 def _counted(
     tokenizer: Tokenizer, batch: Batch, name: str, n_classes: int
 ) -> tuple[Labels, list[tuple[Any, FloatArray]]]:
@@ -229,16 +265,13 @@ def _counted(
     vocabulary = Vocabulary()
     found = encode(tokenizer, strings(batch, name), vocabulary, binary=True)
     texts = np.bincount(found.codes, minlength=len(vocabulary))
-    least, room = LEAST, max(1, MOST // n_classes)
-    while np.count_nonzero(texts >= least) > room:
-        least += 1
     order = vocabulary.order()
-    kept = order[texts[order] >= least]
+    kept, tokens = order[texts[order] >= LEAST], vocabulary.tokens()
+    kept = _fewer(kept, texts, lengths(tokenizer, [tokens[code] for code in kept]), n_classes)
     place = np.full(len(vocabulary), -1, dtype=np.int64)
     place[kept] = np.arange(len(kept))
     codes = place[found.codes]
     known = np.concatenate([[0], np.cumsum(codes >= 0)])
-    tokens = vocabulary.tokens()
     phrases = labels.objects([tokens[code] for code in kept])
     rarity = np.log(len(found.pointers) / (1.0 + texts[kept])) + 1.0
     pointers, codes = known[found.pointers], codes[codes >= 0]

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from deciban.errors import DecibanError, ParameterError
 
-__all__ = ["CODES", "Options", "classify", "default_store", "run", "screen"]
+__all__ = ["CODES", "Options", "classify", "default_store", "from_input", "run", "screen"]
 
 CODES = {"spam": 0, "ham": 1, "unsure": 2}
 ERROR, TRY_LATER = 3, 75
@@ -55,13 +55,13 @@ def run(arguments: Sequence[str]) -> int | None:
 def classify(options: Options, files: Sequence[str] = ()) -> int:
     """Say what messages are: the code of a single one, and 0 for several."""
     from deciban.mail.lessons import read, score
-    from deciban.mail.mailboxes import Place, places
+    from deciban.mail.mailboxes import Place, some
     from deciban.mail.mailboxes import read as contents
     from deciban.mail.store import Store
     from deciban.mail.verdict import Costs, judged
 
     costs = Costs(options.lost, options.unsure).checked()
-    found: list[Place | None] = list(places(files)) if files else [None]
+    found: Sequence[Place | None] = [None] if from_input(files) else some(files)
     with Store(options.store or default_store()) as store:
         for place in found:
             raw = contents(place) if place else sys.stdin.buffer.read()
@@ -94,6 +94,11 @@ def screen(arguments: Sequence[str]) -> int:
     return code
 
 
+def from_input(files: Sequence[str] | None) -> bool:
+    """Whether messages come from the standard input: no files are named, or ``-`` is."""
+    return not files or list(files) == ["-"]
+
+
 def default_store() -> str:
     """``$DECIBAN_MAIL``, or ``mail.db`` where the desktop standard has the data of programs."""
     named = os.environ.get("DECIBAN_MAIL")
@@ -123,15 +128,17 @@ def _parsed(arguments: Sequence[str]) -> tuple[Options, list[str]]:
         argument = left.pop(0)
         if argument == "--":
             return Options(**chosen), files + left
-        if not argument.startswith("--"):
+        if not argument.startswith("-") or argument == "-":
             files.append(argument)
             continue
-        name, equals, value = argument[2:].partition("=")
+        option, equals, value = argument.partition("=")
+        name = option.removeprefix("--")
         if name not in Options._fields:
-            raise ParameterError(f"there is no option --{name}.", hint="see deciban mail --help")
+            hint = "there are --store, --lost and --unsure; see deciban mail --help"
+            raise ParameterError(f"there is no option {option}.", hint=hint)
         if not equals:
             if not left:
-                raise ParameterError(f"--{name} needs a value.", hint="see deciban mail --help")
+                raise ParameterError(f"{option} needs a value.", hint="see deciban mail --help")
             value = left.pop(0)
         chosen[name] = value if name == "store" else _number(name, value)
     return Options(**chosen), files
@@ -141,7 +148,10 @@ def _number(name: str, value: str) -> float:
     try:
         return float(value)
     except ValueError:
-        raise ParameterError(f"--{name} must be a number, got {value!r}.") from None
+        message = f"--{name} must be a number >= 0, got {value!r}."
+        raise ParameterError(
+            message, hint="100 for --lost and 0.2 for --unsure are usual"
+        ) from None
 
 
 def _failed(error: Exception, code: int) -> int:

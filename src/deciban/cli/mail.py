@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json as json_
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Annotated, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deciban.cli import options as o
-from deciban.cli.delivery import Options, default_store
+from deciban.cli.delivery import Options, default_store, from_input
+
+if TYPE_CHECKING:
+    from deciban.mail.mailboxes import Place
 
 app = typer.Typer(
     name="mail",
@@ -94,8 +97,10 @@ def classify(
     raise typer.Exit(delivery.classify(Options(store, lost, unsure), files or ()))
 
 
-@app.command()
-def learn(
+@app.command("learn", help="Learn messages as spam or as ham; one that is known is left alone.")
+@app.command("relearn", help="Correct a mistake: learn as this class, and no longer as the other.")
+def teach(
+    context: typer.Context,
     files: Messages = None,
     spam: IsSpam = False,
     ham: IsHam = False,
@@ -103,11 +108,15 @@ def learn(
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Learn messages as spam or as ham; one that is known already is left alone."""
+    """Learn messages, by the function that has the name of the command."""
+    if spam == ham:
+        raise typer.BadParameter(
+            "say which of the two the messages are", param_hint="--spam, --ham"
+        )
     from deciban.mail import lessons
 
-    is_spam = _is_spam(spam, ham)
-    _each(files, store, lambda s, m: lessons.learn(s, m, is_spam), json, quiet, create=True)
+    work = lessons.learn if context.info_name == "learn" else lessons.relearn
+    _each(files, store, lambda s, m: work(s, m, spam), json, quiet, create=True)
 
 
 @app.command()
@@ -121,22 +130,6 @@ def unlearn(
 
 
 @app.command()
-def relearn(
-    files: Messages = None,
-    spam: IsSpam = False,
-    ham: IsHam = False,
-    store: Store = "",
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-) -> None:
-    """Correct a mistake: learn messages as this class, and no longer as the other."""
-    from deciban.mail import lessons
-
-    is_spam = _is_spam(spam, ham)
-    _each(files, store, lambda s, m: lessons.relearn(s, m, is_spam), json, quiet, create=True)
-
-
-@app.command()
 def explain(
     files: Messages = None,
     store: Store = "",
@@ -147,12 +140,13 @@ def explain(
 ) -> None:
     """Show what decided about messages, in decibans: positive speaks for spam."""
     from deciban.mail.lessons import read, score
+    from deciban.mail.mailboxes import some
     from deciban.mail.store import Store
     from deciban.mail.verdict import Costs, judged
 
     costs = Costs(lost, unsure).checked()
     with Store(store or default_store()) as opened:
-        for raw in _messages(files):
+        for raw in _messages(files, some):
             scored = score(opened, read(raw))
             verdict = judged(scored, costs)
             tokens = sorted(scored.tokens.items(), key=lambda item: (-abs(item[1]), item[0]))
@@ -163,14 +157,6 @@ def explain(
                 "others": {"count": len(tokens[top:]), "evidence": sum(w for _, w in tokens[top:])},
             }
             _print(facts, _explained, json)
-
-
-def _is_spam(spam: bool, ham: bool) -> bool:
-    if spam == ham:
-        raise typer.BadParameter(
-            "say which of the two the messages are", param_hint="--spam, --ham"
-        )
-    return spam
 
 
 def _each(
@@ -184,25 +170,28 @@ def _each(
 ) -> None:
     """Do the same to each message, in a transaction of its own, and print what became of them."""
     from deciban.mail.lessons import read
+    from deciban.mail.mailboxes import places
     from deciban.mail.store import Store
 
     found = Counter[str]()
     with Store(store or default_store(), create=create) as opened:
-        for raw in _messages(files):
+        for raw in _messages(files, places):
             found[work(opened, read(raw))] += 1
     _print(dict(found), _outcomes, json, quiet)
     if found["conflict"]:
         raise typer.Exit(1)
 
 
-def _messages(files: list[str] | None) -> Iterator[bytes]:
+def _messages(
+    files: list[str] | None, find: Callable[[list[str]], Iterable[Place]]
+) -> Iterator[bytes]:
     """The bytes of messages; the standard input may be an mbox."""
     import sys
 
     from deciban.mail import mailboxes
 
-    if files:
-        yield from map(mailboxes.read, mailboxes.places(files))
+    if files and not from_input(files):
+        yield from map(mailboxes.read, find(files))
         return
     raw = sys.stdin.buffer.read()
     for start, end in mailboxes.split(raw):
@@ -229,9 +218,15 @@ def _trained(
         yield f"left alone {known:,} that were known already"
     if conflicts:
         yield f"left alone {conflicts:,} that are given or known as the other class: see relearn"
+    if not (ham or spam or known or conflicts):
+        yield NONE
     yield f"the store has {total['ham']:,} ham and {total['spam']:,} spam"
+    missing = [name for name, count in total.items() if not count]
+    if missing:
+        yield f"nothing can be told apart before it has some {' and '.join(missing)}"
 
 
+NONE = "there were no messages to read"
 _SAID = {
     "learnt": "learnt {}",
     "moved": "moved {} from the other class",
@@ -243,6 +238,8 @@ _SAID = {
 
 
 def _outcomes(**found: int) -> Iterator[str]:
+    if not found:
+        yield NONE
     yield from (said.format(found[name]) for name, said in _SAID.items() if name in found)
 
 

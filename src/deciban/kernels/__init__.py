@@ -10,4 +10,7 @@ Conventions, the same in every kernel:
 - ``out`` is ``(rows, classes)`` and is added to, so that blocks of columns
   can be scored one after the other.
 - Every loop runs without the interpreter lock.
+
+``letters`` and ``frequencies`` are the exceptions: Python's strings in and out, under the lock,
+for a program that reads mail and must start without NumPy.
 """

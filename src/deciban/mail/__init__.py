@@ -19,6 +19,5 @@ Read in the order of a run:
 ``verdict``
     spam, ham or unsure, whichever costs least
 
-Nothing here imports NumPy unless a script has no spaces between words: a mail server starts this
-program once per message.
+Nothing here imports NumPy: a mail server starts this program once per message.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 __all__ = ["Page", "read"]
 
@@ -23,7 +23,8 @@ class Page(NamedTuple):
     tags: set[str]
 
 
-_TAG = re.compile(r"<(/?)([a-zA-Z!][a-zA-Z0-9]*)([^<>]*)>")
+_TAGS = re.compile(r"<(/?[a-zA-Z!][^<>]*)>")
+_TAG = re.compile(r"(/?)([a-zA-Z!][a-zA-Z0-9]*)(.*)", re.DOTALL)
 _LINK = re.compile(
     r"""\b(?:href|src|action|background)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.I
 )
@@ -32,6 +33,9 @@ _HIDING = re.compile(
     |opacity\s*:\s*0(?![.\d])|\shidden(?:\s|$)""",
     re.I | re.X,
 )
+#: One of these is in every attribute that is looked for.
+_LINKING = ("href", "src", "action", "background")
+_STYLES = ("none", "hidden", "font-size", "opacity")
 #: Tags inside which a word goes on.
 _INLINE = frozenset((
     "a", "abbr", "acronym", "b", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i",
@@ -74,34 +78,57 @@ def _without(text: str, start: str, end: str) -> str:
     return "".join(kept)
 
 
+class Tag(NamedTuple):
+    """What a tag does: a gap between words, links, and text that is hidden up to its end."""
+
+    name: str
+    opens: bool
+    gap: str
+    links: list[str]
+    hides: bool
+
+
 def _scanned(text: str) -> Page:
-    shown: list[str] = []
-    hidden: list[str] = []
-    links: list[str] = []
-    tags: set[str] = set()
-    into, hiding, depth, at = shown, "", 0, 0
-    for tag in _TAG.finditer(text):
-        begin, end = tag.span()
-        into.append(text[at:begin])
-        at = end
-        slash, name, rest = tag.groups()
-        name = name.lower()
-        if name not in _INLINE:
-            into.append(" ")
-        if hiding and name == hiding:
-            depth += -1 if slash else 1
+    pieces = _TAGS.split(text)  # a text, a tag, a text, ... a text
+    tags = {inside: _tag(inside) for inside in dict.fromkeys(pieces[1::2])}
+    opened = [tag for tag in tags.values() if tag.opens]
+    names, links = {tag.name for tag in opened}, [link for tag in opened for link in tag.links]
+    if not any(tag.hides for tag in opened):
+        pieces[1::2] = [tags[inside].gap for inside in pieces[1::2]]
+        return Page(_unescaped(pieces), "", links, names)
+    shown, hidden = _parted(pieces, tags)
+    return Page(_unescaped(shown), _unescaped(hidden), links, names | {"hidden"})
+
+
+def _tag(inside: str) -> Tag:
+    """What is between angle brackets; a page has far fewer different tags than tags."""
+    slash, name, rest = cast("re.Match[str]", _TAG.match(inside)).groups()
+    name = name.lower()
+    gap = "" if name in _INLINE else " "
+    if slash or not ("=" in rest or "hidden" in rest):
+        return Tag(name, not slash, gap, [], False)
+    lower = rest.lower()
+    links = _links(rest) if any(word in lower for word in _LINKING) else []
+    styled = any(word in lower for word in _STYLES)
+    hides = styled and name not in _NEVER_HIDING and bool(_HIDING.search(rest))
+    return Tag(name, True, gap, links, hides)
+
+
+def _parted(pieces: list[str], tags: dict[str, Tag]) -> tuple[list[str], list[str]]:
+    """What is shown, and what is between a tag that hides and the end of it."""
+    shown, hidden = [pieces[0]], [""]
+    into, hiding, depth = shown, "", 0
+    for inside, text in zip(pieces[1::2], pieces[2::2], strict=True):
+        tag = tags[inside]
+        into.append(tag.gap)
+        if tag.name == hiding:
+            depth += 1 if tag.opens else -1
             if not depth:
                 into, hiding = shown, ""
-        if slash:
-            continue
-        tags.add(name)
-        if "=" in rest or "hidden" in rest:
-            links += _links(rest)
-            if not hiding and name not in _NEVER_HIDING and _HIDING.search(rest):
-                into, hiding, depth = hidden, name, 1
-                tags.add("hidden")
-    into.append(text[at:])
-    return Page(_unescaped(shown), _unescaped(hidden), links, tags)
+        elif tag.hides and not hiding:
+            into, hiding, depth = hidden, tag.name, 1
+        into.append(text)
+    return shown, hidden
 
 
 def _links(attributes: str) -> list[str]:

@@ -78,6 +78,7 @@ def _add(store: Store, message: Read, spam: bool) -> None:
 
 def left_out(counts: Counts, lesson: Lesson) -> Counts:
     """The counts of a message's own tokens as if it had not been counted."""
-    one = lesson.one
-    tokens = {token: pair.minus(one) for token, pair in counts.tokens.items()}
-    return Counts(counts.totals.minus(one), {t: pair for t, pair in tokens.items() if any(pair)})
+    ham, spam = lesson.one
+    pairs = counts.tokens.items()
+    others = {t: (hams - ham, spams - spam) for t, (hams, spams) in pairs if hams + spams > 1}
+    return Counts(counts.totals.minus(lesson.one), others)

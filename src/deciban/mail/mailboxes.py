@@ -9,14 +9,16 @@ from __future__ import annotations
 import mmap
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
 from deciban.errors import FileError
 
-__all__ = ["Place", "places", "read", "split"]
+__all__ = ["Place", "places", "read", "some", "split"]
 
+_HINT = "give a Maildir, an mbox, a folder of messages, or a message"
 #: What comes before a message: an empty line, and after it "From ", a sender, a time.
 _SEPARATOR = re.compile(rb"\n\r?\n(?=From [^\n]*\d\d:\d\d[^\n]*\d{4}[^\n]*\n)")
 
@@ -46,14 +48,24 @@ def places(paths: Iterable[str]) -> Iterator[Place]:
             yield from _inside(path)
 
 
+def some(paths: Sequence[str]) -> list[Place]:
+    """All messages of files and folders, of which there must be one at least."""
+    found = list(places(paths))
+    if not found:
+        raise FileError(f"there are no messages in {', '.join(paths)}.", hint=_HINT)
+    return found
+
+
 def read(place: Place) -> bytes:
     """The bytes of a message."""
     try:
-        with Path(place.path).open("rb") as file:
+        with FileIO(place.path) as file:
+            if place.end < 0:
+                return file.readall()
             file.seek(place.start)
-            return file.read() if place.end < 0 else file.read(place.end - place.start)
+            return file.read(place.end - place.start)
     except OSError as error:
-        raise FileError(f"{place.path} cannot be read: {error.strerror}.") from None
+        raise _unreadable(place.path, error) from None
 
 
 def split(box: bytes | mmap.mmap) -> list[tuple[int, int]]:
@@ -77,7 +89,7 @@ def _files(folder: str | Path) -> Iterator[str]:
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
-        raise FileError(f"{folder} cannot be read: {error.strerror}.") from None
+        raise _unreadable(folder, error) from None
     for entry in entries:
         if entry.name.startswith("."):
             continue
@@ -90,13 +102,16 @@ def _files(folder: str | Path) -> Iterator[str]:
 def _inside(path: str) -> Iterator[Place]:
     """The messages of a file: many if it is an mbox."""
     try:
-        with Path(path).open("rb") as file:
+        with FileIO(path) as file:
             if path.endswith(".eml") or file.read(5) != b"From ":
                 yield Place(path)
                 return
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as box:
                 spans = split(box)
     except OSError as error:
-        hint = "give a Maildir, an mbox, a folder of messages, or a message"
-        raise FileError(f"{path} cannot be read: {error.strerror}.", hint=hint) from None
+        raise _unreadable(path, error) from None
     yield from (Place(path, *span) for span in spans) if len(spans) > 1 else [Place(path)]
+
+
+def _unreadable(path: str | Path, error: OSError) -> FileError:
+    return FileError(f"{str(path) or repr(path)} cannot be read: {error.strerror}.", hint=_HINT)

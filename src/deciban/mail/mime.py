@@ -8,10 +8,11 @@ understood as MIME is one part of plain text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from email.header import decode_header
 from email.message import Message
 from email.parser import Parser
+from functools import lru_cache
 from typing import NamedTuple
 
 from deciban.mail.charsets import decoded
@@ -25,7 +26,7 @@ class Part(NamedTuple):
     type: str
     charset: str
     filename: str
-    text: str
+    text: str = ""
 
 
 class Mail(NamedTuple):
@@ -37,9 +38,7 @@ class Mail(NamedTuple):
 
 #: No more than this of a part is looked at: bodies of many megabytes are attachments in disguise.
 LONGEST = 1 << 18
-_BLANK = re.compile(rb"\r?\n\r?\n|\r\r")
-_WELL_FORMED = re.compile(r"(?:[!-9;-~]++:[^\r\n]*+\n(?:[ \t][^\r\n]*+\n)*+)*+\n")
-_FIELD = re.compile(r"([!-9;-~]++):[ \t]*+([^\n]*+(?:\n[ \t][^\n]*+)*+)\n")
+_FIELDS = re.compile(r"([!-9;-~]++):([^\r\n]*+(?:\n[ \t][^\r\n]*+)*+)\n")
 _PARSER = Parser()
 
 
@@ -51,39 +50,61 @@ def parsed(raw: bytes) -> Mail:
     ([('subject', '免费')], 'Hello')
     """
     try:
-        message = _message(raw)
-        return Mail(_headers(message), list(_parts(message)))
+        start = raw.find(b"\n") + 1 if raw.startswith(b"From ") else 0  # the separator of an mbox
+        end = _end(raw, start)
+        head = raw[start:end].decode("ascii", "surrogateescape")
+        body = raw[end:].decode("ascii", "surrogateescape")
+        fields = _fields(head)
+        message = _by_package(head, body) if fields is None else _message(fields, body)
+        headers = list(message.raw_items()) if fields is None else fields
+        return Mail([(name.lower(), _header(value)) for name, value in headers], _parts(message))
     except Exception:  # the package raises all sorts of things on hostile input
         return Mail([], [Part("text/plain", "", "", decoded(raw[:LONGEST]))])
 
 
-def _message(raw: bytes) -> Message:
-    if raw.startswith(b"From "):  # the separator of an mbox
-        raw = raw[raw.find(b"\n") + 1 :]
-    blank = _BLANK.search(raw)
-    end = blank.end() if blank else len(raw)
-    message = _head(raw[:end].decode("ascii", "surrogateescape"))
-    if message.get_content_maintype() in ("multipart", "message"):
-        return _PARSER.parsestr(raw.decode("ascii", "surrogateescape"))
-    left = message.get_payload()
-    body = raw[end:].decode("ascii", "surrogateescape")
-    message.set_payload(left + body if isinstance(left, str) else body)
-    return message
+def _end(raw: bytes, start: int) -> int:
+    """Where the first empty line ends, by all kinds of line ends."""
+    end = len(raw)
+    for blank in (b"\n\n", b"\n\r\n", b"\r\r"):
+        at = raw.find(blank, start, end)
+        if at >= 0:
+            end = at + len(blank)
+    return end
 
 
-def _head(text: str) -> Message:
-    """A message of headers alone; those that are well formed are cut by one expression."""
-    if not _WELL_FORMED.fullmatch(text):
-        return _PARSER.parsestr(text, headersonly=True)
+def _fields(head: str) -> list[tuple[str, str]] | None:
+    """Headers that are well formed, by one expression; None if some are not."""
+    found = _FIELDS.findall(head)
+    length = sum(len(name) + len(value) + 2 for name, value in found) + 1
+    if length != len(head) or not head.endswith("\n\n"):
+        return None
+    return [(name, value.lstrip(" \t")) for name, value in found]
+
+
+def _message(fields: list[tuple[str, str]], body: str) -> Message:
+    """A message for the package that has only those headers that describe its content."""
     message = Message()
-    for name, value in _FIELD.findall(text):
-        message.set_raw(name, value)
-    message.set_payload("")
+    for name, value in fields:
+        if name.lower().startswith("content-"):
+            message.set_raw(name, value)
+    if not _has_parts(message):
+        message.set_payload(body)
+        return message
+    head = "".join([f"{name}: {value}\n" for name, value in message.raw_items()])
+    return _PARSER.parsestr(f"{head}\n{body}")
+
+
+def _by_package(head: str, body: str) -> Message:
+    """Headers that are not well formed may end early; what is left of them is body."""
+    message = _PARSER.parsestr(head, headersonly=True)
+    if _has_parts(message):
+        return _PARSER.parsestr(head + body)
+    message.set_payload(f"{message.get_payload()}{body}")
     return message
 
 
-def _headers(message: Message) -> list[tuple[str, str]]:
-    return [(name.lower(), _header(value)) for name, value in message.raw_items()]
+def _has_parts(message: Message) -> bool:
+    return _described(message).type.startswith(("multipart/", "message/"))
 
 
 def _header(value: str) -> str:
@@ -106,29 +127,40 @@ def _chunk(text: str | bytes, charset: str | None) -> str:
     return decoded(text, charset)
 
 
-def _parts(message: Message) -> Iterator[Part]:
-    for part in message.walk():
-        if not part.is_multipart():
-            yield _part(part)
+def _parts(message: Message) -> list[Part]:
+    return [_part(part) for part in message.walk() if not part.is_multipart()]
 
 
 def _part(part: Message) -> Part:
-    kind = part.get_content_type()
-    charset, filename = _parameters(part)
+    found = _described(part)
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         data = b""
-    readable = kind.startswith(("text/", "message/")) or (not filename and b"\0" not in data[:1024])
-    text = decoded(data[:LONGEST], charset) if readable else ""
-    return Part(kind, charset, filename, text)
+    readable = found.type.startswith(("text/", "message/")) or (
+        not found.filename and b"\0" not in data[:1024]
+    )
+    return found._replace(text=decoded(data[:LONGEST], found.charset)) if readable else found
 
 
-def _parameters(part: Message) -> tuple[str, str]:
-    """The character set and the file name; most parts have none, and looking costs time."""
-    said = f"{part.get('content-type', '')}{part.get('content-disposition', '')}".lower()
-    charset = _asked(part.get_content_charset) if "charset" in said else ""
-    filename = _asked(part.get_filename) if "name" in said else ""
-    return charset, _header(filename)
+def _described(part: Message) -> Part:
+    """What its headers say a part is, without its text."""
+    first: dict[str, str] = {}
+    for name, value in part.raw_items():
+        first.setdefault(name.lower(), value)
+    said = first.get("content-type"), first.get("content-disposition"), part.get_default_type()
+    short = len(said[0] or "") + len(said[1] or "") < 500  # nobody can make us keep long ones
+    return _description(*said) if short else _description.__wrapped__(*said)
+
+
+@lru_cache(1 << 10)  # most parts of most messages say the same, and asking takes time
+def _description(kind: str | None, disposition: str | None, default: str) -> Part:
+    part = Message()
+    part.set_default_type(default)
+    for name, value in (("Content-Type", kind), ("Content-Disposition", disposition)):
+        if value is not None:
+            part.set_raw(name, value)
+    charset, filename = _asked(part.get_content_charset), _asked(part.get_filename)
+    return Part(part.get_content_type(), charset, _header(filename))
 
 
 def _asked(question: Callable[[], str | None]) -> str:

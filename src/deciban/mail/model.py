@@ -17,7 +17,7 @@ counted like tokens, so they add up and are taken back exactly.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import exp, log
+from math import exp, log, log1p
 from typing import NamedTuple
 
 __all__ = ["Belief", "Counts", "Pair", "Scored", "believed", "level", "raw", "scored", "weights"]
@@ -70,7 +70,7 @@ class Counts(NamedTuple):
     """How many messages were learnt, and how many of them had each token."""
 
     totals: Pair
-    tokens: Mapping[str, Pair]
+    tokens: Mapping[str, tuple[int, int]]
 
 
 class Belief(NamedTuple):
@@ -78,6 +78,10 @@ class Belief(NamedTuple):
 
     offset: float
     slope: float
+
+    def moved(self, step: Belief, size: float) -> Belief:
+        """The belief after a step back, of which only a part is taken."""
+        return Belief(self.offset - size * step.offset, self.slope - size * step.slope)
 
 
 class Scored(NamedTuple):
@@ -113,16 +117,16 @@ def weights(counts: Counts) -> dict[str, float]:
     if not ham or not spam:
         return {}
     base = log((ham + 2 * PRIOR) / (spam + 2 * PRIOR))
-    strong: dict[str, float] = {}
-    sizes: dict[str, int] = {}
+    strong: dict[str, dict[str, float]] = {}
     for token, (hams, spams) in counts.tokens.items():
         weight = log((spams + PRIOR) / (hams + PRIOR)) + base
         if weight >= LEAST or weight <= -LEAST:
-            strong[token] = weight
-            name = section(token)
-            sizes[name] = sizes.get(name, 0) + 1
-    shares = {name: size**-SHARED for name, size in sizes.items()}
-    return {token: weight * shares[section(token)] for token, weight in strong.items()}
+            strong.setdefault(section(token), {})[token] = weight
+    return {
+        token: weight * len(tokens) ** -SHARED
+        for tokens in strong.values()
+        for token, weight in tokens.items()
+    }
 
 
 def raw(counts: Counts) -> float:
@@ -146,22 +150,41 @@ def believed(levels: Mapping[int, Pair]) -> Belief:
     Belief(offset=0.0, slope=0.25)
     """
     rows = [(at / DECIBANS, ham, spam) for at, (ham, spam) in levels.items()]
-    offset, slope = 0.0, SLOPE
+    belief = Belief(0.0, SLOPE)
+    loss = _loss(rows, belief)
     for _ in range(50):
-        g0, g1 = PENALTY * offset, PENALTY * (slope - SLOPE)
-        h00, h01, h11 = PENALTY, 0.0, PENALTY
-        for x, ham, spam in rows:
-            p = _sigmoid(offset + slope * x)
-            error = (ham + spam) * p - spam
-            curve = (ham + spam) * p * (1 - p)
-            g0, g1 = g0 + error, g1 + error * x
-            h00, h01, h11 = h00 + curve, h01 + curve * x, h11 + curve * x * x
-        scale = h00 * h11 - h01 * h01
-        step0, step1 = (h11 * g0 - h01 * g1) / scale, (h00 * g1 - h01 * g0) / scale
-        offset, slope = offset - step0, slope - step1
-        if abs(step0) + abs(step1) < 1e-9:
+        step = _step(rows, belief)
+        size = 1.0
+        while (less := _loss(rows, moved := belief.moved(step, size))) > loss + 1e-9:
+            size /= 2  # a full step may lead too far, and from there further and further
+        belief, loss = moved, less
+        if abs(step.offset) + abs(step.slope) < 1e-9:
             break
-    return Belief(offset, slope)
+    return belief
+
+
+def _loss(rows: list[tuple[float, int, int]], belief: Belief) -> float:
+    """What Newton's method makes small: minus the logarithm of likelihood and prior."""
+    loss = PENALTY * (belief.offset**2 + (belief.slope - SLOPE) ** 2) / 2
+    for x, ham, spam in rows:
+        odds = belief.offset + belief.slope * x
+        rest = log1p(exp(-abs(odds)))
+        loss += ham * (max(odds, 0.0) + rest) + spam * (max(-odds, 0.0) + rest)
+    return loss
+
+
+def _step(rows: list[tuple[float, int, int]], belief: Belief) -> Belief:
+    """The gradient times the inverse of the matrix of second derivatives."""
+    g0, g1 = PENALTY * belief.offset, PENALTY * (belief.slope - SLOPE)
+    h00, h01, h11 = PENALTY, 0.0, PENALTY
+    for x, ham, spam in rows:
+        p = _sigmoid(belief.offset + belief.slope * x)
+        error = (ham + spam) * p - spam
+        curve = (ham + spam) * p * (1 - p)
+        g0, g1 = g0 + error, g1 + error * x
+        h00, h01, h11 = h00 + curve, h01 + curve * x, h11 + curve * x * x
+    scale = h00 * h11 - h01 * h01
+    return Belief((h11 * g0 - h01 * g1) / scale, (h00 * g1 - h01 * g0) / scale)
 
 
 def scored(counts: Counts, belief: Belief) -> Scored:

@@ -21,7 +21,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from deciban.errors import NegativeCountError
 from deciban.mail.model import Counts, Pair
@@ -110,11 +110,14 @@ class Store:
 
     def counts(self, tokens: Iterable[str]) -> Counts:
         """What is known of these tokens, and the totals."""
+        totals = self.totals()
+        if not any(totals):
+            return Counts(totals, {})
         rows = self._connection.execute(
             "SELECT token, ham, spam FROM json_each(?) CROSS JOIN tokens ON token = value",
             (json.dumps(list(tokens), ensure_ascii=False),),
         )
-        return Counts(self.totals(), {token: Pair(ham, spam) for token, ham, spam in rows})
+        return Counts(totals, {token: Pair(ham, spam) for token, ham, spam in rows})
 
     def lesson(self, digest: bytes) -> Lesson | None:
         """What was learnt from a message, if anything."""
@@ -122,17 +125,24 @@ class Store:
         row = self._connection.execute(query, (digest,)).fetchone()
         return Lesson(digest, bool(row[0]), row[1]) if row else None
 
+    def known(self, digests: Iterable[bytes]) -> dict[bytes, Lesson]:
+        """What was learnt from those of these messages that are known."""
+        if not any(self.totals()):
+            return {}
+        found = ((digest, self.lesson(digest)) for digest in digests)
+        return {digest: lesson for digest, lesson in found if lesson}
+
     def vocabulary(self) -> int:
         """How many tokens are known."""
         return int(self._connection.execute("SELECT count(*) FROM tokens").fetchone()[0])
 
     # Changes
 
-    def add(self, lessons: Iterable[Lesson], tokens: Mapping[str, Pair]) -> None:
+    def add(self, lessons: Iterable[Lesson], tokens: Mapping[str, tuple[int, int]]) -> None:
         """Record lessons that are not known yet, and count the tokens of all of them."""
+        self._more("tokens", tokens)
         rows = list(lessons)
         self._connection.executemany("INSERT INTO lessons VALUES (?, ?, ?)", rows)
-        self._more("tokens", tokens)
         self._more("levels", _at_levels(rows))
         self._total(rows, 1)
 
@@ -143,15 +153,15 @@ class Store:
         self._less("levels", _at_levels([lesson]))
         self._total([lesson], -1)
 
-    def _more(self, table: str, counts: Mapping[str, Pair] | Mapping[int, Pair]) -> None:
+    def _more(self, table: str, counts: Mapping[Any, tuple[int, int]]) -> None:
         name = table[:-1]
         self._connection.executemany(
             f"INSERT INTO {table} VALUES (?, ?, ?) ON CONFLICT ({name}) DO UPDATE SET"
             " ham = ham + excluded.ham, spam = spam + excluded.spam",
-            sorted((key, *pair) for key, pair in counts.items()),
+            ((key, *counts[key]) for key in sorted(counts)),
         )
 
-    def _less(self, table: str, counts: Mapping[str, Pair] | Mapping[int, Pair]) -> None:
+    def _less(self, table: str, counts: Mapping[Any, tuple[int, int]]) -> None:
         name = table[:-1]
         rows = [(*pair, key) for key, pair in counts.items()]
         update = f"UPDATE {table} SET ham = ham - ?, spam = spam - ? WHERE {name} = ?"

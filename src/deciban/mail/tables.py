@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,13 +41,25 @@ def connected(path: str, *, create: bool = False) -> sqlite3.Connection:
     with explained(path):
         if create:
             Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+        connection = _opened(path, create)
         try:
             _prepare(connection, path, create)
         except BaseException:
             connection.close()
             raise
     return connection
+
+
+def _opened(path: str, create: bool) -> sqlite3.Connection:
+    """A connection; one that only reads, if the folder cannot be written and nobody is writing.
+
+    Readers of a log in WAL mode write marks beside it. Where they may not, and there
+    is no log, the file itself is all there is.
+    """
+    log = Path(f"{path}-wal")
+    alone = not create and not os.access(Path(path).parent, os.W_OK) and not log.exists()
+    name = f"{Path(path).absolute().as_uri()}?immutable=1" if alone else path
+    return sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, uri=alone)
 
 
 def _prepare(connection: sqlite3.Connection, path: str, create: bool) -> None:
@@ -93,7 +106,8 @@ def explained(path: str) -> Iterator[None]:
         hint = "restore it from a backup, or train a new one"
         raise ModelFileError(f"{path} is damaged or no store: {error}.", hint=hint) from error
     except OSError as error:
-        raise FileError(f"{path} cannot be opened: {error.strerror}.") from error
+        hint = "see its folder and the permissions; --store names another"
+        raise FileError(f"{path} cannot be opened: {error.strerror}.", hint=hint) from error
 
 
 def _operational(path: str, said: str) -> Exception:
@@ -101,7 +115,8 @@ def _operational(path: str, said: str) -> Exception:
         message = f"{path} has been busy for {PATIENCE:.0f} s."
         return ModelWriteError(message, hint="another program is writing; try again later")
     if "readonly" in said or "full" in said or "disk I/O" in said:
-        return ModelWriteError(f"{path} cannot be written: {said}.", hint="see its permissions")
+        hint = "see the permissions of it and of its folder, and the space on the disk"
+        return ModelWriteError(f"{path} cannot be written: {said}.", hint=hint)
     if "no such" in said:
         hint = "train a new one, or restore it from a backup"
         return ModelFileError(f"{path} is a damaged store: {said}.", hint=hint)

@@ -11,23 +11,23 @@ that is one fact.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 
 from deciban.mail import html
 from deciban.mail.mime import Mail, Part, parsed
-from deciban.mail.words import words
+from deciban.mail.words import LONGEST, hosts, words
 
 __all__ = ["tokens"]
 
-#: Longer words are debris of encodings.
-LONGEST = 30
 #: No more than this of a header is looked at, in characters.
 HEADER = 2000
 
-_HOST = re.compile(r"[\w-]++(?:\.[\w-]++)+")
-_URL = re.compile(r"(?:https?://|www\.)([^\s/\"'<>()\[\]]{1,200})(/[^\s\"'<>()]{0,200})?")
-_SIGNS = re.compile(r"[$£€¥] ?\d[\d.,]*|[!?]{2,}")
+# Those that are looked for everywhere begin with a set of characters, which `re` is quick to find.
+_URL = re.compile(
+    r"[hw](?:(?<=h)ttps?://|(?<=w)ww\.)([^\s/\"'<>()\[\]]{1,200})(/[^\s\"'<>()]{0,200})?"
+)
+_SIGNS = re.compile(r"[$£€¥!?](?:(?<=[$£€¥]) ?\d[\d.,]*|(?<=[!?])[!?]+)")
 _ZONE = re.compile(r"[+-]\d{4}\b")
 #: Headers with a prefix of their own.
 _PREFIXES = {
@@ -62,29 +62,29 @@ def _headers(mail: Mail, found: set[str]) -> None:
     fields: dict[str, list[str]] = {}
     for name, whole in mail.headers:
         value = whole[:HEADER]
-        found.add(f"header:{_name(name)}")
         if name == "subject":
             _text(value, found, "subject:")
         elif name == "date":
-            found.update(f"date:{zone}" for zone in _ZONE.findall(value))
+            found.update([f"date:{zone}" for zone in _ZONE.findall(value)])
         elif name == "received":
             fields.setdefault(name, []).append(value.partition(";")[0])  # what follows is a time
         elif name not in _PASSING:
             fields.setdefault(_PREFIXES.get(name, "head"), []).append(value)
+    found.update([_named(name[:LONGEST]) for name, _ in mail.headers])
     for prefix, values in fields.items():
-        _field(prefix, " \n ".join(values), found)
+        _field(f"{prefix}:", " \n ".join(values), found)
 
 
 def _field(prefix: str, value: str, found: set[str]) -> None:
     """The words of headers, and of those that name machines the hosts."""
-    if prefix != "head":
-        found.update([f"{prefix}:{host}" for host in _hosts(value)])
-    found.update([f"{prefix}:{word}" for word in _short(value) if not word[0].isdigit()])
+    if prefix != "head:":
+        hosts(found, value, prefix)
+    words(found, value, prefix, numbers=False)
 
 
 def _text(text: str, found: set[str], prefix: str = "") -> None:
-    both = _short(text).union(_SIGNS.findall(text))
-    found.update([f"{prefix}{each}" for each in both] if prefix else both)
+    words(found, text, prefix)
+    found.update([prefix + sign for sign in _SIGNS.findall(text)])
 
 
 def _part(part: Part, found: set[str]) -> None:
@@ -92,7 +92,7 @@ def _part(part: Part, found: set[str]) -> None:
     if part.charset:
         found.add(f"charset:{_name(part.charset)}")
     if part.filename:
-        found.update(f"attachment:{word}" for word in _short(part.filename))
+        words(found, part.filename, "attachment:")
         found.add(f"attachment:.{_name(part.filename.lower().rpartition('.')[2])}")
     if not part.text:
         return
@@ -104,7 +104,7 @@ def _part(part: Part, found: set[str]) -> None:
 
 def _page(page: html.Page, found: set[str]) -> None:
     found.update(f"html:{name}" for name in page.tags)
-    found.update(f"hidden:{word}" for word in _short(page.hidden))
+    words(found, page.hidden, "hidden:")
     _links((link.lower() for link in page.links), found)
     _shown(page.shown, found)
 
@@ -118,40 +118,24 @@ def _shown(text: str, found: set[str]) -> None:
 
 def _links(links: Iterable[str], found: set[str]) -> None:
     """Where links go: hosts with their domains, and the words of the paths."""
-    paths = []
+    machines, paths = [], []
     for link in set(links):
         target = _URL.match(link)
         if target:
-            found.update([f"url:{host}" for host in _hosts(target[1])])
+            machines.append(target[1])
             paths.append(target[2] or "")
         elif link.startswith("mailto:"):
             found.add("url:mailto")
-    found.update([f"url:{word}" for word in _short(" ".join(paths))])
+    hosts(found, " ".join(machines), "url:")
+    words(found, " ".join(paths), "url:")
+
+
+@lru_cache(1 << 10)  # the same headers are in every message
+def _named(name: str) -> str:
+    return f"header:{_name(name)}"
 
 
 def _name(text: str) -> str:
     """A name that somebody made up, as far as it can be written down."""
     short = text[:LONGEST]
     return short if short.isprintable() else "".join(filter(str.isprintable, short))
-
-
-def _short(text: str) -> set[str]:
-    return {word for word in set(words(text)) if len(word) <= LONGEST}
-
-
-def _hosts(text: str) -> Iterator[str]:
-    """The hosts in a text, with the domains above each; addresses with their networks.
-
-    >>> list(_hosts("by mx.example.org [192.0.2.1]"))
-    ['mx.example.org', 'example.org', '192.0.2.1', '192.0.2', '192.0']
-    """
-    for host in _HOST.findall(text.lower()):
-        yield from _with_above(host)
-
-
-@lru_cache(1 << 12)  # the same servers are met again and again
-def _with_above(host: str) -> list[str]:
-    names = host.split(".")
-    if names[-1].isdigit():
-        return [".".join(names[:end]) for end in range(len(names), 1, -1)]
-    return [".".join(names[start:]) for start in range(max(1, len(names) - 1))]

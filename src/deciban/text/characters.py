@@ -18,6 +18,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.text import scripts
+
 __all__ = ["classes", "folded", "folds"]
 
 WORD, UNSPACED, MARK, DIGIT, SPACE, SIGN = 1, 2, 4, 8, 16, 32
@@ -28,14 +30,6 @@ _LAST = 0x40000
 #: No character from here on has a lower case.
 _LAST_CASED = 0x20000
 _SIGMA = 0x3A3
-
-#: Scripts written without spaces between words: Han, Hiragana, Katakana, Thai, Lao, Myanmar, Khmer.
-_UNSPACED = [
-    (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x19E0, 0x19FF), (0x2E80, 0x2FDF),
-    (0x3005, 0x3007), (0x3021, 0x302F), (0x3031, 0x303C), (0x3041, 0x30FF), (0x31F0, 0x31FF),
-    (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F), (0xF900, 0xFAFF),
-    (0xFF66, 0xFF9F), (0x1AFF0, 0x1B16F), (0x20000, 0x3FFFF),
-]  # fmt: skip
 
 
 @cache
@@ -59,12 +53,10 @@ def classes(signs: bool = False) -> NDArray[np.uint8]:
     digits = np.strings.isdecimal(every)
     out[digits] |= DIGIT
     out[np.strings.isspace(every)] |= SPACE
-    for first, last in _UNSPACED:
+    for first, last in scripts.UNSPACED:
         part = slice(first, last + 1)
         out[part][(out[part] & WORD > 0) & ~digits[part]] |= UNSPACED
-        if first < _LAST_CASED:
-            marks = [unicodedata.category(chr(c))[0] == "M" for c in range(first, last + 1)]
-            out[part][np.array(marks)] |= UNSPACED | MARK
+    out[_points(scripts.marks())] |= UNSPACED | MARK
     out.flags.writeable = False
     return out
 
