@@ -23,7 +23,7 @@ from deciban.text import packed
 #: No more texts are scored by the shortest way.
 FEW = 100
 #: Texts a batch, and about how many characters they have together.
-TEXTS, CHARACTERS = 8192, 1 << 18
+TEXTS, CHARACTERS = 8192, 1 << 17
 
 
 def gather(
