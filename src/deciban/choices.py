@@ -31,6 +31,7 @@ from deciban.families import gaussian, histogram
 from deciban.families.discrete import log_shares
 from deciban.families.histogram import binned
 from deciban.settings import Settings
+from deciban.sparse import SparseSum
 
 FloatArray = NDArray[np.float64]
 Shape = Literal["categories", "gaussian", "histogram"]
@@ -73,6 +74,8 @@ class Wishes:
     smoothing: Any = "auto"
     method: str = "bayes"
     text: str = "auto"
+    min_df: float = 1
+    max_words: int | None = None
 
     def smoothing_of(self, column: str) -> float | None:
         """The smoothing stated for a column; None is for the counts to choose."""
@@ -150,7 +153,7 @@ def _smoothing(wishes: Wishes, name: str, amount: FloatArray) -> float:
     return empirical_smoothing(amount) if stated is None else stated
 
 
-def empirical_smoothing(amount: FloatArray) -> float:
+def empirical_smoothing(amount: FloatArray | SparseSum) -> float:
     """The ``lam`` under which the counts (classes, values) are likeliest; 1 if any is.
 
     >>> round(empirical_smoothing(np.array([[50.0, 50], [51, 49]])), 1)   # alike: pull hard
@@ -161,12 +164,15 @@ def empirical_smoothing(amount: FloatArray) -> float:
     from scipy.special import gammaln
 
     size = amount.shape[1]
-    if size < 2 or not amount.any():
+    if isinstance(amount, SparseSum):
+        (values, times), whole = amount.distinct(), amount.by_class
+    else:
+        (values, times), whole = np.unique(amount, return_counts=True), amount.sum(axis=1)
+    if size < 2 or not values.any():
         return 1.0
-    values, times = np.unique(amount, return_counts=True)
     lam = SMOOTHINGS[:, None]
     cells = (gammaln(values + lam) - gammaln(lam)) @ times
-    totals = (gammaln(size * lam) - gammaln(amount.sum(axis=1) + size * lam)).sum(axis=1)
+    totals = (gammaln(size * lam) - gammaln(whole + size * lam)).sum(axis=1)
     return float(SMOOTHINGS[int(np.argmax(cells + totals))])
 
 

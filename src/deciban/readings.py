@@ -36,8 +36,8 @@ SCALES = np.exp(np.linspace(np.log(0.01), 0.0, 24))
 TYPICAL = 100.0
 #: A row that a class cannot have costs this many nats.
 LARGE = 700.0
-#: Rows times classes that are looked at.
-WORK = 16_000
+#: Rows times classes that are looked at, and words of all texts.
+WORK, WORDS = 16_000, 1 << 19
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,15 @@ class Trial:
     prior: FloatArray
     method: Method
 
+    @staticmethod
+    def stride(tables: Iterable[Table], n_rows: int) -> int:
+        """Every so many of the counted rows are enough."""
+        every = 1
+        for table in tables:
+            size = table.sums["documents"].by_cell.sum() / max(table.rows.sum(), 1.0)
+            every = max(every, n_rows * len(table.rows) // WORK, int(n_rows * size) // WORDS)
+        return every
+
     def best(self, column: str, text: str, smoothings: Iterable[float]) -> Reading:
         """The reading of least leave-one-out loss."""
         weightings, contrasts = READINGS[text]
@@ -116,14 +125,13 @@ class Trial:
     ) -> Iterator[tuple[float, Heard]]:
         """What the texts say, each left out, under every contrast."""
         how = Settings(self.method, smoothing, weighting=weighting, contrast=max(contrasts))
-        gone = words.removal(self.table.sums, how, self.bags, self.y, self.weight)
-        for contrast, said in words.contrasted(
-            self.table.sums, self.table.rows, how, gone, contrasts
-        ):
+        table = self.table
+        params = words.estimate(dict(table.sums), table.rows, table.cells, how)
+        gone = words.removal(params, self.bags, self.y, self.weight)
+        for contrast, said in words.contrasted(params, gone, contrasts):
             with np.errstate(invalid="ignore"):
                 best = said - said.max(axis=1, keepdims=True)
-            size = gone.kept.sums(gone.kept.data)
-            yield contrast, Heard(best, size, self.prior, self.y, self.times)
+            yield contrast, Heard(best, gone.size, self.prior, self.y, self.times)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,10 @@ from deciban.cells import Cells
 from deciban.errors import InputError
 from deciban.exact import ExactSum
 from deciban.labels import Positions
+from deciban.sparse import SparseSum
 
 FloatArray = NDArray[np.float64]
-#: Sums per class and cell: an array of floats, or exact.
+#: Sums per class and cell: an array of floats, exact, or sparse.
 Sum = Any
 
 
@@ -75,6 +76,8 @@ class Table:
 
 def _nonzero(part: Sum) -> NDArray[np.bool_]:
     """The cells that are not zero in some class."""
+    if isinstance(part, SparseSum):
+        return part.used()
     return np.asarray(
         part.nonzero().any(axis=0) if isinstance(part, ExactSum) else part.any(axis=0)
     )
@@ -82,6 +85,8 @@ def _nonzero(part: Sum) -> NDArray[np.bool_]:
 
 def _scatter(part: Sum, shape: tuple[int, int], rows: Positions, cells: Positions) -> Sum:
     """The sums at their places in a larger table of zeros; places of -1 are left out."""
+    if isinstance(part, SparseSum):
+        return part.placed(rows, cells, shape)
     if isinstance(part, ExactSum):
         digits = np.zeros((*shape, part.digits.shape[-1]), dtype=np.int64)
         _place(part.digits, digits, rows, cells)
@@ -104,6 +109,8 @@ def _place(part: NDArray[Any], out: NDArray[Any], rows: Positions, cells: Positi
 
 
 def _take(part: Sum, classes: NDArray[np.bool_], cells: NDArray[np.bool_]) -> Sum:
+    if isinstance(part, SparseSum):
+        return part.selected(classes, cells)
     where = np.ix_(classes, cells)
     if isinstance(part, ExactSum):
         return ExactSum(part.digits[where], part.base)

@@ -207,7 +207,11 @@ class BayesClassifier(Answering):
                 f'progress must be "auto", True or False, got {self.progress!r}.',
                 hint='"auto" shows a bar on a terminal',
             )
-        tokenizer(self.tokenizer)
+        if tokenizer(self.tokenizer).buckets is not None:
+            raise ParameterError(
+                f"phrases are weighed by name, not in buckets, got {self.tokenizer!r}.",
+                hint="leave buckets out, or use NaiveBayes",
+            )
         return int(self.random_state)
 
 

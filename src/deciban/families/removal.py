@@ -8,16 +8,15 @@ is smaller then, and such a word says nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import rounding
-from deciban.families import bag
-from deciban.families.bag import Linear
 from deciban.families.discrete import FloatArray, log_shares
+from deciban.kernels import removal as kernel
+from deciban.sparse import SparseSum
 
 if TYPE_CHECKING:
     from deciban.families.words import Bags
@@ -26,74 +25,76 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
+class Smoothed:
+    """Counts, the logarithms of what smoothing makes of them, and the totals of classes.
+
+    ``others`` are the totals of all other classes. Where smoothing takes away from counts,
+    totals are of what is left; what it adds is not in them.
+    """
+
+    amount: SparseSum
+    classes: NDArray[np.int32]
+    values: FloatArray
+    logs: FloatArray
+    totals: FloatArray
+    others: FloatArray
+
+    @classmethod
+    def of(cls, amount: SparseSum, extra: float) -> Smoothed:
+        """Logarithms are those above that of a word which a class does not have."""
+        n_classes = amount.n_classes
+        values, of, add = amount.amounts, amount.classes.astype(np.int32), max(extra, 0.0)
+        more = values + extra
+        np.maximum(more, 0.0, out=more)
+        totals = amount.by_class if add else np.bincount(of, more, n_classes).astype(np.float64)
+        others = amount.by_cell.sum() - amount.by_class
+        with np.errstate(divide="ignore"):
+            logs = np.log(more, out=more)
+        logs -= np.log(add) if add else 0.0
+        return cls(amount, of, values, logs, totals, others)
+
+
+@dataclass(frozen=True, eq=False)
 class Removal:
     """Texts with their classes and weights, and which of their words stay in the vocabulary.
 
-    ``n_words`` is the size of the vocabulary without each text, ``extra`` what
-    smoothing adds to every count.
+    ``size`` is how many words of each text stay, ``extra`` what smoothing adds to every count.
     """
 
     bags: Bags
     stays: Mask
+    size: FloatArray
     y: NDArray[np.intp]
     weight: FloatArray
-    n_words: FloatArray
     extra: float
 
     @classmethod
     def of(
         cls,
         bags: Bags,
-        documents: FloatArray,
+        documents: SparseSum,
         y: NDArray[np.intp],
         weight: FloatArray,
         extra: float,
     ) -> Removal:
         """Some texts that are counted; ``documents`` has the texts of each class with each word."""
-        left = rounding.difference(documents.sum(axis=0)[bags.indices], weight[bags.rows])
-        return cls(bags, left > 0, y, weight, bags.n_words - bags.sums(left <= 0), extra)
+        stays, size = kernel.kept(bags.data, bags.indices, bags.indptr, weight, documents.by_cell)
+        return cls(bags, stays, size, y, weight, extra)
 
-    @cached_property
-    def kept(self) -> Bags:
-        """The words that stay; the others count for nothing."""
-        return self.bags.holding(np.where(self.stays, self.bags.data, 0.0))
+    def shares(self, counts: Smoothed, *, others: bool) -> tuple[FloatArray, FloatArray]:
+        """``sum_w x_w log P(w | c)`` and, if asked for, ``sum_w x_w log P(w | not c)``.
 
-    def shares(self, amount: FloatArray, *, others: bool = False) -> FloatArray:
-        """``sum_w x_w log P(w | c)``, the text taken away from its own class or from the others."""
-        more = np.maximum(amount + self.extra, 0.0)
-        out = np.zeros((len(self.y), len(amount)))
-        with np.errstate(divide="ignore"):
-            bag.add(Linear(np.log(more).T), self.kept, out)
-        lost = self.bags.n_words - self.n_words
-        total = more.sum(axis=1) - lost[:, None] * max(self.extra, 0.0)
-        for c, part in enumerate(amount):
-            changed = (self.y != c) if others else (self.y == c)
-            out[changed, c], total[changed, c] = self._changed(changed, part)
-        return self._normed(out, total)
-
-    def _normed(self, said: FloatArray, total: FloatArray) -> FloatArray:
-        """Shares of the totals; where nothing was counted, every word has the same share."""
-        size = self.kept.sums(self.kept.data)[:, None]
-        alike = np.log(np.maximum(self.n_words, 1.0))[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            some = said - size * np.log(total)
-        return np.where(size > 0, np.where(total > 0, some, -size * alike), 0.0)
-
-    def _changed(self, changed: Mask, part: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What texts that are taken away from a class have of it, and its totals without them."""
-        of = changed[self.bags.rows]
-        row, at = self.bags.rows[of], self.bags.indices[of]
-        x, stays = self.bags.data[of], self.stays[of]
-        before = np.maximum(part[at] + self.extra, 0.0)
-        less = rounding.difference(part[at], self.weight[row] * x) + self.extra
-        after = np.where(stays, np.maximum(less, 0.0), 0.0)
-        with np.errstate(divide="ignore"):
-            said = x * np.log(np.where(stays, after, 1.0))
-        n, whole = len(changed), np.maximum(part + self.extra, 0.0).sum()
-        total = whole - np.bincount(row, before - after, n)
-        # What is left by the rounding of fractional weights is not a word.
-        total[total <= rounding.ROUNDING * whole] = 0.0
-        return np.asarray(np.bincount(row, said, n)[changed], np.float64), total[changed]
+        The text is taken away from its own class, and so from the others of all others.
+        """
+        amount, bags = counts.amount, self.bags
+        own = np.zeros((len(self.y), amount.n_classes))
+        rest = np.zeros((len(self.y) if others else 0, amount.n_classes))
+        kernel.shares(
+            bags.data, bags.indices, bags.indptr, self.y.astype(np.int64), self.weight,
+            self.stays, amount.starts, counts.classes, counts.values, counts.logs,
+            amount.by_cell, counts.totals, counts.others, self.extra, own, rest,
+        )  # fmt: skip
+        return own, rest
 
     def absence(self, documents: FloatArray, rows: FloatArray) -> FloatArray:
         """``sum_w log P(w there, or not, | c)``, the text taken away from its own class."""

@@ -32,17 +32,12 @@ from numpy.typing import NDArray
 from deciban.cells import Cells
 from deciban.families import bag
 from deciban.families.bag import Linear, check
-from deciban.families.discrete import (
-    FloatArray,
-    log_shares,
-    more_than,
-    pseudo_count,
-    same,
-    subtract,
-)
-from deciban.families.removal import Removal
-from deciban.kernels import sparse
+from deciban.families.discrete import FloatArray, log_shares, pseudo_count
+from deciban.families.removal import Removal, Smoothed
+from deciban.kernels import sparse as kernel
+from deciban.rounding import ROUNDING
 from deciban.settings import Settings
+from deciban.sparse import SparseSum, both, full
 
 __all__ = [
     "Bags",
@@ -102,16 +97,30 @@ class Bags:
 
 @dataclass(frozen=True, eq=False)
 class Params:
-    """The scores of words, and how they are read."""
+    """What the scores of words follow from, and how they are read.
 
-    words: Linear
+    The table of scores has a number for every word and class, most of which never
+    met: it is made when a text is scored first, not by training.
+    """
+
+    sums: Mapping[str, Any]
     rows: FloatArray
     settings: Settings
 
     @property
     def n_columns(self) -> int:
         """How many words there are."""
-        return self.words.n_columns
+        return int(self.sums["amount"].shape[1])
+
+    @cached_property
+    def words(self) -> Linear:
+        """The scores of every word for every class."""
+        return _scores(summed(self.sums, self.settings), self.rows, self.settings)
+
+    @cached_property
+    def smoothed(self) -> Smoothed:
+        """The counts as texts are taken away from them."""
+        return Smoothed.of(self.sums[key(self.settings)], added(self.settings))
 
 
 def count(
@@ -119,29 +128,50 @@ def count(
 ) -> dict[str, Any]:
     """The sums of every word and class."""
     return {
-        name: sparse.count(
-            X.read(weighting).data, X.indices, X.indptr, y, weight, n_classes, X.n_words
+        name: SparseSum.of(
+            kernel.count(
+                X.read(weighting).data, X.indices, X.indptr, y, weight, n_classes, X.n_words
+            )
         )
         for name, weighting in SUMS.items()
     }
+
+
+def subtract(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    """Count by count."""
+    return {name: table.less(part[name]) for name, table in whole.items()}
+
+
+def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether all counts are equal."""
+    return all(table.same(b[name]) for name, table in a.items())
 
 
 def impossible(
     left: dict[str, Any], whole: dict[str, Any], rows: FloatArray, cells: Cells
 ) -> NDArray[np.bool_]:
     """Less of a word than nothing or than texts that have it, or in more texts than there are."""
-    amount, documents = left["amount"], left["documents"]
-    negative = (amount < 0) | (documents < 0)
-    return np.asarray(negative | more_than(documents, rows) | ((amount > 0) != (documents > 0)))
+    keys, amount, documents = both(left["amount"], left["documents"])
+    n_classes, n_cells = left["amount"].shape
+    of = keys % max(n_classes, 1)
+    bad = (amount < 0) | (documents < 0) | ((amount > 0) != (documents > 0))
+    bad |= documents > (1 + ROUNDING) * rows[of]
+    out = np.zeros((n_classes, n_cells), dtype=bool)
+    out[of[bad], (keys // max(n_classes, 1))[bad]] = True
+    return out
 
 
 # ---------------------------------------------------------------------- estimating
 
 
-def summed(sums: Mapping[str, Any], settings: Settings) -> FloatArray:
+def key(settings: Settings) -> str:
     """The sum that a weighting is estimated from."""
-    found: FloatArray = sums["amount" if settings.weighting == "amount" else "documents"]
-    return found
+    return "amount" if settings.weighting == "amount" else "documents"
+
+
+def summed(sums: Mapping[str, Any], settings: Settings) -> FloatArray:
+    """That sum, in full."""
+    return full(sums[key(settings)])
 
 
 def added(settings: Settings) -> float:
@@ -151,14 +181,18 @@ def added(settings: Settings) -> float:
 
 
 def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Params:
-    """The scores of every word for every class."""
-    amount, extra, t = summed(sums, settings), added(settings), settings.contrast
+    """The scores of every word for every class, when they are asked for."""
+    return Params(sums, rows, settings)
+
+
+def _scores(amount: FloatArray, rows: FloatArray, settings: Settings) -> Linear:
+    extra, t = added(settings), settings.contrast
     if settings.weighting == "absence":
-        return Params(_absence(amount, rows, extra), rows, settings)
+        return _absence(amount, rows, extra)
     scores = _shares(amount, extra) if t < 1 else np.zeros(amount.shape)
     if t > 0:
         scores = (1 - t) * scores - t * _shares(amount.sum(axis=0) - amount, extra)
-    return Params(Linear(scores.T), rows, settings)
+    return Linear(scores.T)
 
 
 def _shares(amount: FloatArray, extra: float) -> FloatArray:
@@ -193,7 +227,7 @@ def believed(size: FloatArray, scale: float, length: float) -> FloatArray:
 
 def explain(params: Params, X: Bags) -> FloatArray:
     """The text as a whole is one column: (rows, 1, classes)."""
-    out = np.zeros((X.shape[0], params.words.present.shape[1]))
+    out = np.zeros((X.shape[0], len(params.rows)))
     add(params, X, out)
     return out[:, None, :]
 
@@ -216,40 +250,26 @@ def left_out(
 
     A word that only this text has is not in the vocabulary any more.
     """
-    gone = removal(sums, settings, X, y, weight)
-    ((_, said),) = contrasted(sums, params.rows, settings, gone, (settings.contrast,))
-    size = gone.kept.sums(gone.kept.data)
-    return said * believed(size, settings.scale, settings.length)[:, None]
+    gone = removal(params, X, y, weight)
+    ((_, said),) = contrasted(params, gone, (settings.contrast,))
+    return said * believed(gone.size, settings.scale, settings.length)[:, None]
 
 
-def removal(
-    sums: Mapping[str, Any],
-    settings: Settings,
-    X: Bags,
-    y: NDArray[np.intp],
-    weight: FloatArray,
-) -> Removal:
+def removal(params: Params, X: Bags, y: NDArray[np.intp], weight: FloatArray) -> Removal:
     """Texts that are taken away, their words as they count."""
-    return Removal.of(X.read(settings.weighting), sums["documents"], y, weight, added(settings))
+    bags = X.read(params.settings.weighting)
+    return Removal.of(bags, params.sums["documents"], y, weight, added(params.settings))
 
 
 def contrasted(
-    sums: Mapping[str, Any],
-    rows: FloatArray,
-    settings: Settings,
-    gone: Removal,
-    contrasts: Iterable[float],
+    params: Params, gone: Removal, contrasts: Iterable[float]
 ) -> Iterator[tuple[float, FloatArray]]:
     """What texts that are taken away say in full, under each contrast."""
-    amount, contrasts = summed(sums, settings), tuple(contrasts)
-    if settings.weighting == "absence":
-        yield from ((t, gone.absence(amount, rows)) for t in contrasts)
+    contrasts = tuple(contrasts)
+    if params.settings.weighting == "absence":
+        documents = summed(params.sums, params.settings)
+        yield from ((t, gone.absence(documents, params.rows)) for t in contrasts)
         return
-    own: FloatArray = np.zeros((len(gone.y), len(amount)))
-    rest = own
-    if min(contrasts) < 1:
-        own = gone.shares(amount)
-    if max(contrasts) > 0:
-        rest = gone.shares(amount.sum(axis=0) - amount, others=True)
+    own, rest = gone.shares(params.smoothed, others=max(contrasts) > 0)
     for t in contrasts:
-        yield t, (1 - t) * own - t * rest if t else own.copy()
+        yield t, (1 - t) * own - t * rest if 0 < t < 1 else -rest if t else own

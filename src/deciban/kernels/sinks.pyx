@@ -65,25 +65,19 @@ cdef class Table(Sink):
     """Sums per code and class: of tokens, and of the rows that have them.
 
     ``weight`` None counts in integers. ``binary`` counts a token once a row.
-    What was summed stays when it is aimed at more rows.
     """
 
     cdef:
         const int64_t[::1] y
         const double[::1] weight
         Block cells, rows, seen
-        Py_ssize_t n_classes, n_codes, before
+        Py_ssize_t n_classes, n_codes
         bint binary, documents
 
     def __init__(self, y, Py_ssize_t n_classes, weight, bint binary, bint documents):
         self.y, self.weight, self.n_classes = y, weight, n_classes
         self.binary, self.documents = binary, documents
         self.cells, self.rows, self.seen = Block(), Block(), Block()
-
-    def aim(self, y, weight):
-        """More rows, with weights if the first had some."""
-        self.before += self.y.shape[0]
-        self.y, self.weight = y, weight
 
     cdef bint widen(self, Py_ssize_t n_codes) noexcept nogil:
         cdef Py_ssize_t old = 8 * self.n_codes * self.n_classes
@@ -111,8 +105,8 @@ cdef class Table(Sink):
         for i in range(n):
             at = codes[i] * self.n_classes + c
             if self.documents or self.binary:
-                if seen[codes[i]] != self.before + row:
-                    seen[codes[i]] = self.before + row
+                if seen[codes[i]] != row:
+                    seen[codes[i]] = row
                     if self.documents:
                         self.add(self.rows, at, row)
                 elif self.binary:

@@ -138,3 +138,62 @@ def utf8(list texts):
         if not missing[i]:
             put(texts[i], &data[0] + offsets[i])
     return np.asarray(offsets), np.asarray(data)[:total], np.asarray(missing).view(np.bool_)
+
+
+def plain(list texts):
+    """Whether all are texts, or None.
+
+    >>> plain(["spam", None]), plain(["spam", 1])
+    (True, False)
+    """
+    cdef Py_ssize_t i
+    for i in range(len(texts)):
+        if not (texts[i] is None or PyUnicode_Check(texts[i])):
+            return False
+    return True
+
+
+def until(list texts, Py_ssize_t start, Py_ssize_t most, Py_ssize_t size):
+    """Where the texts from ``start`` on have ``size`` characters, or are ``most``.
+
+    >>> until(["spam", "ham", None, "eggs"], 1, 3, 5), until(["spam"] * 9, 0, 3, 100)
+    (4, 3)
+    """
+    cdef Py_ssize_t i, stop = min(start + most, len(texts))
+    for i in range(start, stop):
+        text = texts[i]
+        if PyUnicode_Check(text):
+            PyUnicode_READY(text)
+            size -= PyUnicode_GET_LENGTH(text)
+        if size <= 0:
+            return i + 1
+    return stop
+
+
+def taken(const int64_t[::1] offsets, const uint8_t[::1] data, const Py_ssize_t[::1] rows):
+    """Offsets and bytes of some rows, one after the other.
+
+    >>> offsets, data, _ = utf8(["spam", "ham", "eggs"])
+    >>> offsets, data = taken(offsets, data, np.array([2, 0]))
+    >>> offsets, data.tobytes()
+    (array([0, 4, 8]), b'eggsspam')
+    """
+    cdef:
+        Py_ssize_t n = rows.shape[0], n_rows = offsets.shape[0] - 1, i
+        int64_t total = 0
+        int64_t[::1] out_offsets = np.zeros(n + 1, dtype=np.int64)
+        uint8_t[::1] out
+    for i in range(n):
+        if not 0 <= rows[i] < n_rows:
+            raise IndexError(f"row {rows[i]} of {n_rows}")
+        if not 0 <= offsets[rows[i]] <= offsets[rows[i] + 1] <= data.shape[0]:
+            raise ValueError("offsets must rise and stay within the data")
+        total += offsets[rows[i] + 1] - offsets[rows[i]]
+        out_offsets[i + 1] = total
+    out = np.empty(max(total, 1), dtype=np.uint8)
+    if total:
+        with nogil:
+            for i in range(n):
+                memcpy(&out[0] + out_offsets[i], &data[0] + offsets[rows[i]],
+                       offsets[rows[i] + 1] - offsets[rows[i]])
+    return np.asarray(out_offsets), np.asarray(out)[:total]

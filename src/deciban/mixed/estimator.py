@@ -61,7 +61,15 @@ class NaiveBayes(Learning):
         leave-one-out finds best (see :mod:`deciban.readings`). Without ``calibrate``,
         nothing is corrected.
     tokenizer
-        what a word is: a :class:`deciban.text.Tokenizer`, by default one for any script
+        what a word is: a :class:`deciban.text.Tokenizer`, by default one for any script.
+        ``Tokenizer(stop_words=[...])`` leaves words out; ``Tokenizer(buckets=2**20)``
+        counts words by their hash, so that memory has a bound however long
+        ``partial_fit`` goes on
+    min_df, max_words
+        which words of a text column are used: those that are in ``min_df`` texts or more
+        (a whole number, or a share of all texts such as 0.001), and of these no more than
+        the ``max_words`` that are said most often. All words are counted, so that models
+        still add up and rows can be forgotten; these are chosen whenever the counts change
     prior
         class priors: None (as counted), ``"uniform"``, or probabilities in the order of the classes
     calibrate
@@ -105,6 +113,8 @@ class NaiveBayes(Learning):
         method: str = "bayes",
         text: str = "auto",
         tokenizer: Tokenizer | None = None,
+        min_df: float = 1,
+        max_words: int | None = None,
         prior: Any = None,
         calibrate: bool = True,
         n_classes: int | None = None,
@@ -121,6 +131,8 @@ class NaiveBayes(Learning):
         self.method = method
         self.text = text
         self.tokenizer = tokenizer
+        self.min_df = min_df
+        self.max_words = max_words
         self.prior = prior
         self.calibrate = calibrate
         self.n_classes = n_classes
@@ -229,7 +241,7 @@ class NaiveBayes(Learning):
             return counts
         if len(counts.classes):
             self._adopt(counts, None)
-        done = complete(self.model_, aside, sample, plan)
+        done = complete(self.model_.with_all_words(), aside, sample, plan)
         self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
         return done.counts
 

@@ -14,8 +14,10 @@ from deciban.calibration import GRID, Calibration
 from deciban.choices import Choice, Shape, Wishes
 from deciban.counts import Counts
 from deciban.errors import ModelFileError, ParameterError
+from deciban.labels import Labels
 from deciban.mixed.model import Model
 from deciban.mixed.texts import BLOCK
+from deciban.mixed.wishes import check_words
 from deciban.readings import READINGS, Reading
 from deciban.schema import ColumnSchema, Kind, Schema
 from deciban.settings import Settings
@@ -35,6 +37,7 @@ _KEYS = (
     "tokenizer",
     "readings",
 )
+_OTHERS = ("smoothing", "min_df", "max_words")
 _UNITS = ("", "date", "timestamp", "time")
 
 
@@ -134,8 +137,8 @@ def _entry(entry: Any, kind: Any) -> Any:
 
 def _wishes(about: Any) -> Wishes:
     entry = field(about, "wishes", dict)
-    only(entry, "numeric", "missing", "smoothing", "method", "text")
-    entry = {"text": "auto", **entry}  # the first files have none
+    only(entry, "numeric", "missing", "smoothing", "method", "text", "min_df", "max_words")
+    entry = {"text": "auto", "min_df": 1, "max_words": None, **entry}  # the first files have none
     words = {name: field(entry, name, str) for name in ("numeric", "missing", "method", "text")}
     if words["text"] not in READINGS:
         raise ModelFileError(f"texts cannot be read as {words['text']!r}.")
@@ -144,9 +147,11 @@ def _wishes(about: Any) -> Wishes:
     try:
         for value in numbers:
             Settings(words["method"], 1.0 if value == "auto" else value)  # type: ignore[arg-type]
+        check_words(entry["min_df"], entry["max_words"])
     except ParameterError as error:
         raise ModelFileError(str(error)) from None
-    return Wishes(smoothing=stated, **words)
+    wished: dict[str, Any] = {**words, **{n: entry.get(n) for n in _OTHERS}}
+    return Wishes(**wished)
 
 
 def _tokenizer(about: Any) -> Tokenizer:
@@ -211,5 +216,17 @@ def _check_tables(model: Model) -> None:
         found = () if table is None else tuple(table.cells.columns.tolist())
         if found != columns or (table is not None and table.family != family):
             raise ModelFileError(f"the counts of {name!r} are not those of the columns.")
+    for words in model.words:
+        _check_known(words.known, model.tokenizer.buckets)
     if set(model.counts.tables) - set(expected):
         raise ModelFileError("the counts have a block that belongs to nothing.")
+
+
+def _check_known(words: Labels, buckets: int | None) -> None:
+    """Words are texts, buckets are numbers below their number."""
+    if buckets is None:
+        good = all(isinstance(word, str) for word in words.tolist())
+    else:
+        good = words.dtype.kind in "iu" and bool(np.all((words >= 0) & (words < buckets)))
+    if len(words) and not good:
+        raise ModelFileError("the words are not those of the tokenizer.")

@@ -11,18 +11,18 @@ from sklearn.utils.validation import validate_data
 
 from deciban import encoding, labels, schema, source
 from deciban.encoding import Labelled
-from deciban.engines import threads
 from deciban.errors import InputError, ParameterError, ShapeError
+from deciban.kernels.texts import plain, until
 from deciban.mixed.rows import Rows
 from deciban.schema import SAMPLE, Schema
 from deciban.source import naming, objects
-from deciban.source.columns import Batch, Column, part
+from deciban.source.columns import Batch, Listed, part
 from deciban.text import packed
 
 #: No more texts are scored by the shortest way.
 FEW = 100
-#: Texts a batch.
-TEXTS = 8192
+#: Texts a batch, and about how many characters they have together.
+TEXTS, CHARACTERS = 8192, 1 << 17
 
 
 def gather(
@@ -61,8 +61,9 @@ def gather(
 def _labels(y: Any) -> Labelled | None:
     if y is None:
         return None
-    if isinstance(y, list | tuple) and len({str, *map(type, y)}) > 1 and str in map(type, y):
-        y = labels.objects(y)  # NumPy would write a missing label as the text "nan"
+    if isinstance(y, list | tuple) and str in map(type, y):
+        # NumPy would write a missing label as the text "nan", and widen all to the longest.
+        y = labels.objects(y)
     values = encoding.one_a_row(y)
     values = values.astype(object) if values.dtype.kind == "U" else values
     return encoding.class_codes(values, missing=True)
@@ -131,16 +132,17 @@ def _one_column(
 
 
 def _in_parts(name: str, texts: Sequence[Any]) -> source.Scan:
-    """Texts packed some at a time: no second copy of all of them is made."""
+    """Texts some at a time: no second copy of all of them is made."""
+    whole = texts if isinstance(texts, list) else list(texts)
 
     def read() -> Iterator[Batch]:
-        for some in threads.chunks(len(texts), TEXTS):
-            part = list(texts[some])
-            try:
-                column: Column = packed(part)
-            except InputError:  # other kinds of holes, or no texts: said as of any column
-                column = objects.column(name, part)
-            yield Batch(len(part), {name: column})
+        stop = 0
+        while stop < len(whole):
+            start, stop = stop, until(whole, stop, TEXTS, CHARACTERS)
+            some = whole[start:stop]
+            # Other kinds of holes, or no texts, are said as of any column.
+            column = Listed(some) if plain(some) else objects.column(name, some)
+            yield Batch(len(some), {name: column})
 
     return source.Scan((name,), read)
 
@@ -186,8 +188,11 @@ def _infer(rows: Rows, kinds: Mapping[str, str] | None) -> None:
     """Read enough rows to say what the columns are."""
     stored = rows.table.stored
     rest = iter(rows.table) if stored is None else stored.head(SAMPLE)
+    apart = {name for name in (rows.target, rows.weight) if isinstance(name, str)}
+    keep = [name for name in rows.table.names if name not in apart]
+    texts = kinds is not None and all(kinds.get(name) == "text" for name in keep)
     first: list[Batch] = []
-    while sum(batch.n_rows for batch in first) < SAMPLE:
+    while sum(batch.n_rows for batch in first) < (1 if texts else SAMPLE):
         batch = next(rest, None)
         if batch is None:
             break
@@ -196,8 +201,6 @@ def _infer(rows: Rows, kinds: Mapping[str, str] | None) -> None:
         raise ShapeError(
             "Found array with 0 sample(s): there are no rows.", hint="a table needs rows"
         )
-    apart = {name for name in (rows.target, rows.weight) if isinstance(name, str)}
-    keep = [name for name in rows.table.names if name not in apart]
     sample = [Batch(b.n_rows, {n: b.columns[n] for n in keep}) for b in _head(first)]
     rows.schema = schema.infer(sample, kinds)
     if stored is None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +15,7 @@ from deciban.mixed.sample import Sample
 
 FloatArray = NDArray[np.float64]
 #: Rows that are left out at once.
-PIECE = 2048
+PIECE = 512
 #: Log prior and log-likelihood of counted rows left out, their classes and weights.
 Left = tuple[FloatArray, FloatArray, NDArray[np.intp], FloatArray]
 
@@ -29,16 +27,7 @@ def left_out(model: Model, sample: Sample) -> list[Left]:
         y, weight = part.codes_among(model.counts.classes), part.weights
         return *model.left_out(part.batch, y, np.minimum(weight, 1.0)), y, weight
 
-    return list(threads.run(work, (some for part in sample.parts for some in _cut(part))))
-
-
-def _cut(part: Part) -> Iterator[Part]:
-    """The rows of a part in pieces that keep all cores busy."""
-    if part.batch.n_rows <= PIECE:
-        yield part
-        return
-    for rows in threads.chunks(part.batch.n_rows, PIECE):
-        yield part.taken(np.arange(rows.start, rows.stop))
+    return list(threads.run(work, sample.pieces(PIECE)))
 
 
 def measured(rows: list[Left], sample: Sample) -> Calibration:

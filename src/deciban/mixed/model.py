@@ -39,6 +39,10 @@ Matrices = dict[str, Any]
 PRIOR = 1.0
 
 
+#: What is derived from the counts alone, however texts are read.
+_WITHOUT_READINGS = ("choices", "log_prior", "missing_columns", "blocks", "words")
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """All that training leaves behind; everything else is derived when it is asked for."""
@@ -101,7 +105,11 @@ class Model:
         if self.missing_columns:
             tables["missing"] = self._missing_table()
         for name in self.schema.texts:
-            tables[text_block(name)] = texts.some(self.counts.tables[texts.BLOCK], name)
+            tables[text_block(name)] = texts.limited(
+                texts.some(self.counts.tables[texts.BLOCK], name),
+                self.wishes.min_df,
+                self.wishes.max_words,
+            )
         return Counts(self.counts.classes, self.counts.weight, tables)
 
     def _missing_table(self) -> Table:
@@ -136,7 +144,7 @@ class Model:
             return self.readings[name]
         stated = self.wishes.smoothing_of(name)
         if stated is None:
-            table = texts.some(self.counts.tables[texts.BLOCK], name)
+            table = self.blocks.tables[text_block(name)]
             key = (
                 "amount"
                 if self.wishes.text in ("auto", "multinomial", "complement")
@@ -165,7 +173,7 @@ class Model:
 
     def matrices(self, batch: Batch) -> Matrices:
         """What every block scores of some rows."""
-        out: Matrices = {text_block(words.name): words.bags(batch) for words in self._words}
+        out: Matrices = {text_block(words.name): words.bags(batch) for words in self.words}
         if len(out) == len(self.blocks.tables):
             return out
         numbers, codes = self.columns(batch)
@@ -181,7 +189,8 @@ class Model:
         return out
 
     @cached_property
-    def _words(self) -> list[texts.Words]:
+    def words(self) -> list[texts.Words]:
+        """The known words of every column of text."""
         return [
             texts.Words.of(self.blocks.tables[text_block(name)], name, self.tokenizer)
             for name in self.schema.texts
@@ -261,19 +270,22 @@ class Model:
             for name, reading in found.items()
             if name not in self.readings or reading.rows >= self.readings[name].rows
         }
-        return replace(self, readings={**self.readings, **better}) if better else self
+        if not better:
+            return self
+        new = replace(self, readings={**self.readings, **better})
+        kept = {name: value for name, value in self.__dict__.items() if name in _WITHOUT_READINGS}
+        new.__dict__.update(kept)
+        return new
 
     def chosen(self, sample: Sample) -> dict[str, Reading]:
         """How counted rows want the columns of text to be read."""
         if not self.schema.texts or not sample.parts:
             return {}
-        n_rows, n_classes = sample.kept, len(self.counts.classes)
-        every = max(1, n_rows * n_classes // readings.WORK)
-        part = joined(sample.parts).taken(np.arange(0, n_rows, every))
+        tables = [self.blocks.tables[text_block(words.name)] for words in self.words]
+        part = joined(list(sample.every(Trial.stride(tables, sample.kept))))
         y, one = part.codes_among(self.counts.classes), np.minimum(part.weights, 1.0)
         found = {}
-        for words in self._words:
-            table = self.blocks.tables[text_block(words.name)]
+        for words, table in zip(self.words, tables, strict=True):
             trial = Trial(
                 table,
                 words.bags(part.batch),
@@ -287,6 +299,10 @@ class Model:
             smoothings = readings.SMOOTHINGS if stated is None else (stated,)
             found[words.name] = trial.best(words.name, self.wishes.text, smoothings)
         return found
+
+    def with_all_words(self) -> Model:
+        """The same model without limits on words: how many texts have them is not known yet."""
+        return replace(self, wishes=replace(self.wishes, min_df=1, max_words=None))
 
     def calibrated(self, calibration: Calibration | None) -> Model:
         """The same model with another calibration; what was derived does not depend on it."""

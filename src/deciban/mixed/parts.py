@@ -63,8 +63,8 @@ def labels_in_use(classes: Labels, codes: Codes) -> tuple[Labels, Codes]:
     >>> labels_in_use(np.array(["a", "b", "c"]), np.array([2, 0]))
     (array(['a', 'c'], dtype='<U1'), array([1, 0]))
     """
-    used, at = np.unique(codes, return_inverse=True)
-    return (classes, codes) if len(used) == len(classes) else (classes[used], at)
+    used = np.bincount(codes, minlength=len(classes)) > 0
+    return (classes, codes) if used.all() else (classes[used], (np.cumsum(used) - 1)[codes])
 
 
 def some_rows(batch: Batch, rows: NDArray[np.intp]) -> Batch:

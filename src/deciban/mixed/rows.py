@@ -53,7 +53,7 @@ class Rows:
         if self._read is None:
             return iter(self.table)
         (first, rest), self._read = self._read, None
-        return chain(first, rest)
+        return chain(_emptied(first), rest)
 
     def batches(self) -> Iterator[Batch]:
         """The columns of the schema, by name."""
@@ -163,3 +163,10 @@ class Rows:
                 f"{'' if whole else 'at least '}{n_rows} rows, {what} has {len(values)}.",
                 hint=f"give one value of {what} a row",
             )
+
+
+def _emptied(batches: list[Batch]) -> Iterator[Batch]:
+    """The batches in order; none is held on to."""
+    batches.reverse()
+    while batches:
+        yield batches.pop()

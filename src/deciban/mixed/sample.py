@@ -7,6 +7,7 @@ many. One pass is enough, and so is one read of a stream that can be read once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -52,6 +53,29 @@ class Sample:
     def _thin(self) -> None:
         """Keep every second row."""
         self.stride *= 2
-        if self.parts:
-            whole = joined(self.parts)
-            self.parts = [whole.taken(np.arange(0, whole.batch.n_rows, 2))]
+        self.parts = list(self.every(2))
+
+    def every(self, step: int) -> Iterator[Part]:
+        """Every so many of the rows that are kept."""
+        before = 0
+        for part in self.parts:
+            rows = np.arange(-before % step, part.batch.n_rows, step)
+            before += part.batch.n_rows
+            if len(rows):
+                yield part.taken(rows)
+
+    def pieces(self, size: int) -> Iterator[Part]:
+        """All rows that are kept, ``size`` at once: wherever the parts begin and end."""
+        some: list[Part] = []
+        left = size
+        for part in self.parts:
+            start = 0
+            while start < part.batch.n_rows:
+                stop = min(start + left, part.batch.n_rows)
+                some.append(part.taken(np.arange(start, stop)))
+                start, left = stop, left - (stop - start)
+                if not left:
+                    yield joined(some)
+                    some, left = [], size
+        if some:
+            yield joined(some)

@@ -23,22 +23,20 @@ def spoken(model: Model, column: str, text: str) -> list[tuple[str, int, int, li
     if column not in model.schema.texts:
         return []
     params = model.params.blocks[text_block(column)][1]
-    how, places = params.settings, _places(model, column)
-    found = [span for span in model.tokenizer.spans(text) if span[2] in places]
-    times = Counter(token for _, _, token in found)
+    how, known = params.settings, model.words[model.schema.texts.index(column)]
+    spans = model.tokenizer.spans(text)
+    at = known.positions([token for _, _, token in spans]).tolist()
+    found = [(start, stop, place) for (start, stop, _), place in zip(spans, at, strict=True)
+             if place >= 0]  # fmt: skip
+    times = Counter(place for _, _, place in found)
     once = how.weighting != "amount"
     size = float(len(times) if once else len(found))
     trust = model.discount * float(believed(np.array([size]), how.scale, how.length)[0]) * DECIBANS
     return [
         (text[start:stop], start, stop,
-         (params.words.weight[places[token]] * trust / (times[token] if once else 1)).tolist())
-        for start, stop, token in found
+         (params.words.weight[place] * trust / (times[place] if once else 1)).tolist())
+        for start, stop, place in found
     ]  # fmt: skip
-
-
-def _places(model: Model, column: str) -> dict[str, int]:
-    values = model.blocks.tables[text_block(column)].cells.values
-    return {word: i for i, word in enumerate(values[0].tolist())} if values else {}
 
 
 def weighed(model: Model, prior: FloatArray) -> dict[str, FloatArray]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import scores
+from deciban import labels, scores, sparse
 from deciban.cells import Cells
 from deciban.choices import Choice
 from deciban.counts import Counts, Table, merge
@@ -26,6 +26,7 @@ from deciban.mixed.model import Model, text_block
 from deciban.mixed.parts import Part
 from deciban.schema import Schema
 from deciban.settings import Settings
+from deciban.sparse import SparseSum
 
 FloatArray = NDArray[np.float64]
 #: A block as EM estimates it, and how the rows are encoded for it.
@@ -198,7 +199,8 @@ class Unlabelled:
 
     def _words(self, name: str, table: Table, how: Settings) -> Encoding:
         """A text of n words is worth as many as it is believed; of labelled ones, the average."""
-        extra, sums = max(words.added(how), 0.0), dict(table.sums)
+        extra = max(words.added(how), 0.0)
+        sums = {key: sparse.full(part) for key, part in table.sums.items()}
         if how.weighting == "absence":
             plain = Settings("bayes", extra, weighting="absence")
             return Block("words", table.cells, sums, plain, table.rows), _as_it_is
@@ -245,9 +247,13 @@ class Unlabelled:
         names = self.model.schema.texts
         if not names:
             return {}
-        bags, cells = self.model.matrices(part.batch), self.model.counts.tables[texts.BLOCK].cells
+        bags = self.model.matrices(part.batch)
+        known = tuple(words.known for words in self.model.words)
+        cells = Cells(labels.narrowed(names), known)
         parts = [em.soft("words", bags[text_block(name)], weight, cells) for name in names]
-        sums = {key: np.concatenate([p[key] for p in parts], axis=1) for key in parts[0]}
+        sums = {
+            key: SparseSum.of(np.concatenate([p[key] for p in parts], axis=1)) for key in parts[0]
+        }
         return {texts.BLOCK: Table("words", cells, weight.sum(axis=0), sums)}
 
 

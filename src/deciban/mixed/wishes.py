@@ -31,7 +31,32 @@ def of(estimator: Any, schema: Schema) -> Wishes:
                 hint=f"{allowed[0]!r} is the default",
             )
     smoothing = _smoothing(estimator.smoothing, schema)
-    return Wishes(estimator.numeric, estimator.missing, smoothing, estimator.method, estimator.text)
+    check_words(estimator.min_df, estimator.max_words)
+    return Wishes(
+        estimator.numeric,
+        estimator.missing,
+        smoothing,
+        estimator.method,
+        estimator.text,
+        estimator.min_df,
+        estimator.max_words,
+    )
+
+
+def check_words(min_df: Any, max_words: Any) -> None:
+    """Which words are used: those in so many texts, and so many of them."""
+    if not (
+        (type(min_df) is int and min_df >= 1) or (isinstance(min_df, float) and 0 <= min_df <= 1)
+    ):
+        raise ParameterError(
+            f"min_df must be a whole number >= 1 or a share from 0.0 to 1.0, got {min_df!r}.",
+            hint="2 leaves out words that one text alone has",
+        )
+    if max_words is not None and not (type(max_words) is int and max_words >= 1):
+        raise ParameterError(
+            f"max_words must be a whole number >= 1 or None, got {max_words!r}.",
+            hint="None uses all words",
+        )
 
 
 def tokenizer(stated: Any) -> Tokenizer:

@@ -13,17 +13,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.kernels import texts
+
 __all__ = [
     "Batch",
     "Booleans",
     "Column",
     "Integers",
+    "Listed",
     "Numbers",
     "Strings",
     "Times",
@@ -139,6 +143,47 @@ class Strings:
         return _known(texts, self.missing)
 
 
+class Listed(Strings):
+    """Texts of Python, or None: they are turned into UTF-8 when that is asked for.
+
+    Some rows of them cost no copy.
+
+    >>> column = taken(Listed(["spam", None, "é"]), np.array([2, 1]))
+    >>> column.tolist(), column.data.tolist()
+    (['é', None], [195, 169])
+    """
+
+    def __init__(self, listed: list[str | None]) -> None:
+        self.__dict__["listed"] = listed
+
+    def __len__(self) -> int:
+        return len(self.__dict__["listed"])
+
+    @cached_property
+    def _written(self) -> tuple[NDArray[np.int64], NDArray[np.uint8], Mask]:
+        return texts.utf8(self.__dict__["listed"])
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the bytes of each text start."""
+        return self._written[0]
+
+    @property
+    def data(self) -> NDArray[np.uint8]:
+        """The bytes of all texts."""
+        return self._written[1]
+
+    @property
+    def missing(self) -> Mask:
+        """True where there is no text."""
+        return self._written[2]
+
+    def taken(self, rows: NDArray[np.intp]) -> Listed:
+        """Some texts."""
+        listed = self.__dict__["listed"]
+        return Listed([listed[row] for row in rows.tolist()])
+
+
 @dataclass(frozen=True, eq=False)
 class Times:
     """Microseconds since 1970-01-01 UTC, or since midnight for the time of a day.
@@ -183,6 +228,8 @@ def part(column: Column, start: int, stop: int) -> Column:
     """
     if isinstance(column, Numbers):
         return Numbers(column.values[start:stop], column.whole)
+    if isinstance(column, Listed):
+        return Listed(vars(column)["listed"][start:stop])
     missing = column.missing[start:stop]
     if isinstance(column, Strings):
         return Strings(column.offsets[start : stop + 1], column.data, missing)
@@ -197,14 +244,12 @@ def taken(column: Column, rows: NDArray[np.intp]) -> Column:
     """
     if isinstance(column, Numbers):
         return Numbers(column.values[rows], column.whole)
+    if isinstance(column, Listed):
+        return column.taken(rows)
     missing = column.missing[rows]
     if not isinstance(column, Strings):
         return replaced(column, column.values[rows], missing)
-    starts = column.offsets[rows]
-    lengths = column.offsets[rows + 1] - starts
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    at = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
-    return Strings(offsets, column.data[at], missing)
+    return Strings(*texts.taken(column.offsets, column.data, rows), missing)
 
 
 def joined(columns: Sequence[Column]) -> Column:
@@ -214,6 +259,8 @@ def joined(columns: Sequence[Column]) -> Column:
     [1.0, 2.0]
     """
     first = columns[0]
+    if all(isinstance(column, Listed) for column in columns):
+        return Listed([text for column in columns for text in vars(column)["listed"]])
     missing = np.concatenate([column.missing for column in columns])
     texts = [column for column in columns if isinstance(column, Strings)]
     if not isinstance(first, Strings):

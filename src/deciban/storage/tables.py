@@ -25,6 +25,7 @@ from deciban.families import FAMILIES, family
 from deciban.grid import MOST, Grid
 from deciban.labels import Labels
 from deciban.rounding import ROUNDING
+from deciban.sparse import SparseSum
 from deciban.storage.document import field, only
 from deciban.storage.vocabulary import Reader, Writer
 from deciban.table import Table
@@ -43,6 +44,7 @@ class Pattern:
 
     exact: bool
     signed: bool
+    sparse: bool = False
 
 
 @cache
@@ -50,14 +52,16 @@ def patterns(name: str) -> tuple[bool, dict[str, Pattern]]:
     """Whether the columns of a family have values, and what it sums: found by counting one row.
 
     >>> patterns("gaussian")[1]["total"]
-    Pattern(exact=True, signed=True)
+    Pattern(exact=True, signed=True, sparse=False)
     """
     block = text.block if name == "words" else partial(encoding.block, name)
     cells, row = block(["x"], [np.array([-1.0])])
     sums = family(name).count(row, np.zeros(1, dtype=np.intp), 1, None, cells)
     exact = {name: part for name, part in sums.items() if isinstance(part, ExactSum)}
     signed = {name for name, part in exact.items() if part.negative().any()}
-    return cells.values is not None, {n: Pattern(n in exact, n in signed) for n in sums}
+    return cells.values is not None, {
+        n: Pattern(n in exact, n in signed, isinstance(part, SparseSum)) for n, part in sums.items()
+    }
 
 
 # ---------------------------------------------------------------------- writing
@@ -93,6 +97,10 @@ def _table_to(table: Table, writer: Writer) -> tuple[dict[str, Any], Arrays]:
         if isinstance(part, ExactSum):
             numbers = part.carried()  # the same numbers give the same digits
             bases[name], arrays[f"sum.{name}"] = numbers.base, numbers.digits
+        elif isinstance(part, SparseSum):
+            arrays[f"sum.{name}.starts"] = part.starts
+            arrays[f"sum.{name}.classes"] = part.classes.astype(np.int32)
+            arrays[f"sum.{name}.values"] = part.amounts
         else:
             arrays[f"sum.{name}"] = part
     entry: dict[str, Any] = {
@@ -165,6 +173,8 @@ def _table_from(entry: dict[str, Any], reader: Reader, arrays: Arrays, n_classes
     sums = {
         key: _exact(arrays, f"sum.{key}", shape, field(bases, key, int), pattern.signed)
         if pattern.exact
+        else _sparse(arrays, f"sum.{key}", shape)
+        if pattern.sparse
         else _amounts(arrays, f"sum.{key}", shape)
         for key, pattern in expected.items()
     }
@@ -219,6 +229,22 @@ def _amounts(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[np.fl
     if bad.size:
         raise ModelFileError(f"{name!r} must be finite and not below zero, got {bad[0]}.")
     return array
+
+
+def _sparse(arrays: Arrays, name: str, shape: tuple[int, int]) -> SparseSum:
+    """Entries in the order of cells and classes, none twice."""
+    n = arrays[f"{name}.values"].size if f"{name}.values" in arrays else 0
+    starts = _array(arrays, f"{name}.starts", np.int64, (shape[1] + 1,))
+    of = _array(arrays, f"{name}.classes", np.int32, (n,))
+    values = _amounts(arrays, f"{name}.values", (n,))
+    if starts[0] or starts[-1] != n or np.any(np.diff(starts) < 0):
+        raise ModelFileError(f"the entries of {name!r} are not those of its cells.")
+    if n and not (of.min() >= 0 and of.max() < shape[0]):
+        raise ModelFileError(f"{name!r} has a class that is not there.")
+    keys = np.repeat(np.arange(shape[1]), np.diff(starts)) * shape[0] + of
+    if np.any(np.diff(keys) <= 0):
+        raise ModelFileError(f"the entries of {name!r} are out of order.")
+    return SparseSum.of_keys(keys, values, shape)
 
 
 def _exact(arrays: Arrays, name: str, shape: tuple[int, ...], base: int, signed: bool) -> ExactSum:

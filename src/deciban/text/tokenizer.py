@@ -71,6 +71,9 @@ class Tokenizer:
         or more digits are one token.
     signs : keep punctuation, symbols and emoji, each a word of its own.
     stop_words : words to leave out, as they are after folding.
+    buckets : count tokens in so many buckets, by their hash, instead of one by
+        one: a bound on memory for streams without an end. Tokens that share a
+        bucket count as one, and no bucket has a name.
     segmenter : a function from a text to its words, instead of the rule;
         everything but ``ngrams`` and ``stop_words`` is then its own affair.
 
@@ -87,6 +90,7 @@ class Tokenizer:
     signs: bool = False
     stop_words: tuple[str, ...] | None = None
     segmenter: Segmenter | None = None
+    buckets: int | None = None
 
     def __post_init__(self) -> None:
         if self.rule not in ("any-script", "words"):
@@ -99,6 +103,7 @@ class Tokenizer:
             object.__setattr__(self, "characters", _range("characters", self.characters))
         if self.stop_words is not None:
             object.__setattr__(self, "stop_words", _stop_words(self.stop_words))
+        self.vocabulary()
         if self.segmenter is not None and not callable(self.segmenter):
             raise ParameterError(
                 f"segmenter must be a function from a text to its words, got {self.segmenter!r}.",
@@ -119,6 +124,30 @@ class Tokenizer:
         out = {field.name: getattr(self, field.name) for field in fields(self)}
         del out["segmenter"]
         return {name: list(v) if isinstance(v, tuple) else v for name, v in out.items()}
+
+    def vocabulary(self) -> Vocabulary | Buckets:
+        """What gives codes to tokens: an empty vocabulary, or the buckets.
+
+        >>> Tokenizer().vocabulary(), Tokenizer(buckets=1024).vocabulary()
+        (Vocabulary of 0 tokens, Buckets(1024))
+        """
+        return Vocabulary() if self.buckets is None else Buckets(self.buckets)
+
+    def bucket_of(self, tokens: Iterable[str]) -> NDArray[np.int64]:
+        """The bucket of each token.
+
+        >>> spam, ham, again = Tokenizer(buckets=2**20).bucket_of(["spam", "ham", "spam"])
+        >>> bool(spam == again), bool(spam == ham)
+        (True, False)
+        """
+        if self.buckets is None:
+            raise ParameterError(f"{self} has no buckets.", hint="Tokenizer(buckets=2**20) has")
+        column = packed(tokens)
+        rows, each = Rows(len(column), False, False), np.arange(len(column) + 1, dtype=np.int64)
+        Tokenizer()._scanner().gather(
+            each, column.offsets, column.data, None, self.buckets, False, rows
+        )
+        return rows.result()[1].astype(np.int64)
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text as they are counted, in order.

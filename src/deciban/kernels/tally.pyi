@@ -1,0 +1,24 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.kernels.sinks import Sink
+
+DIRECT: int
+
+class Pairs(Sink):
+    taken: int
+    weighted: bool
+    def __init__(
+        self,
+        y: NDArray[np.int64],
+        n_classes: int,
+        weight: NDArray[np.float64] | None,
+        weighted: bool = False,
+    ) -> None: ...
+    def absorb(
+        self, other: Pairs, codes: NDArray[np.int32], classes: NDArray[np.int32]
+    ) -> None: ...
+    def aim(self, y: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None: ...
+    def result(
+        self,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint32 | np.float64]]: ...

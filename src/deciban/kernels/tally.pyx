@@ -1,0 +1,219 @@
+"""Words by class, counted where there are some: a sink whose memory follows what it counted."""
+
+import numpy as np
+
+from deciban.kernels.sinks cimport Block, Sink, prefetch
+
+cimport cython
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+cdef enum:
+    KEY = 8             # bytes of the key of a slot
+
+# Bytes of cells that have a place for every class: about what a core's cache holds.
+DIRECT = 1 << 19
+
+
+@cython.final
+@cython.auto_pickle(False)
+cdef class Pairs(Sink):
+    """Sums per code and class, of tokens and of the rows that have them, where there are some.
+
+    The codes that came first, which are those of the frequent tokens, have a
+    cell for every class; other pairs of code and class share a hash table, open
+    addressing with linear probing. So memory follows the number of pairs, and
+    most of the work is done in the cache. ``weight`` None counts in integers of
+    32 bits: as many tokens are taken, and no more.
+    """
+
+    cdef:
+        const int64_t[::1] y
+        const double[::1] weight
+        Block direct, slots, seen
+        Py_ssize_t n_classes, n_direct, n_codes, n_pairs, stride
+        uint64_t n_slots
+        uint32_t stamp
+        readonly uint64_t taken
+        readonly bint weighted
+
+    def __init__(self, y, Py_ssize_t n_classes, weight, bint weighted=False):
+        self.y, self.weight, self.n_classes = y, weight, n_classes
+        self.weighted = weighted or weight is not None
+        self.stride = 16 if self.weighted else 8
+        self.n_direct = <Py_ssize_t>DIRECT // (self.stride * n_classes)
+        self.direct, self.slots, self.seen = Block(), Block(), Block()
+        self.stamp = 1
+
+    def aim(self, y, weight):
+        """More rows, with weights if the first had some."""
+        if self.weighted != (weight is not None):
+            raise TypeError("all rows of a sink have weights, or none")
+        self.y, self.weight = y, weight
+
+    cdef bint widen(self, Py_ssize_t n_codes, Py_ssize_t more) noexcept nogil:
+        """Room for so many codes, and for more pairs."""
+        cdef Py_ssize_t old = self.stride * self.n_classes * min(self.n_codes, self.n_direct)
+        cdef Py_ssize_t new = self.stride * self.n_classes * min(n_codes, self.n_direct)
+        if not self.direct.fit(new) or not self.seen.fit(4 * n_codes):
+            return False
+        if new > old:
+            memset(self.direct.at + old, 0, new - old)
+        memset(self.seen.at + 4 * self.n_codes, 0, 4 * (n_codes - self.n_codes))
+        self.n_codes = n_codes
+        if n_codes <= self.n_direct or 4 * (self.n_pairs + more) <= 3 * <Py_ssize_t>self.n_slots:
+            return True
+        return self.rehash(self.n_pairs + more)
+
+    cdef bint rehash(self, Py_ssize_t least) noexcept nogil:
+        """Slots of which so many pairs fill three quarters at most; False without memory."""
+        cdef:
+            uint64_t n = max(self.n_slots, 1024), i
+            Py_ssize_t width = KEY + self.stride
+            uint8_t* old = self.slots.at
+            uint8_t* at
+        while 4 * least > 3 * <Py_ssize_t>n:
+            n *= 2
+        at = <uint8_t*>calloc(n, width)
+        if at == NULL:
+            return False
+        for i in range(self.n_slots):
+            if (<uint64_t*>(old + i * width))[0]:
+                memcpy(slot(at, n, width, (<uint64_t*>(old + i * width))[0]), old + i * width, width)
+        free(old)
+        self.slots.at, self.slots.room, self.slots.size = at, n * width, n * width
+        self.n_slots = n
+        return True
+
+    cdef bint take(self, Py_ssize_t row, const int32_t* codes, Py_ssize_t n,
+                   Py_ssize_t n_codes) noexcept nogil:
+        cdef Py_ssize_t i, c = self.y[row]
+        cdef uint32_t* seen
+        cdef bint first
+        self.taken += n
+        if not self.weighted and self.taken >> 32:
+            return False
+        if ((n_codes > self.n_codes or 4 * (self.n_pairs + n) > 3 * <Py_ssize_t>self.n_slots)
+                and not self.widen(n_codes, n)):
+            return False
+        seen = <uint32_t*>self.seen.at
+        for i in range(n):
+            if codes[i] < self.n_direct:
+                prefetch(self.direct.at + self.stride * (codes[i] * self.n_classes + c))
+            else:
+                prefetch(self.slots.at
+                         + (KEY + self.stride) * <Py_ssize_t>home(pair(codes[i], c), self.n_slots))
+        for i in range(n):
+            first = seen[codes[i]] != self.stamp
+            seen[codes[i]] = self.stamp
+            self.add(self.cell(codes[i], c), first, row)
+        return True
+
+    cdef bint end(self, Py_ssize_t row) noexcept nogil:
+        self.stamp += 1
+        if self.stamp == 0:
+            memset(self.seen.at, 0, 4 * self.n_codes)
+            self.stamp = 1
+        return True
+
+    cdef inline uint8_t* cell(self, Py_ssize_t code, Py_ssize_t c) noexcept nogil:
+        cdef uint8_t* at
+        cdef uint64_t key
+        if code < self.n_direct:
+            return self.direct.at + self.stride * (code * self.n_classes + c)
+        key = pair(code, c)
+        at = slot(self.slots.at, self.n_slots, KEY + self.stride, key)
+        if (<uint64_t*>at)[0] == 0:
+            (<uint64_t*>at)[0] = key
+            self.n_pairs += 1
+        return at + KEY
+
+    cdef inline void add(self, uint8_t* cell, bint first, Py_ssize_t row) noexcept nogil:
+        if self.weighted:
+            (<double*>cell)[0] += self.weight[row]
+            (<double*>cell)[1] += first * self.weight[row]
+        else:
+            (<uint32_t*>cell)[0] += 1
+            (<uint32_t*>cell)[1] += first
+
+    def absorb(self, Pairs other, const int32_t[::1] codes, const int32_t[::1] classes):
+        """Add what another one has counted: its code i is ``codes[i]`` here, and so are classes."""
+        cdef:
+            Py_ssize_t i, n = other.n_classes * min(other.n_codes, other.n_direct)
+            Py_ssize_t n_codes = max(self.n_codes, 1 + int(np.max(codes, initial=-1)))
+            uint64_t key
+            uint8_t* at
+            bint good = True
+        if other.weighted > self.weighted:
+            raise TypeError("weights cannot be added to integers")
+        with nogil:
+            for i in range(n):
+                at = other.direct.at + i * other.stride
+                if other.counted(at):
+                    good = good and self.put(codes[i // other.n_classes],
+                                             classes[i % other.n_classes], n_codes, other, at)
+            for i in range(<Py_ssize_t>other.n_slots):
+                at = other.slots.at + i * (KEY + other.stride)
+                key = (<uint64_t*>at)[0]
+                if key:
+                    good = good and self.put(codes[key >> 32], classes[<uint32_t>key - 1],
+                                             n_codes, other, at + KEY)
+        if not good:
+            raise MemoryError
+        self.taken += other.taken
+
+    cdef inline bint counted(self, uint8_t* at) noexcept nogil:
+        return (<double*>at)[1] != 0 if self.weighted else (<uint32_t*>at)[1] != 0
+
+    cdef bint put(self, Py_ssize_t code, Py_ssize_t c, Py_ssize_t n_codes, Pairs other,
+                  uint8_t* at) noexcept nogil:
+        cdef uint8_t* cell
+        cdef int i
+        if ((n_codes > self.n_codes or 4 * (self.n_pairs + 1) > 3 * <Py_ssize_t>self.n_slots)
+                and not self.widen(n_codes, 1)):
+            return False
+        cell = self.cell(code, c)
+        for i in range(2):
+            if other.weighted:
+                (<double*>cell)[i] += (<double*>at)[i]
+            elif self.weighted:
+                (<double*>cell)[i] += (<uint32_t*>at)[i]
+            else:
+                (<uint32_t*>cell)[i] += (<uint32_t*>at)[i]
+        return True
+
+    def result(self):
+        """Codes, classes and both sums of all pairs, in no order."""
+        dtype = np.float64 if self.weighted else np.uint32
+        n = self.n_classes * min(self.n_codes, self.n_direct)
+        cells = self.direct.array(dtype, 2 * n).reshape(n, 2)
+        at = np.flatnonzero(cells[:, 1])
+        some = np.dtype([("key", np.uint64), ("sums", dtype, 2)])
+        slots = self.slots.array(some, self.n_slots)
+        slots = slots[slots["key"] > 0]
+        word, of = np.divmod(at, self.n_classes)
+        return (
+            np.concatenate([word, slots["key"] >> 32], dtype=np.int32, casting="unsafe"),
+            np.concatenate([of, (slots["key"] & 0xFFFFFFFF) - 1], dtype=np.int32, casting="unsafe"),
+            np.concatenate([cells[at], slots["sums"]]),
+        )
+
+
+cdef inline uint64_t pair(Py_ssize_t code, Py_ssize_t c) noexcept nogil:
+    """The key of a code and a class; none is 0."""
+    return (<uint64_t>code << 32) | <uint64_t>(c + 1)
+
+
+cdef inline uint64_t home(uint64_t key, uint64_t n_slots) noexcept nogil:
+    """Where a key belongs."""
+    key *= <uint64_t>0x9E3779B97F4A7C15
+    return (key ^ (key >> 32)) & (n_slots - 1)
+
+
+cdef inline uint8_t* slot(uint8_t* slots, uint64_t n, Py_ssize_t width, uint64_t key) noexcept nogil:
+    """The slot that holds a key, or the empty one that will."""
+    cdef uint64_t at = home(key, n)
+    while (<uint64_t*>(slots + at * width))[0] != 0 and (<uint64_t*>(slots + at * width))[0] != key:
+        at = (at + 1) & (n - 1)
+    return slots + at * width
