@@ -47,19 +47,20 @@ def lesson(number):
 
 
 def start(code, *arguments):
+    """A process whose output waits in the pipe: ``communicate`` does not see what was buffered."""
     return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        bufsize=0,
     )
 
 
 def killed(running):
     running.send_signal(signal.SIGKILL)
     out, err = running.communicate()
-    assert err == ""
-    return [int(line) for line in out.splitlines(keepends=True) if line.endswith("\n")]
+    assert err == b""
+    return [int(line) for line in out.splitlines(keepends=True) if line.endswith(b"\n")]
 
 
 def test_kills_lose_no_acknowledged_lesson_and_double_none(tmp_path):
@@ -68,7 +69,7 @@ def test_kills_lose_no_acknowledged_lesson_and_double_none(tmp_path):
         pass
     chance, acknowledged, first = random.Random(7), set(), 0
     first_lessons = start(LEARNER, path, 0)
-    assert first_lessons.stdout.readline() == "0\n"
+    assert first_lessons.stdout.readline() == b"0\n"
     readers = [start(READER, path) for _ in range(2)]
     acknowledged |= {0, *killed(first_lessons)}
     for _ in range(5):
