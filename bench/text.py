@@ -130,7 +130,7 @@ import json, sys
 import polars as pl
 table = pl.read_parquet(sys.argv[1])
 texts, labels = table["text"].to_list(), table["label"].to_list()
-options = json.loads(sys.argv[3])
+options = {k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(sys.argv[3]).items()}
 if sys.argv[2] == "ours":
     from deciban import NaiveBayes
     work = lambda some, y: NaiveBayes(**options).fit(some, y)

@@ -21,8 +21,9 @@ from deciban.text import packed
 
 #: No more texts are scored by the shortest way.
 FEW = 100
-#: Texts a batch, and about how many characters they have together.
-TEXTS, CHARACTERS = 8192, 1 << 17
+#: Texts a batch, and about how many characters they have together: few where they are
+#: learned, as memory is short then; more where the columns are known already.
+TEXTS, CHARACTERS, MORE = 8192, 1 << 17, 1 << 21
 
 
 def gather(
@@ -127,18 +128,22 @@ def _one_column(
         )
     stated = getattr(X, "name", None)
     name = schema.names[0] if schema else stated if stated and isinstance(stated, str) else "text"
-    table = _in_parts(name, X) if isinstance(X, list | tuple) else {name: X}
+    table = (
+        _in_parts(name, X, MORE if schema else CHARACTERS)
+        if isinstance(X, list | tuple)
+        else {name: X}
+    )
     return table, {name: "text", **(kinds or {})}
 
 
-def _in_parts(name: str, texts: Sequence[Any]) -> source.Scan:
+def _in_parts(name: str, texts: Sequence[Any], size: int) -> source.Scan:
     """Texts some at a time: no second copy of all of them is made."""
     whole = texts if isinstance(texts, list) else list(texts)
 
     def read() -> Iterator[Batch]:
         stop = 0
         while stop < len(whole):
-            start, stop = stop, until(whole, stop, TEXTS, CHARACTERS)
+            start, stop = stop, until(whole, stop, TEXTS, size)
             some = whole[start:stop]
             # Other kinds of holes, or no texts, are said as of any column.
             column = Listed(some) if plain(some) else objects.column(name, some)
