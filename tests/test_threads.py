@@ -1,5 +1,9 @@
 """The engine of threads: the same results whatever the threads and chunks."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -67,3 +71,49 @@ def test_an_error_in_one_chunk_is_raised(monkeypatch):
     with pytest.raises(KeyError, match="row 3"):
         list(threads.run(work, threads.chunks(6, 1)))
     assert list(threads.run(lambda part: part.start, threads.chunks(6, 2))) == [0, 2, 4]
+
+
+def test_work_within_work_ends():
+    def outer(n):
+        return sum(threads.run(lambda part: part.stop - part.start, threads.chunks(n, 3)))
+
+    assert list(threads.run(outer, range(20, 40))) == list(range(20, 40))
+
+
+def test_what_is_not_asked_for_is_not_waited_for_later():
+    done = []
+    results = threads.run(lambda n: done.append(n) or n, range(100))
+    assert next(results) == 0
+    results.close()
+    n_done = len(done)
+    assert n_done < 100
+    assert list(threads.run(lambda n: n, range(5))) == [0, 1, 2, 3, 4]
+    assert len(done) == n_done
+
+
+def test_an_error_comes_to_the_caller_and_threads_stay():
+    def fail(n):
+        if n == 3:
+            raise ValueError("three")
+        return n
+
+    with pytest.raises(ValueError, match="three"):
+        list(threads.run(fail, range(10)))
+    assert list(threads.run(fail, range(3))) == [0, 1, 2]
+
+
+FORK = """
+import os
+from deciban.engines import threads
+work = lambda: list(threads.run(lambda n: n, range(9)))
+assert work() == list(range(9))
+child = os.fork()
+if not child:
+    os._exit(work() != list(range(9)))
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_has_threads_of_its_own():
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], check=True, timeout=60)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from itertools import chain, islice
+from threading import local
 from typing import Any, TypeVar
 
 from deciban.errors import ParameterError
@@ -94,11 +95,45 @@ def run(work: Callable[[P], T], parts: Iterable[P]) -> Iterator[T]:
     if threads <= 1 or len(first) < 2:
         yield from map(work, chain(first, coming))
         return
-    with ThreadPoolExecutor(threads) as pool:
-        waiting: deque[Future[T]] = deque()
-        for part in chain(first, coming):
-            waiting.append(pool.submit(work, part))
-            if len(waiting) > threads:
+    waiting: deque[Future[T]] = deque()
+    with _pool(threads) as pool:
+        try:
+            for part in chain(first, coming):
+                waiting.append(pool.submit(work, part))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+            wait(waiting)
+
+
+class _Place(local):
+    """Where a thread is: among those that are kept, or outside."""
+
+    kept = False
+
+
+_place = _Place()
+
+
+def _pool(threads: int) -> AbstractContextManager[ThreadPoolExecutor]:
+    """Threads that are kept for the next time; within one of them others, lest it wait for itself.
+
+    Starting threads takes longer than many a small work.
+    """
+    if _place.kept:
+        return ThreadPoolExecutor(threads)
+    return nullcontext(_kept(threads, os.getpid()))
+
+
+@cache
+def _kept(threads: int, process: int) -> ThreadPoolExecutor:
+    """The threads of a process; a fork of it has none of them."""
+    return ThreadPoolExecutor(threads, f"deciban-{process}", _settle)
+
+
+def _settle() -> None:
+    _place.kept = True
