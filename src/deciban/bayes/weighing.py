@@ -29,7 +29,7 @@ from deciban.bayes.margins import FloatArray, all_scores, centred, loss, one_sco
 from deciban.bayes.words import Words, unit
 from deciban.engines import threads
 from deciban.labels import Labels
-from deciban.logistic import Prior, Problem, solve
+from deciban.logistic import Prior, Problem, rowwise, truncated
 from deciban.logistic.sparse import Sparse
 from deciban.mixed.texts import strings
 from deciban.source.columns import Batch
@@ -48,13 +48,13 @@ SMOOTHING = 1.0
 #: A ratio nearer to zero is taken to be this.
 FLAT = 0.01
 #: The penalties that are tried, from strong to weak until held-out rows lose, on so many folds.
-PENALTIES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
+PENALTIES = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 TRIED = 2
 #: The constants of the classes are all but free.
 LOOSE = 0.01
 #: The coefficients are found to this accuracy; more would not change the answer.
-TOLERANCE = 1e-4
-MOST_STEPS = 10
+TOLERANCE = 1e-5
+MOST_STEPS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +201,8 @@ def _solved(problem: Problem, W: FloatArray, penalty: float) -> FloatArray:
     precision = problem.prior.precision.copy()
     precision[:-1] *= penalty
     stated = replace(problem, prior=Prior(problem.prior.centre, precision))
-    return solve(stated, W, "newton-cg", TOLERANCE, MOST_STEPS).point.W
+    solver = rowwise.solve if rowwise.pays(stated) else truncated.solve
+    return solver(stated, W, TOLERANCE, MOST_STEPS).point.W
 
 
 def _continued(penalty: float, given: tuple[Problem, FloatArray]) -> FloatArray:
