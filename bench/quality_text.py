@@ -1,12 +1,12 @@
 """How good the answers are on real texts, beside what people build today.
 
-    python bench/quality_text.py DIRECTORY [--folds 10] [--only NAME,NAME] [--run 3] [--copies]
+    python bench/quality_text.py DIRECTORY [--only SET,SET] [--methods NAME,NAME] [--run 3]
 
 Every Parquet file of the directory is a set with the columns ``text`` and
 ``label``, and perhaps ``split`` (test, and all else is trained on; where there
 are more than three, they are folds) or ``fold``. Without either, texts that are
-there twice are dropped (``--copies`` keeps them, as the paper does) and folds are
-dealt with a fixed seed. ``text_stripped`` is preferred to ``text``. ``--run`` stops
+there twice are dropped (``--copies`` keeps them, as the paper does) and ``--folds``
+are dealt with a fixed seed. ``text_stripped`` is preferred to ``text``. ``--run`` stops
 after so many folds. The peers are scikit-learn's, on tf-idf of its words; where
 most of the text is of a script without spaces, on the tokens of deciban. ``paper``
 is the best row of Wang and Manning (2012) where the set is one of theirs.
@@ -110,10 +110,10 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--run", type=int, default=100)
     parser.add_argument("--only", default="")
-    parser.add_argument("--ours", action="store_true", help="without the peers")
+    parser.add_argument("--methods", default="", help="some of them, by name")
     parser.add_argument("--copies", action="store_true")
     options = parser.parse_args()
-    only = set(filter(None, options.only.split(",")))
+    only, wanted = (set(filter(None, s.split(","))) for s in (options.only, options.methods))
     for path in sorted(options.directory.glob("*.parquet")):
         if only and path.stem not in only:
             continue
@@ -122,7 +122,7 @@ def main() -> None:
         paper = f", paper {PAPER[path.stem]}" if path.stem in PAPER else ""
         print(f"{path.stem}: {len(texts):,} texts, {len(some)} folds{paper}", flush=True)
         for name, make in methods(is_unspaced(texts)).items():
-            if options.ours and name != "BayesClassifier":
+            if wanted and name not in wanted:
                 continue
             found = np.mean([judged(make, texts, y, fold) for fold in some], axis=0)
             print("  {:20} {:6.2f}%  log loss {:.4f}  {:7.2f} s".format(name, *found), flush=True)
