@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from deciban import explanation, storage
 from deciban.bayes import files
@@ -17,6 +16,7 @@ from deciban.bayes.report import Report
 from deciban.bayes.words import readings
 from deciban.choices import Wishes
 from deciban.counts import Counts
+from deciban.engines import threads
 from deciban.errors import ModelFileError, ParameterError
 from deciban.explanation import DECIBANS
 from deciban.mixed import counting, spoken
@@ -126,13 +126,13 @@ class BayesClassifier(Answering):
             check_columns(rows.schema)
             counted, part = _counted(rows)
             rows.remember(self)
-            # Many small problems: threads of BLAS would only wait for each other.
             shown = wanted(self.progress)
             read = readings(part.batch, rows.schema.texts, self.tokenizer)
             n_steps = steps(rows.schema, read)
             limits = int(self.max_rows), int(self.memory_limit)
+            # Many small problems: threads of BLAS would only wait for each other.
             with (
-                threadpool_limits(1, "blas"),
+                threads.without_blas(),
                 Progress("learning", n_steps, shown=shown) as progress,
             ):
                 self.model_ = learn(rows.schema, read, counted, part, *limits, seed, progress.add)

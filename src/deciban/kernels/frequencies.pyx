@@ -11,15 +11,8 @@ from cpython.object cimport PyObject, PyObject_Hash
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define deciban_prefetch(at) __builtin_prefetch(at)
-    #else
-    #define deciban_prefetch(at) ((void)(at))
-    #endif
-    """
-    void prefetch "deciban_prefetch"(const void* at) noexcept nogil
+cdef extern from "wide.h":
+    void prefetch "DECIBAN_PREFETCH"(const void* address) noexcept nogil
 
 cdef extern from "Python.h":
     int PyUnicode_Compare(PyObject* a, PyObject* b)

@@ -2,15 +2,8 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define deciban_prefetch(at) __builtin_prefetch(at)
-    #else
-    #define deciban_prefetch(at) ((void)(at))
-    #endif
-    """
-    void prefetch "deciban_prefetch"(const void* at) noexcept nogil
+cdef extern from "wide.h":
+    void prefetch "DECIBAN_PREFETCH"(const void* address) noexcept nogil
 
 
 cdef class Block:
