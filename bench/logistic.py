@@ -33,6 +33,8 @@ from deciban import LogisticRegression
 #: How near to the optimum, as a share of it, counts as there.
 NEAR = 1e-6
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
+#: Passes over the rows that a stochastic solver may take, and iterations of the others.
+PASSES, ITERATIONS = 100, 5000
 
 
 class Task(NamedTuple):
@@ -125,7 +127,8 @@ def ours(task: Task, **settings: Any) -> Fit:
 
 def _sklearn(solver: str) -> Callable[[Task, float], Fit]:
     def fit(task: Task, tol: float) -> Fit:
-        model = Peer(solver=solver, tol=tol, max_iter=5000, random_state=0)
+        most = PASSES if solver in ("sag", "saga") else ITERATIONS
+        model = Peer(solver=solver, tol=tol, max_iter=most, random_state=0)
         return _fitted(task, model, bias=solver == "liblinear")
 
     return fit

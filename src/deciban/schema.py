@@ -29,7 +29,16 @@ import numpy as np
 from deciban.errors import InputError, ParameterError
 from deciban.kernels.dictionary import Dictionary
 from deciban.source import naming
-from deciban.source.columns import Batch, Booleans, Column, Integers, Numbers, Strings, Times
+from deciban.source.columns import (
+    Batch,
+    Booleans,
+    Column,
+    Integers,
+    Numbers,
+    Strings,
+    Times,
+    taken,
+)
 
 Kind = Literal["numeric", "categorical", "boolean", "time", "text", "identifier"]
 
@@ -43,6 +52,8 @@ FEW = 20
 FEWER = 4
 #: Texts with at least this many words on average are sentences.
 WORDS = 3.0
+#: So many texts are looked at for that.
+LOOKED_AT = 1_000
 #: Characters of scripts that put no spaces between words: each is about a word.
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
@@ -194,10 +205,10 @@ def _of_texts(parts: list[Strings]) -> tuple[Kind, str]:
     for p in parts:
         table.encode(p.offsets, p.data, p.missing)
     distinct = len(table)
-    some = [value for value in parts[0].tolist() if value][:1000]
-    words = float(np.mean([_n_words(value) for value in some])) if some else 0.0
+    repeated = distinct <= DISTINCT * known
+    words = 0.0 if repeated else _words_each(parts[0])
     few = known < (FEW if words < WORDS else FEWER)
-    if few or distinct <= DISTINCT * known:
+    if few or repeated:
         return "categorical", f"texts: {distinct:,} different values in {known:,}"
     if all(number(label) is not None for label in table.labels()):
         return "numeric", "numbers written as text"
@@ -207,9 +218,12 @@ def _of_texts(parts: list[Strings]) -> tuple[Kind, str]:
     return "identifier", f"{said}: ignored, it would not be seen again"
 
 
-def _n_words(text: str) -> int:
-    """About how many words a text has."""
-    return len(text.split()) + len(UNSPACED.findall(text))
+def _words_each(texts: Strings) -> float:
+    """About how many words a text has, by the first of those that have any letter."""
+    written = np.flatnonzero(~texts.missing & (np.diff(texts.offsets) > 0))[:LOOKED_AT]
+    some = map(str, taken(texts, written).tolist())
+    n_words = sum(len(text.split()) + len(UNSPACED.findall(text)) for text in some)
+    return n_words / max(1, len(written))
 
 
 def number(text: str) -> float | None:

@@ -55,8 +55,21 @@ def marks(
     indices: NDArray[np.int32],
     starts: NDArray[np.int32],
 ) -> None: ...
-def told(columns: NDArray[Any], starts: NDArray[Any], W: FloatArray, out: FloatArray) -> None: ...
-def marked(columns: NDArray[Any], starts: NDArray[Any], R: FloatArray, out: FloatArray) -> None: ...
+def told(
+    data: FloatArray | None,
+    columns: NDArray[Any],
+    starts: NDArray[Any],
+    W: FloatArray,
+    out: FloatArray,
+) -> None: ...
+def marked(
+    data: FloatArray | None,
+    columns: NDArray[Any],
+    starts: NDArray[Any],
+    R: FloatArray,
+    out: FloatArray,
+    squares: bool,
+) -> None: ...
 def crossed(
     columns: NDArray[Any],
     starts: NDArray[Any],

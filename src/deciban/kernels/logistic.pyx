@@ -226,35 +226,52 @@ def marks(
 
 
 def told(
-    const index[::1] columns, const index[::1] starts, const double[:, ::1] W, double[:, ::1] out
+    const double[::1] data, const index[::1] columns, const index[::1] starts,
+    const double[:, ::1] W, double[:, ::1] out,
 ):
-    """Add what W says of the marks of each row, and its last row to all."""
+    """Add rows of a matrix, held by rows, times W, and the last row of W to all."""
     cdef:
         Py_ssize_t n = out.shape[0], m = W.shape[1], last = W.shape[0] - 1, i, k
         index p
+        double x, total
     with nogil:
         for i in range(n):
+            if m == 1:
+                total = W[last, 0]
+                for p in range(starts[i], starts[i + 1]):
+                    total += W[columns[p], 0] * (1.0 if data is None else data[p])
+                out[i, 0] += total
+                continue
             for k in range(m):
                 out[i, k] += W[last, k]
             for p in range(starts[i], starts[i + 1]):
+                x = 1.0 if data is None else data[p]
                 for k in range(m):
-                    out[i, k] += W[columns[p], k]
+                    out[i, k] += x * W[columns[p], k]
 
 
 def marked(
-    const index[::1] columns, const index[::1] starts, const double[:, ::1] R, double[:, ::1] out
+    const double[::1] data, const index[::1] columns, const index[::1] starts,
+    const double[:, ::1] R, double[:, ::1] out, bint squares,
 ):
-    """Add the rows of R where each column is marked, and in the last row all of them."""
+    """Add a transposed matrix (or its squares), held by rows, times R; in the last row, all of R.
+    """
     cdef:
         Py_ssize_t n = R.shape[0], m = R.shape[1], last = out.shape[0] - 1, i, k
         index p
+        double x
     with nogil:
         for i in range(n):
             for k in range(m):
                 out[last, k] += R[i, k]
             for p in range(starts[i], starts[i + 1]):
+                x = 1.0 if data is None else data[p]
+                x = x * x if squares else x
+                if m == 1:
+                    out[columns[p], 0] += x * R[i, 0]
+                    continue
                 for k in range(m):
-                    out[columns[p], k] += R[i, k]
+                    out[columns[p], k] += x * R[i, k]
 
 
 def crossed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +17,23 @@ Solve = Callable[[FloatArray], FloatArray]
 
 #: Less curvature than this share is rounding.
 FLAT = 1e-9
+#: A Hessian is kept for another step while the last one left less than this share of the gradient.
+KEPT = 0.1
 
 
 def solve(problem: Problem, start: FloatArray, tol: float, max_iter: int) -> Solution:
-    """Step by ``H**-1 g`` until the gradient vanishes."""
+    """Step by ``H**-1 g`` until the gradient vanishes.
+
+    Near the optimum a Hessian hardly changes, and one of a point before serves as well.
+    """
+    steep, kept = 0.0, cast("Solve", None)
 
     def step(point: Point) -> FloatArray:
-        return -inverse(problem, point)(point.gradient)
+        nonlocal steep, kept
+        before, steep = steep, problem.steepness(point)
+        if steep > KEPT * before:
+            kept = inverse(problem, point)
+        return -kept(point.gradient)
 
     return stepped(problem, start, tol, max_iter, step)
 

@@ -68,10 +68,15 @@ class Problem:
         return float(len(self.y) if self.weight is None else self.weight.sum())
 
     @cached_property
+    def squares(self) -> FloatArray:
+        """The weighted squares of each column, summed, (width, 1)."""
+        weight = np.ones((len(self.y), 1)) if self.weight is None else self.weight[:, None]
+        return self.design.squares(weight)
+
+    @cached_property
     def scale(self) -> FloatArray:
         """How large a gradient counts as one, (width, 1): never less than a row's weight."""
-        weight = np.ones((len(self.y), 1)) if self.weight is None else self.weight[:, None]
-        square = self.design.squares(weight) / max(self.total, np.finfo(float).tiny)
+        square = self.squares / max(self.total, np.finfo(float).tiny)
         return np.asarray(max(self.total, 1.0) * np.maximum(1.0, np.sqrt(square)))
 
     def at(self, W: FloatArray) -> Point:

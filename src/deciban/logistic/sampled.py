@@ -64,7 +64,7 @@ def drawn(problem: Problem, per_coefficient: int = STAGES[0][0]) -> Problem:
 
 def _leverage(problem: Problem, weight: FloatArray) -> FloatArray:
     """The share of each row in the squares of the columns, averaged over the columns."""
-    squares = problem.design.squares(weight[:, None])[:, 0]
+    squares = problem.squares[:, 0]
     unit = np.where(squares > 0, 1.0 / np.where(squares > 0, squares, 1.0), 0.0)
     shares = problem.design.shares(unit / len(unit))
     return np.asarray(weight * shares)

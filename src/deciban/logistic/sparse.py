@@ -1,7 +1,8 @@
 """A sparse matrix and its products, by compiled loops that threads share.
 
-Products go column by column: what is read or written at random are vectors
-over the rows, which stay in the cache however many columns there are.
+Products go row by row where there are few coefficients, which are read or written
+at random and stay in the cache; else column by column, so that it is vectors over
+the rows that stay there however many columns there are.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ FloatArray = NDArray[np.float64]
 PART = 1 << 18
 #: No product is cut into more parts: each has scores of its own.
 MOST_PARTS = 8
+#: So many coefficients are few.
+NARROW = 4_096
 
 
 def in_turn(work: Callable[[Any], Any], parts: Iterable[Any]) -> Iterator[Any]:
@@ -69,6 +72,8 @@ class Sparse:
     def scores(self, W: FloatArray) -> FloatArray:
         """The matrix times W."""
         W = np.ascontiguousarray(W)
+        if W.size <= NARROW:
+            return self._by_rows(W)
 
         def work(part: tuple[int, int]) -> FloatArray:
             out = np.zeros((self.n_rows, W.shape[1]))
@@ -143,8 +148,33 @@ class Sparse:
         total += np.triu(total, 1).T
         return total if self.intercept else np.ascontiguousarray(total[:-1, :-1])
 
+    def _by_rows(self, W: FloatArray) -> FloatArray:
+        ended = W if self.intercept else np.vstack([W, np.zeros(W.shape[1])])
+        out = np.zeros((self.n_rows, W.shape[1]))
+
+        def work(part: tuple[int, int]) -> None:
+            kernel.told(*self._row_part(part), ended, out[slice(*part)])
+
+        list(self.run(work, _parts(self.X.indptr)))
+        return out
+
+    def _gathered_by_rows(self, R: FloatArray, *, squares: bool) -> FloatArray:
+        def work(part: tuple[int, int]) -> FloatArray:
+            out = np.zeros((self.X.shape[1] + 1, R.shape[1]))
+            kernel.marked(*self._row_part(part), R[slice(*part)], out, squares)
+            return out
+
+        total = np.asarray(sum(self.run(work, _parts(self.X.indptr))))
+        return total if self.intercept else np.ascontiguousarray(total[:-1])
+
+    def _row_part(self, part: tuple[int, int]) -> tuple[Any, Any, Any]:
+        data, indices, starts = self._held(self.X)
+        return data, indices, starts[part[0] : part[1] + 1]
+
     def _gathered(self, R: FloatArray, *, squares: bool) -> FloatArray:
         R = np.ascontiguousarray(R)
+        if self.width * R.shape[1] <= NARROW:
+            return self._gathered_by_rows(R, squares=squares)
         out = np.empty((self.width, R.shape[1]))
 
         def work(part: tuple[int, int]) -> None:

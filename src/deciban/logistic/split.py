@@ -164,7 +164,7 @@ class Split:
         told = np.vstack([gap[:, None] * of_marks, constant])
 
         def work(part: slice) -> None:
-            kernel.told(*self._held(part), told, out[part])
+            kernel.told(None, *self._held(part), told, out[part])
 
         list(self.run(work, self._parts()))
         return out
@@ -177,7 +177,7 @@ class Split:
 
         def work(part: slice) -> FloatArray:
             sums = np.zeros((len(self.at_marks) + 1, R.shape[1]))
-            kernel.marked(*self._held(part), R[part], sums)
+            kernel.marked(None, *self._held(part), R[part], sums, False)
             return sums
 
         marks = np.asarray(sum(self.run(work, self._parts())))
