@@ -185,6 +185,21 @@ def test_the_first_step_is_newtons():
     np.testing.assert_allclose(sorted(forest.value[0, 1:3]), [-0.5 / 3.5, 0.5 / 3.5])
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_common_cells_need_not_be_added_up(monkeypatch, n_classes):
+    rng = np.random.default_rng(6)
+    X = rng.integers(0, 6, (800, 4)) * (rng.random((800, 4)) < [0.1, 0.5, 0.9, 0.0])
+    y = ((X[:, 0] > 2).astype(int) ^ (X[:, 1] > 2) ^ (rng.random(800) < 0.1)) * (n_classes - 1)
+    found = []
+    for share in (-1.0, 1.0):
+        monkeypatch.setattr(trees, "SHARE", share)
+        found.append(grown(X, y, n_classes, [5, 6, 6, 2], [1, 0, 1, 0]))
+    (all_, losses_, *_), (some, others, *_) = found
+    np.testing.assert_allclose(others, losses_, rtol=1e-9)
+    np.testing.assert_array_equal(some.column, all_.column)
+    np.testing.assert_allclose(some.value, all_.value, atol=1e-9)
+
+
 def test_noise_grows_no_trees():
     rng = np.random.default_rng(5)
     forest, _, _, _ = grown(

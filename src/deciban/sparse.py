@@ -174,7 +174,9 @@ def both(a: SparseSum, b: SparseSum) -> tuple[Keys, FloatArray, FloatArray]:
     left, right = a.keys, b.keys
     if np.array_equal(left, right):
         return left, a.amounts, b.amounts
-    keys = np.union1d(left, right)
+    keys = np.concatenate([left, right])
+    keys.sort(kind="stable")  # two runs that rise are merged, not sorted
+    keys = keys[np.diff(keys, prepend=-1) > 0]
     found = []
     for table, own in ((a, left), (b, right)):
         values = np.zeros(len(keys))

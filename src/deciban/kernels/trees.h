@@ -24,6 +24,32 @@ static void deciban_gather(
     }
 }
 
+/* The same from the places of the cells that are not the common one of their column, those of
+   row i from starts[i] on; the common cells hold what is left. */
+DECIBAN_WIDE
+static void deciban_gather_some(
+    const int32_t *places, const int64_t *starts, ptrdiff_t d, const ptrdiff_t *first,
+    const ptrdiff_t *common, const ptrdiff_t *at, ptrdiff_t n, const void *of_rows, void *of_cells)
+{
+    const deciban_sum *rows = of_rows;
+    deciban_sum *cells = of_cells, total = {0};
+    memset(cells, 0, first[d] * sizeof(deciban_sum));
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const deciban_sum row = rows[at[i]];
+        total += row;
+        for (int64_t p = starts[at[i]]; p < starts[at[i] + 1]; p++)
+            cells[places[p]] += row;
+    }
+    for (ptrdiff_t j = 0; j < d; j++) {
+        deciban_sum left = total;
+        for (ptrdiff_t c = first[j]; c < first[j + 1]; c++)
+            left -= cells[c];
+        /* Less weight than this is rounding: no row is there. */
+        if (left[2] > 1e-12 * total[2])
+            cells[common[j]] = left;
+    }
+}
+
 /* What the smaller of two nodes leaves to the other. */
 DECIBAN_WIDE
 static void deciban_rest(const void *whole, const void *part, void *out, ptrdiff_t n)

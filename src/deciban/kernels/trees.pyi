@@ -6,6 +6,8 @@ Cells = NDArray[np.uint8]
 Nodes = NDArray[np.int32]
 Sets = NDArray[np.uint64]
 
+SHARE: float
+
 def boost(
     X: Cells,
     y: NDArray[np.intp],

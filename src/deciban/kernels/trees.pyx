@@ -11,7 +11,7 @@ Two classes have one tree a round, for the second class; more have one each.
 import numpy as np
 
 from libc.math cimport exp, log
-from libc.stdint cimport int32_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -20,10 +20,17 @@ cdef extern from "trees.h":
         const uint8_t*, Py_ssize_t, const Py_ssize_t*, const Py_ssize_t*, Py_ssize_t, const void*,
         void*
     ) noexcept nogil
+    void gather_some "deciban_gather_some"(
+        const int32_t*, const int64_t*, Py_ssize_t, const Py_ssize_t*, const Py_ssize_t*,
+        const Py_ssize_t*, Py_ssize_t, const void*, void*
+    ) noexcept nogil
     void rest "deciban_rest"(const void*, const void*, void*, Py_ssize_t) noexcept nogil
 
 cdef enum:
     CELLS = 256
+
+#: Where common cells are more than this share of all, only the others are added up.
+SHARE = 0.5
 
 cdef struct Sum:
     double slope, curve, weight, unused     # four: one vector register
@@ -49,14 +56,18 @@ cdef struct Rows:
     Py_ssize_t* spare
     const Sum* of          # of each row
 
+cdef struct Table:
+    Py_ssize_t d
+    const uint8_t* cells           # (rows, columns)
+    const Py_ssize_t* first        # the place of each column's first cell
+    const Py_ssize_t* common       # ... and of its commonest
+    const int32_t* places          # of the cells of each row that are not; or NULL
+    const int64_t* starts
+
 cdef struct Tree:
     int32_t* column
     uint64_t* left
     double* value
-
-
-cdef inline double worth(double slope, double curve, double shrink) noexcept nogil:
-    return slope * slope / (curve + shrink)
 
 
 cdef inline void add_sum(Sum* to, const Sum* what, double sign) noexcept nogil:
@@ -80,8 +91,8 @@ cdef void cut_in_two(
     """The best cut of cells in an order; holes go to either side."""
     cdef Py_ssize_t c, at, side, stop
     cdef bint holes = cells[hole].weight > 0
-    cdef double gain, before = worth(total.slope, total.curve, shrink)
-    cdef Sum part
+    cdef double gain, over, under, before = total.slope * total.slope / (total.curve + shrink)
+    cdef Sum part, other
     for side in range(2 if holes else 1):
         memset(&part, 0, sizeof(Sum))
         if side:
@@ -95,10 +106,12 @@ cdef void cut_in_two(
                 continue
             if total.weight - part.weight < least:
                 break
-            gain = worth(part.slope, part.curve, shrink) - before + worth(
-                total.slope - part.slope, total.curve - part.curve, shrink)
-            if gain > best.gain:
-                best.gain = gain
+            other.slope, other.curve = total.slope - part.slope, total.curve - part.curve
+            # Both sides' worth over one denominator: most cuts are told worse without dividing.
+            over, under = part.curve + shrink, other.curve + shrink
+            gain = part.slope * part.slope * under + other.slope * other.slope * over
+            if gain > (best.gain + before) * over * under:
+                best.gain = gain / (over * under) - before
                 best.column = column
                 best.part = part
                 best.total = total
@@ -174,17 +187,28 @@ cdef Py_ssize_t part_rows(
     return middle
 
 
+cdef void add_up(
+    const Table* table, const Py_ssize_t* at, Py_ssize_t n, const Sum* of, Sum* sums
+) noexcept nogil:
+    """The sums of every cell over some rows."""
+    if table.places == NULL:
+        gather(table.cells, table.d, table.first, at, n, of, sums)
+    else:
+        gather_some(table.places, table.starts, table.d, table.first, table.common, at, n, of,
+                    sums)
+
+
 cdef inline double step_of(Sum sums, const Rules* rules) noexcept nogil:
     return -rules.rate * sums.slope / (sums.curve + rules.shrink)
 
 
 cdef void grow(
-    const uint8_t[:, ::1] X, const Py_ssize_t[::1] first, const uint8_t[::1] ordered, Rows* rows,
+    const uint8_t[:, ::1] X, const Table* table, const Py_ssize_t[::1] first, const uint8_t[::1] ordered, Rows* rows,
     const Rules* rules, Sum** sums, Py_ssize_t* begin, Py_ssize_t* end, Tree tree,
     double* margin, Py_ssize_t stride
 ) noexcept nogil:
     """One tree, level by level; the margins of its rows are moved."""
-    cdef Py_ssize_t inner = (1 << rules.depth) - 1, d = X.shape[1], node, child, i, r, small, large
+    cdef Py_ssize_t inner = (1 << rules.depth) - 1, node, child, i, r, small, large
     cdef Split split
     cdef Sum total
     memset(&total, 0, sizeof(Sum))
@@ -194,7 +218,7 @@ cdef void grow(
     begin[0], end[0] = 0, rows.n
     memset(tree.value, 0, (2 * inner + 1) * sizeof(double))
     tree.value[0] = step_of(total, rules)
-    gather(&X[0, 0], d, &first[0], rows.at, rows.n, rows.of, sums[0])
+    add_up(table, rows.at, rows.n, rows.of, sums[0])
     for node in range(inner):
         child = 2 * node + 1
         split.column = -1
@@ -224,9 +248,8 @@ cdef void grow(
         # The larger child is what the smaller leaves.
         small = child if 2 * end[child] <= begin[node] + end[node] else child + 1
         large = 2 * child + 1 - small
-        gather(&X[0, 0], d, &first[0], rows.at + begin[small], end[small] - begin[small], rows.of,
-               sums[small])
-        rest(sums[node], sums[small], sums[large], first[d])
+        add_up(table, rows.at + begin[small], end[small] - begin[small], rows.of, sums[small])
+        rest(sums[node], sums[small], sums[large], first[table.d])
 
 
 cdef inline Py_ssize_t next_node(Tree tree, Py_ssize_t node, const uint8_t* x) noexcept nogil:
@@ -280,6 +303,37 @@ cdef double loss_of(
     return loss
 
 
+def uncommon(const uint8_t[:, ::1] X, const Py_ssize_t[::1] first):
+    """The place of each column's commonest cell, and the places of all others, row by row.
+
+    ``places`` is None where those would be too many for it to pay.
+    """
+    cdef:
+        Py_ssize_t n = X.shape[0], d = X.shape[1], i, j
+        int64_t at = 0, rare = n * d
+        Py_ssize_t[::1] common = np.empty(d, dtype=np.intp), times = np.zeros(first[d], np.intp)
+        int64_t[::1] starts = np.zeros(n + 1, dtype=np.int64)
+        int32_t[::1] places
+    with nogil:
+        for i in range(n):
+            for j in range(d):
+                times[first[j] + X[i, j]] += 1
+    for j in range(d):
+        common[j] = first[j] + np.argmax(times[first[j]:first[j + 1]])
+        rare -= times[common[j]]
+    if rare > SHARE * n * d:
+        return common, None, starts
+    places = np.empty(rare, dtype=np.int32)
+    with nogil:
+        for i in range(n):
+            for j in range(d):
+                if first[j] + X[i, j] != common[j]:
+                    places[at] = <int32_t>(first[j] + X[i, j])
+                    at += 1
+            starts[i + 1] = at
+    return common, places, starts
+
+
 def boost(
     const uint8_t[:, ::1] X, const Py_ssize_t[::1] y, const double[::1] weight, double[:, ::1] F,
     const uint8_t[:, ::1] X_held, const Py_ssize_t[::1] y_held, const double[::1] weight_held,
@@ -302,14 +356,22 @@ def boost(
         uint64_t[:, :, ::1] left = np.zeros((rounds * T, inner, 4), dtype=np.uint64)
         double[:, ::1] value = np.zeros((rounds * T, 2 * inner + 1))
         double[::1] losses = np.full(rounds + 1, np.inf)
-        Py_ssize_t[:, ::1] places = np.empty((2, n), dtype=np.intp)
+        Py_ssize_t[:, ::1] order = np.empty((2, n), dtype=np.intp)
         Py_ssize_t[:, ::1] ends = np.empty((2, 2 * inner + 1), dtype=np.intp)
+        tuple found = uncommon(X, first)
+        Py_ssize_t[::1] common = found[0]
+        int32_t[::1] places = found[1]
+        int64_t[::1] starts = found[2]
+        Table table = Table(d, &X[0, 0], &first[0], &common[0], NULL, &starts[0])
         Rules rules = Rules(depth, rate, shrink, shrink_sets, smooth, least)
-        Rows rows = Rows(n, &places[0, 0], &places[1, 0], NULL)
+        Rows rows = Rows(n, &order[0, 0], &order[1, 0], NULL)
         Sum** sums = <Sum**>malloc(inner * sizeof(Sum*))
         Sum* room = <Sum*>malloc(inner * first[d] * sizeof(Sum))
         Sum* derivatives = <Sum*>malloc(T * n * sizeof(Sum))
         Tree tree
+    if places is not None:
+        # Where every cell is common there is none to point at, and none is read.
+        table.places = &places[0] if places.shape[0] else <int32_t*>&starts[0]
     if sums == NULL or room == NULL or derivatives == NULL:
         free(sums)
         free(room)
@@ -325,7 +387,7 @@ def boost(
                 at, target = r * T + k, 1 if K == 2 else k
                 rows.of = derivatives + k * n
                 tree = Tree(&column[at, 0], &left[at, 0, 0], &value[at, 0])
-                grow(X, first, ordered, &rows, &rules, sums, &ends[0, 0], &ends[1, 0], tree,
+                grow(X, &table, first, ordered, &rows, &rules, sums, &ends[0, 0], &ends[1, 0], tree,
                      &F[0, target], K)
                 for i in range(X_held.shape[0]):
                     F_held[i, target] += leaf(tree, inner, &X_held[i, 0])
