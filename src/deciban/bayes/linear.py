@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from deciban.bayes.folds import Rows
 from deciban.bayes.margins import FloatArray, all_scores, losses, one_score
 from deciban.logistic import Prior, Problem, lbfgs
-from deciban.logistic.dense import Dense
+from deciban.logistic import split as splitting
 
 #: The penalties that are tried, in this order.
 PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
@@ -115,7 +115,7 @@ class _Fold:
         inside, held = split
         scores = one_score(offset[inside])
         free = Prior.l2(0.0, Z.shape[1], scores.shape[1])
-        design = Dense(np.ascontiguousarray(Z[inside]))
+        design = splitting.design(np.ascontiguousarray(Z[inside]))
         problem = Problem(design, y[inside], free, weight[inside], scores)
         return cls(problem, held, Z[held], y[held], weight[held], offset[held])
 
