@@ -46,7 +46,7 @@ def _one_hot(train: pd.DataFrame) -> Pipeline:
 
 
 def _ordinal(train: pd.DataFrame) -> Pipeline:
-    numeric, other = parts(train)
+    numeric, other = parts(train.dropna(axis=1, how="all"))
     codes = OrdinalEncoder(
         handle_unknown="use_encoded_value", unknown_value=np.nan, encoded_missing_value=np.nan
     )
@@ -89,7 +89,7 @@ def histogram_boosting(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     a, b = _encoded(_ordinal(train), plain(train), plain(test))
-    numeric, other = parts(train)
+    numeric, other = parts(train.dropna(axis=1, how="all"))
     which = [len(numeric) + j for j, c in enumerate(other) if train[c].nunique() < 250]
     model = HistGradientBoostingClassifier(categorical_features=which, random_state=0)
     model.fit(a, y)

@@ -10,7 +10,7 @@ from deciban import NaiveBayes
 from deciban.bayes import evidence, folds, linear, pool
 from deciban.bayes.columns import fitted as fitted_columns
 from deciban.bayes.margins import all_scores, loss, losses, one_score, prior
-from deciban.bayes.trees import DEPTH, Forest
+from deciban.bayes.trees import DEPTHS, Forest
 from deciban.kernels import trees
 from deciban.mixed.parts import joined
 from deciban.progress import Progress, wanted
@@ -137,14 +137,14 @@ def test_columns_on_a_common_scale():
     np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(Z[:, 0].std(), 1)
     cells = columns.cells(np.array([[np.nan], [-1e9], [1e9]]), np.array([[-1], [0], [9]]))
-    assert cells.tolist() == [[63, 2], [0, cells[1, 1]], [62, 2]]
+    assert cells.tolist() == [[200, 2], [0, cells[1, 1]], [199, 2]]
     beyond = columns.linear(np.array([[1e9], [numbers.max()]]), np.array([[-1], [-1]]))
     assert beyond[0].tolist() == beyond[1].tolist()
 
 
 # ---------------------------------------------------------------------- trees
 
-RULES = (DEPTH, 0.1, 1.0, 3.0, 5.0, 3.0, 100, 20)
+RULES = (DEPTHS[0], 0.1, 1.0, 3.0, 5.0, 3.0, 100, 20)
 
 
 def grown(X, y, n_classes, sizes, ordered):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.counts import Counts
-from deciban.cuts import EACH, cut_points
+from deciban.cuts import even
 from deciban.families import histogram
 
 FloatArray = NDArray[np.float64]
@@ -21,7 +21,7 @@ Codes = NDArray[np.int64]
 Cells = NDArray[np.uint8]
 
 #: Numbers are cut into no more bins than this, for trees.
-BINS = 63
+BINS = 250
 #: The most frequent values of a category are told apart, by trees and by linear terms.
 MOST_CELLS, MOST_MARKS = 254, 64
 #: All products of numbers are terms while they are no more than this; else squares alone.
@@ -134,7 +134,7 @@ class Columns:
 def fitted(counts: Counts, numbers: FloatArray, weight: FloatArray) -> Columns:
     """The columns of a table: bins from its counts, scales from (some of) its rows."""
     low, high, middle, spread = _scales(numbers, weight)
-    edges, rank, share = fitted_cells(counts)
+    edges, (rank, share) = _edges(counts), values_of(counts)
     nothing = np.empty(0)
     first = Columns(low, high, middle, spread, edges, rank, share, nothing, nothing)
     raw = first._raw_products(numbers)
@@ -143,13 +143,6 @@ def fitted(counts: Counts, numbers: FloatArray, weight: FloatArray) -> Columns:
     return Columns(
         low, high, middle, spread, edges, rank, share, mean, np.where(wide > 0, wide, 1.0)
     )
-
-
-def fitted_cells(
-    counts: Counts,
-) -> tuple[tuple[FloatArray, ...], tuple[Codes, ...], tuple[FloatArray, ...]]:
-    """What follows from the counts alone: edges of numbers, ranks and shares of values."""
-    return _edges(counts), *_values(counts)
 
 
 def _scales(numbers: FloatArray, weight: FloatArray) -> tuple[FloatArray, ...]:
@@ -182,14 +175,10 @@ def _edges(counts: Counts) -> tuple[FloatArray, ...]:
         return ()
     grid = histogram.grid_of(table.cells)
     columns = histogram.by_column(dict(table.sums), table.cells)
-    rules = [EACH if part.shape[1] <= BINS else BINS for part in columns]
-    return tuple(
-        histogram.edges_of(grid, j, cut_points(part, rule))
-        for j, (part, rule) in enumerate(zip(columns, rules, strict=True))
-    )
+    return tuple(histogram.edges_of(grid, j, even(part, BINS)) for j, part in enumerate(columns))
 
 
-def _values(counts: Counts) -> tuple[tuple[Codes, ...], tuple[FloatArray, ...]]:
+def values_of(counts: Counts) -> tuple[tuple[Codes, ...], tuple[FloatArray, ...]]:
     """The rank of each value of every category by frequency, and the share of each rank."""
     table = counts.tables.get("categories")
     if table is None:

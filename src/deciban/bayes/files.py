@@ -18,12 +18,12 @@ from deciban.aode import files as pairs_files
 from deciban.aode.model import Model as Pairs
 from deciban.aode.tally import VALUES
 from deciban.bayes import evidence
-from deciban.bayes.columns import Columns, fitted_cells
+from deciban.bayes.columns import MOST_CELLS, Columns, values_of
 from deciban.bayes.margins import FloatArray
 from deciban.bayes.model import Model
 from deciban.bayes.report import Report, View
 from deciban.bayes.terms import Terms
-from deciban.bayes.trees import DEPTH, Forest
+from deciban.bayes.trees import DEPTHS, Forest
 from deciban.bayes.words import Words
 from deciban.counts import Counts
 from deciban.errors import ModelFileError, ParameterError
@@ -49,6 +49,8 @@ def to_stored(model: Model, parameters: dict[str, Any], target: str | None, name
         tables[VALUES] = model.pairs.counts.tables[VALUES]
         arrays |= {f"pairs_{name}": array for name, array in pairs.arrays.items()}
     arrays |= {name: getattr(model.columns, name) for name in _SCALES}
+    arrays["edges"] = np.concatenate([np.empty(0), *model.columns.edges])
+    arrays["n_edges"] = np.array([len(cuts) for cuts in model.columns.edges], dtype=np.int64)
     arrays |= {name: getattr(model.terms, name) for name in _TERMS}
     forest = model.terms.forest
     arrays |= {"trees": forest.column, "tree_values": forest.value}
@@ -187,7 +189,7 @@ def _pairs(
 
 def _columns(counted: Counted, arrays: dict[str, Any]) -> Columns:
     n = len(counted.schema.numbers)
-    cells = fitted_cells(counted.counts)
+    cells = _edges(arrays, n), *values_of(counted.counts)
     empty = np.empty(0)
     n_products = Columns(
         empty, empty, np.zeros(n), empty, *cells, empty, empty
@@ -200,6 +202,19 @@ def _columns(counted: Counted, arrays: dict[str, Any]) -> Columns:
         raise ModelFileError("every spread must be above zero.")
     edges, rank, share = cells
     return Columns(edges=edges, rank=rank, share=share, **scales)
+
+
+def _edges(arrays: dict[str, Any], n_numbers: int) -> tuple[FloatArray, ...]:
+    """Where each number is cut into cells."""
+    sizes = _taken(arrays, "n_edges")
+    if sizes.dtype != np.int64 or sizes.shape != (n_numbers,):
+        raise ModelFileError(f"there must be numbers of edges of {n_numbers} columns.")
+    if np.any(sizes < 0) or np.any(sizes >= MOST_CELLS):
+        raise ModelFileError(f"a column must have fewer than {MOST_CELLS} edges.")
+    edges = np.split(_floats(arrays, "edges", (int(sizes.sum()),)), np.cumsum(sizes)[:-1])
+    if any(np.any(np.diff(cuts) <= 0) for cuts in edges):
+        raise ModelFileError("the edges of a column must rise.")
+    return tuple(edges[:n_numbers])
 
 
 def _terms(counted: Counted, columns: Columns, share: float, arrays: dict[str, Any]) -> Terms:
@@ -219,10 +234,9 @@ def _terms(counted: Counted, columns: Columns, share: float, arrays: dict[str, A
 def _forest(arrays: dict[str, Any], n_columns: int, n_classes: int) -> Forest:
     """The trees, whose nodes split columns that there are."""
     column, left = _taken(arrays, "trees"), _taken(arrays, "tree_sets")
-    inner = (1 << DEPTH) - 1
-    n_trees = len(column) if column.ndim else 0
-    if column.dtype != np.int32 or column.shape != (n_trees, inner):
-        raise ModelFileError(f"the trees must have {inner} inner nodes.")
+    n_trees, inner = column.shape if column.ndim == 2 else (0, 0)
+    if column.dtype != np.int32 or inner not in {(1 << depth) - 1 for depth in DEPTHS.values()}:
+        raise ModelFileError(f"the trees must have 7, 15 or 31 inner nodes, not {inner}.")
     if left.dtype != np.int64 or left.shape != (n_trees, inner, 4):
         raise ModelFileError("every inner node of a tree needs 256 bits.")
     a_round = 1 if n_classes == 2 else n_classes

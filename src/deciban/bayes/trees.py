@@ -14,10 +14,12 @@ from deciban.bayes.margins import FloatArray
 from deciban.engines import threads
 from deciban.kernels import trees as kernel
 
-#: Three splits between root and leaf: no more than three columns act together.
-DEPTH = 3
-#: The share of a Newton step that is taken; the most steps; how many may fail before it ends.
-RATE, MOST_ROUNDS, PATIENCE = 0.1, 300, 20
+#: Splits between root and leaf, which is how many columns act together: more from so many rows on.
+DEPTHS = {0: 3, 1_000: 4, 4_000: 5}
+#: The share of a Newton step that is taken; how many steps may fail before it ends.
+RATE, PATIENCE = 0.1, 20
+#: The most steps, and fewer where each is a tree for every class.
+MOST_ROUNDS, FEWEST_ROUNDS, MOST_TREES = 1_000, 100, 3_000
 #: Added to the curvature of a leaf; the same for sets of categories, and for their order.
 SHRINK, SHRINK_SETS, SMOOTH = 1.0, 3.0, 5.0
 #: The least weight of the rows in a leaf.
@@ -35,7 +37,7 @@ class Forest:
     @classmethod
     def nothing(cls) -> Forest:
         """No tree at all."""
-        inner = (1 << DEPTH) - 1
+        inner = (1 << DEPTHS[0]) - 1
         return cls(
             np.empty((0, inner), dtype=np.int32),
             np.empty((0, inner, 4), dtype=np.uint64),
@@ -83,14 +85,16 @@ def learn(
 ) -> Grown:
     """Trees added to margins that are the same for all rows, fold by fold on all cores."""
     n_classes = len(start)
+    trees_a_round = 1 if n_classes == 2 else n_classes
+    depth, most = _depth(len(y)), _most_rounds(trees_a_round)
 
     def work(split: tuple[Rows, Rows]) -> Forest:
         sides = [
             (cells[rows], y[rows], weight[rows], np.tile(start, (len(rows), 1))) for rows in split
         ]
         column, left, value, _ = kernel.boost(
-            *sides[0], *sides[1], columns.sizes, columns.ordered, DEPTH, RATE, SHRINK,
-            SHRINK_SETS, SMOOTH, LEAST, MOST_ROUNDS, PATIENCE,
+            *sides[0], *sides[1], columns.sizes, columns.ordered, depth, RATE, SHRINK,
+            SHRINK_SETS, SMOOTH, LEAST, most, PATIENCE,
         )  # fmt: skip
         return Forest(column, left, value)
 
@@ -101,9 +105,26 @@ def learn(
         judged[held] = own
         found.append(forest)
         tell()
-    trees_a_round = 1 if n_classes == 2 else n_classes
     rounds = tuple(len(forest.value) // trees_a_round for forest in found)
     return Grown(_mean(found), rounds, judged)
+
+
+def _depth(n_rows: int) -> int:
+    """How deep trees are.
+
+    >>> _depth(500), _depth(50_000)
+    (3, 5)
+    """
+    return max(depth for least, depth in DEPTHS.items() if n_rows >= least)
+
+
+def _most_rounds(trees_a_round: int) -> int:
+    """How many rounds there are at most.
+
+    >>> _most_rounds(1), _most_rounds(10), _most_rounds(100)
+    (1000, 300, 100)
+    """
+    return min(MOST_ROUNDS, max(FEWEST_ROUNDS, MOST_TREES // trees_a_round))
 
 
 def _mean(forests: Sequence[Forest]) -> Forest:
