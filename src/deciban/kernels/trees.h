@@ -58,3 +58,46 @@ static void deciban_rest(const void *whole, const void *part, void *out, ptrdiff
     for (ptrdiff_t i = 0; i < n; i++)
         ((deciban_sum *)out)[i] = a[i] - b[i];
 }
+
+/* The most inner nodes of a tree, and how many rows fall through it side by side. */
+enum { DECIBAN_INNER = 255, DECIBAN_ABREAST = 8 };
+
+/* Add the leaf of every row, n of d cells, to margins that stand `stride` apart.
+
+   Rows fall to the bottom without asking whether there is a split, so that the processor need not
+   guess: a node without one sends all to the left, where its value has been passed down. */
+DECIBAN_WIDE
+static void deciban_fall(
+    const uint8_t *X, ptrdiff_t n, ptrdiff_t d, ptrdiff_t inner, const int32_t *column,
+    const uint64_t *left, const double *value, double *margin, ptrdiff_t stride)
+{
+    int32_t of[DECIBAN_INNER];
+    uint64_t sets[4 * DECIBAN_INNER];
+    double passed[2 * DECIBAN_INNER + 1];
+    ptrdiff_t i, r, levels = 0;
+    while ((((ptrdiff_t)1 << levels) - 1) < inner)
+        levels++;
+    passed[0] = value[0];
+    memset(sets, 0xff, sizeof(sets));
+    for (i = 0; i < inner; i++) {
+        const int split = column[i] >= 0;
+        of[i] = split ? column[i] : 0;
+        if (split)
+            memcpy(sets + 4 * i, left + 4 * i, 4 * sizeof(uint64_t));
+        passed[2 * i + 1] = split ? value[2 * i + 1] : passed[i];
+        passed[2 * i + 2] = split ? value[2 * i + 2] : passed[i];
+    }
+    for (i = 0; i < n; i += DECIBAN_ABREAST) {
+        const ptrdiff_t many = n - i < DECIBAN_ABREAST ? n - i : DECIBAN_ABREAST;
+        ptrdiff_t node[DECIBAN_ABREAST] = {0};
+        for (ptrdiff_t level = 0; level < levels; level++)
+            for (r = 0; r < DECIBAN_ABREAST; r++) {
+                /* Beyond the last row, the last one again. */
+                const ptrdiff_t row = i + (r < many ? r : many - 1), at = node[r];
+                const uint8_t x = X[row * d + of[at]];
+                node[r] = 2 * at + 2 - (ptrdiff_t)((sets[4 * at + (x >> 6)] >> (x & 63)) & 1);
+            }
+        for (r = 0; r < many; r++)
+            margin[(i + r) * stride] += passed[node[r]];
+    }
+}

@@ -24,10 +24,15 @@ cdef extern from "trees.h":
         const int32_t*, const int64_t*, Py_ssize_t, const Py_ssize_t*, const Py_ssize_t*,
         const Py_ssize_t*, Py_ssize_t, const void*, void*
     ) noexcept nogil
+    void fall "deciban_fall"(
+        const uint8_t*, Py_ssize_t, Py_ssize_t, Py_ssize_t, const int32_t*, const uint64_t*,
+        const double*, double*, Py_ssize_t
+    ) noexcept nogil
     void rest "deciban_rest"(const void*, const void*, void*, Py_ssize_t) noexcept nogil
 
 cdef enum:
     CELLS = 256
+    BLOCK = 2048            # rows whose cells stay in the cache while trees come and go
 
 #: Where common cells are more than this share of all, only the others are added up.
 SHARE = 0.5
@@ -256,13 +261,6 @@ cdef inline Py_ssize_t next_node(Tree tree, Py_ssize_t node, const uint8_t* x) n
     return 2 * node + (1 if goes_left(tree.left + 4 * node, x[tree.column[node]]) else 2)
 
 
-cdef inline double leaf(Tree tree, Py_ssize_t inner, const uint8_t* x) noexcept nogil:
-    cdef Py_ssize_t node = 0
-    while node < inner and tree.column[node] >= 0:
-        node = next_node(tree, node, x)
-    return tree.value[node]
-
-
 cdef void slopes(
     const double[:, ::1] F, const Py_ssize_t[::1] y, const double[::1] weight, Sum* out
 ) noexcept nogil:
@@ -389,8 +387,9 @@ def boost(
                 tree = Tree(&column[at, 0], &left[at, 0, 0], &value[at, 0])
                 grow(X, &table, first, ordered, &rows, &rules, sums, &ends[0, 0], &ends[1, 0], tree,
                      &F[0, target], K)
-                for i in range(X_held.shape[0]):
-                    F_held[i, target] += leaf(tree, inner, &X_held[i, 0])
+                if X_held.shape[0]:
+                    fall(&X_held[0, 0], X_held.shape[0], d, inner, tree.column, tree.left,
+                         tree.value, &F_held[0, target], K)
             losses[r + 1] = loss_of(F_held, y_held, weight_held)
             if losses[r + 1] < losses[best]:
                 best = r + 1
@@ -410,15 +409,15 @@ def add(
 ):
     """Add what the trees say to the margins of rows, (rows, classes)."""
     cdef:
-        Py_ssize_t K = out.shape[1], inner = column.shape[1], t, i, target
-        Tree tree
+        Py_ssize_t n = X.shape[0], d = X.shape[1], K = out.shape[1], inner = column.shape[1]
+        Py_ssize_t t, i = 0, many
     with nogil:
-        for t in range(column.shape[0]):
-            # Trees are only read: the pointers cannot be const within a struct.
-            tree = Tree(<int32_t*>&column[t, 0], <uint64_t*>&left[t, 0, 0], <double*>&value[t, 0])
-            target = 1 if K == 2 else t % K
-            for i in range(X.shape[0]):
-                out[i, target] += leaf(tree, inner, &X[i, 0])
+        while i < n:
+            many = n - i if n - i < BLOCK else BLOCK
+            for t in range(column.shape[0]):
+                fall(&X[i, 0], many, d, inner, &column[t, 0], &left[t, 0, 0], &value[t, 0],
+                     &out[i, 1 if K == 2 else t % K], K)
+            i += many
 
 
 def explain(
