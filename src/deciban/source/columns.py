@@ -283,6 +283,11 @@ class Batch:
     n_rows: int
     columns: Mapping[str, Column]
 
+    def part(self, start: int, stop: int) -> Batch:
+        """Rows ``start .. stop``, as a view."""
+        some = {name: part(column, start, stop) for name, column in self.columns.items()}
+        return Batch(stop - start, some)
+
     def tolist(self) -> list[dict[str, Any]]:
         """The rows as dicts of Python values: for tests and for showing a few of them."""
         lists = [column.tolist() for column in self.columns.values()]

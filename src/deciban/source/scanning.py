@@ -10,7 +10,7 @@ import numpy as np
 
 from deciban.errors import InputError
 from deciban.source import naming
-from deciban.source.columns import Batch, Column, Integers, Numbers, Strings, Times, part, replaced
+from deciban.source.columns import Batch, Column, Integers, Numbers, Strings, Times, replaced
 
 if TYPE_CHECKING:
     from deciban.source.duck import Stored
@@ -67,9 +67,7 @@ def cut(columns: Mapping[str, Column], rows: int) -> Iterator[Batch]:
     """Whole columns as batches of at most ``rows`` rows."""
     n_rows = len(next(iter(columns.values()), ()))
     for start in range(0, n_rows, rows):
-        stop = min(start + rows, n_rows)
-        pieces = {name: part(column, start, stop) for name, column in columns.items()}
-        yield Batch(stop - start, pieces)
+        yield Batch(n_rows, columns).part(start, min(start + rows, n_rows))
 
 
 def agreed(first: Mapping[str, Column], batch: Batch, number: int) -> Batch:
