@@ -23,7 +23,7 @@ from deciban.labels import Labels
 from deciban.mixed import counting, em, texts
 from deciban.mixed.em import Block, Chunk, Problem, Run
 from deciban.mixed.model import Model, text_block
-from deciban.mixed.parts import Part
+from deciban.mixed.parts import Part, joined
 from deciban.schema import Schema
 from deciban.settings import Settings
 from deciban.sparse import SparseSum
@@ -33,7 +33,7 @@ FloatArray = NDArray[np.float64]
 Encoding = tuple[Block, Callable[[Any], Any]]
 
 #: Rows that are encoded, scored and counted at once.
-CHUNK = 1 << 13
+CHUNK = 1 << 12
 #: A bell curve's prior is worth this many rows at least: without one, J has no maximum.
 LEAST = 0.01
 #: A column whose variance is less than this share of its mean's square holds one value.
@@ -279,11 +279,12 @@ def _plain(how: Settings) -> Settings:
 
 def _chunks(parts: Sequence[Part]) -> list[Part]:
     """No more than ``CHUNK`` rows each, and every one of them counts."""
-    return [
-        part.taken(np.arange(some.start, some.stop))
-        for part in map(Part.counted, parts)
-        for some in threads.chunks(part.batch.n_rows, CHUNK)
-    ]
+    some = [part.counted() for part in parts]
+    if not some:
+        return []
+    whole = joined(some)
+    ends = threads.chunks(whole.batch.n_rows, CHUNK)
+    return [whole.taken(np.arange(rows.start, rows.stop)) for rows in ends]
 
 
 def _counted(model: Model, parts: Sequence[Part], one: Labels) -> Counts:
