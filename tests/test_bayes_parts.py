@@ -137,7 +137,7 @@ def test_columns_on_a_common_scale():
     np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(Z[:, 0].std(), 1)
     cells = columns.cells(np.array([[np.nan], [-1e9], [1e9]]), np.array([[-1], [0], [9]]))
-    assert cells.tolist() == [[200, 2], [0, cells[1, 1]], [199, 2]]
+    assert cells.tolist() == [[63, 2], [0, cells[1, 1]], [62, 2]]
     beyond = columns.linear(np.array([[1e9], [numbers.max()]]), np.array([[-1], [-1]]))
     assert beyond[0].tolist() == beyond[1].tolist()
 

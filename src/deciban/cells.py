@@ -109,6 +109,11 @@ class Cells:
         some = np.array([len(values) > 0 for values in left], dtype=bool)
         return Cells(self.columns[some], tuple(values for values in left if len(values)))
 
+    def one(self, column: int) -> Cells:
+        """The cells of one column."""
+        at = slice(column, column + 1)
+        return Cells(self.columns[at], None if self.values is None else self.values[at])
+
     def only(self, columns: NDArray[np.bool_]) -> Cells:
         """Only some columns, with all the cells they still have."""
         if len(self.columns) != len(columns):

@@ -99,6 +99,11 @@ class Grid(Cells):
         left = tuple(keys[part] for keys, part in zip(self._keys(), parts, strict=True))
         return Grid(self.columns, left, self.drop)
 
+    def one(self, column: int) -> Grid:
+        """The keys of one column."""
+        at = slice(column, column + 1)
+        return Grid(self.columns[at], self._keys()[at], self.drop[at])
+
     def only(self, columns: NDArray[np.bool_]) -> Grid:
         """Only some columns."""
         pairs = zip(self._keys(), self.drop, strict=True)

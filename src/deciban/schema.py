@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -98,22 +99,22 @@ class Schema:
 
     columns: tuple[ColumnSchema, ...]
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """All columns, also those that are ignored."""
         return tuple(column.name for column in self.columns)
 
-    @property
+    @cached_property
     def numbers(self) -> tuple[str, ...]:
         """The numeric columns that are counted."""
         return tuple(name for column in self.columns for name in column.numbers)
 
-    @property
+    @cached_property
     def categories(self) -> tuple[str, ...]:
         """The categorical columns that are counted."""
         return tuple(name for column in self.columns for name in column.categories)
 
-    @property
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         """The columns of text."""
         return tuple(name for column in self.columns for name in column.texts)
@@ -245,4 +246,5 @@ def _consecutive(parts: list[Numbers | Integers]) -> bool:
     """Whether the values are i, i + 1, i + 2, ..."""
     values = np.concatenate([np.asarray(p.values, dtype=np.float64) for p in parts])
     missing = any(bool(p.missing.any()) for p in parts)
-    return not missing and len(values) >= FEW and bool(np.all(np.diff(values) == 1))
+    with np.errstate(over="ignore"):
+        return not missing and len(values) >= FEW and bool(np.all(np.diff(values) == 1))

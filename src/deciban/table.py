@@ -59,6 +59,12 @@ class Table:
         sums = {name: _take(part, classes, cells) for name, part in self.sums.items()}
         return Table(self.family, self.cells.select(cells), self.rows[classes], sums)
 
+    def column(self, number: int) -> Table:
+        """The cells of one column."""
+        start, stop = self.cells.offsets[number : number + 2]
+        sums = {name: _between(part, start, stop) for name, part in self.sums.items()}
+        return Table(self.family, self.cells.one(number), self.rows, sums)
+
     def used(self) -> NDArray[np.bool_]:
         """The cells in which something was counted."""
         return np.asarray(np.any([_nonzero(part) for part in self.sums.values()], axis=0))
@@ -106,6 +112,15 @@ def _place(part: NDArray[Any], out: NDArray[Any], rows: Positions, cells: Positi
         out[where] = part
         return
     np.add.at(out, where, part if keep.all() else part[:, keep])  # cells of a grid may meet
+
+
+def _between(part: Any, start: int, stop: int) -> Any:
+    """Consecutive cells of a sum."""
+    if isinstance(part, SparseSum):
+        return part.between(start, stop)
+    if isinstance(part, ExactSum):
+        return ExactSum(np.ascontiguousarray(part.digits[:, start:stop]), part.base)
+    return np.ascontiguousarray(part[:, start:stop])
 
 
 def _take(part: Sum, classes: NDArray[np.bool_], cells: NDArray[np.bool_]) -> Sum:

@@ -21,7 +21,11 @@ Codes = NDArray[np.int64]
 Cells = NDArray[np.uint8]
 
 #: Numbers are cut into no more bins than this, for trees.
-BINS = 250
+MOST_BINS = 250
+#: Fewer where rows are few, one for so many of them, but no fewer than these for that reason;
+ROWS_A_BIN, FEW_BINS = 16, 63
+#: and fewer where columns are many: together no more than this, though no fewer than these each.
+ALL_BINS, FEWEST_BINS = 16_384, 16
 #: The most frequent values of a category are told apart, by trees and by linear terms.
 MOST_CELLS, MOST_MARKS = 254, 64
 #: All products of numbers are terms while they are no more than this; else squares alone.
@@ -175,7 +179,19 @@ def _edges(counts: Counts) -> tuple[FloatArray, ...]:
         return ()
     grid = histogram.grid_of(table.cells)
     columns = histogram.by_column(dict(table.sums), table.cells)
-    return tuple(histogram.edges_of(grid, j, even(part, BINS)) for j, part in enumerate(columns))
+    n_bins = _n_bins(counts.weight.sum(), len(columns))
+    return tuple(histogram.edges_of(grid, j, even(part, n_bins)) for j, part in enumerate(columns))
+
+
+def _n_bins(rows: float, n_columns: int) -> int:
+    """How many bins the numbers of a table are cut into.
+
+    >>> _n_bins(500, 10), _n_bins(50_000, 10), _n_bins(500, 3_000)
+    (63, 250, 16)
+    """
+    by_rows = max(FEW_BINS, int(rows) // ROWS_A_BIN)
+    by_columns = max(FEWEST_BINS, ALL_BINS // max(1, n_columns))
+    return min(MOST_BINS, by_rows, by_columns)
 
 
 def values_of(counts: Counts) -> tuple[tuple[Codes, ...], tuple[FloatArray, ...]]:

@@ -18,7 +18,7 @@ from deciban.source.columns import Batch
 #: Strength and discount are chosen on no more rows than this.
 TRIED = 2_500
 #: Rows times pairs of columns times classes: no more are scored to find the share of the view.
-MOST_WORK = 1e10
+MOST_WORK = 2e9
 #: Rows are scored so many at a time.
 CHUNK = 4_096
 

@@ -153,25 +153,28 @@ cdef void find_split(
     const Sum* sums, const Py_ssize_t[::1] first, const uint8_t[::1] ordered, const Rules* rules,
     Split* best
 ) noexcept nogil:
-    cdef Py_ssize_t j, c, n, hole
+    cdef Py_ssize_t j, c, hole
     cdef Py_ssize_t order[CELLS]
+    cdef Py_ssize_t sorted_[CELLS]
     cdef const Sum* cells
     cdef Sum total
     best.gain = 1e-10
     best.column = -1
+    memset(&total, 0, sizeof(Sum))
+    for c in range(first[1]):  # the first column's cells, as any other's, hold all rows
+        add_sum(&total, &sums[c], 1)
+    if total.weight < 2 * rules.least:
+        return
+    for c in range(CELLS):
+        order[c] = c
     for j in range(first.shape[0] - 1):
         cells, hole = sums + first[j], first[j + 1] - first[j] - 1
-        memset(&total, 0, sizeof(Sum))
-        for c in range(hole + 1):
-            add_sum(&total, &cells[c], 1)
         if ordered[j]:
-            n = hole
-            for c in range(n):
-                order[c] = c
+            cut_in_two(cells, order, hole, hole, total, rules.shrink, rules.least, j, best)
         else:
-            n = sorted_cells(cells, hole, rules.smooth, order)
-        cut_in_two(cells, order, n, hole, total,
-                   rules.shrink if ordered[j] else rules.shrink_sets, rules.least, j, best)
+            cut_in_two(
+                cells, sorted_, sorted_cells(cells, hole, rules.smooth, sorted_), hole, total,
+                rules.shrink_sets, rules.least, j, best)
 
 
 cdef Py_ssize_t part_rows(

@@ -113,11 +113,16 @@ class Model:
         return Counts(self.counts.classes, self.counts.weight, tables)
 
     def _missing_table(self) -> Table:
+        places = {
+            name: (table, j)
+            for table in (self.counts.tables.get(b) for b in ("histogram", "categories"))
+            if table is not None
+            for j, name in enumerate(table.cells.columns.tolist())
+        }
         parts = []
         for name in self.missing_columns:
-            block = "histogram" if name in self.schema.numbers else "categories"
-            table = self.counts.tables[block]
-            present = select(table, [name]).sums["count"].sum(axis=1)
+            table, j = places[name]
+            present = table.column(j).sums["count"].sum(axis=1)
             parts += [present, np.maximum(table.rows - present, 0.0)]
         values = (np.array([False, True]),) * len(self.missing_columns)
         cells = Cells.of_values(list(self.missing_columns), values)
