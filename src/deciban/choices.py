@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.cells import Cells
+from deciban import labels
 from deciban.counts import Counts, Table
 from deciban.cuts import EACH, MDL, cut_points
 from deciban.errors import InputError
@@ -90,9 +90,18 @@ def choose(counts: Counts, wishes: Wishes) -> dict[str, Choice]:
     found = {}
     for part, name, table in _columns(counts, "categories"):
         found[name] = _category(counts, wishes, name, table, part)
-    for part, name, table in _columns(counts, "histogram"):
-        found[name] = _number(counts, wishes, name, table, part)
+    numbers = _columns(counts, "histogram")
+    for column, (part, name, table) in zip(_both_places(counts), numbers, strict=True):
+        found[name] = _number(counts, wishes, name, table, part, column)
     return found
+
+
+def _both_places(counts: Counts) -> list[tuple[int, int]]:
+    """Where each number stands in its histogram, and where among the moments."""
+    table, moments = counts.tables.get("histogram"), counts.tables.get("moments")
+    if table is None or moments is None:
+        return []
+    return list(enumerate(labels.positions(table.cells.columns, moments.cells.columns).tolist()))
 
 
 def _columns(counts: Counts, block: str) -> list[tuple[slice, str, Table]]:
@@ -111,14 +120,16 @@ def _category(counts: Counts, wishes: Wishes, name: str, table: Table, part: sli
     return Choice(name, "categories", 0, lam, missing, loss)
 
 
-def _number(counts: Counts, wishes: Wishes, name: str, table: Table, part: slice) -> Choice:
+def _number(
+    counts: Counts, wishes: Wishes, name: str, table: Table, part: slice, column: tuple[int, int]
+) -> Choice:
     amount = table.sums["count"][:, part]
     missing = _missing_matters(counts, wishes, table.rows - amount.sum(axis=1))
     tried = []
     if wishes.numeric in ("auto", "gaussian"):
         lam = wishes.smoothing_of(name)
         lam = BELL if lam is None else lam
-        loss = _loss_of_bell(counts, name, table, amount, lam)
+        loss = _loss_of_bell(counts, column, table, amount, lam)
         tried.append(Choice(name, "gaussian", 0, lam, missing, loss))
     for bins in _rules(wishes.numeric, amount.shape[1]):
         some = binned(amount, cut_points(amount, bins))
@@ -187,20 +198,17 @@ def _loss_of_categories(amount: FloatArray, lam: float, weight: FloatArray) -> f
     return _loss(said, own, times, weight)
 
 
-def _loss_of_bell(counts: Counts, name: str, table: Table, amount: FloatArray, lam: float) -> float:
+def _loss_of_bell(
+    counts: Counts, column: tuple[int, int], table: Table, amount: FloatArray, lam: float
+) -> float:
     """The same of a bell curve; values are those of the histogram's keys, evenly thinned."""
     own, key = np.nonzero(amount)
     own, key = (np.ascontiguousarray(at[:: 1 + len(own) // MOST_VALUES]) for at in (own, key))
     times = amount[own, key]
-    column = table.cells.columns.tolist().index(name)
-    x = histogram.grid_of(table.cells).middles(column)[key, None]
-    moments = counts.tables["moments"]
-    at = moments.cells.columns.tolist().index(name)
-    sums = gaussian.of_column(dict(moments.sums), at)
-    cells, how = Cells(np.zeros(1)), Settings("bayes", lam)
+    x = histogram.grid_of(table.cells).middles(column[0])[key]
+    sums = gaussian.of_column(dict(counts.tables["moments"].sums), column[1])
     try:
-        params = gaussian.estimate(sums, moments.rows, cells, how)
-        said = gaussian.left_out(params, sums, cells, how, x, own, _one(times))
+        said = gaussian.column_left_out(sums, lam, Settings("bayes", lam), x, own, _one(times))
     except InputError:  # squares that fit no float
         return float(np.inf)
     return _loss(said, own, times, counts.weight)

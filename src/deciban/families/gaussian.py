@@ -279,11 +279,11 @@ def left_out(
     for j, lam in enumerate(settings.per_column(cells.size).tolist()):
         known = np.flatnonzero(~np.isnan(X[:, j]))
         column = of_column(sums, j)
-        out[known] += _column_left_out(column, lam, settings, X[known, j], y[known], weight[known])
+        out[known] += column_left_out(column, lam, settings, X[known, j], y[known], weight[known])
     return out
 
 
-def _column_left_out(
+def column_left_out(
     sums: dict[str, Any],
     lam: float,
     settings: Settings,
@@ -291,29 +291,30 @@ def _column_left_out(
     own: NDArray[np.intp],
     weight: FloatArray,
 ) -> FloatArray:
-    """The same of one column, whose values are all known."""
+    """The same of one column, whose values are all known; ``sums`` are :func:`of_column`."""
     totals = {name: part.total() for name, part in sums.items()}
     whole = {name: ExactSum(part.digits[None], part.base) for name, part in totals.items()}
-    rest = _without(whole, x, np.zeros_like(own), weight)
+    rest = _without(whole, moments(whole), x, np.zeros_like(own), weight)
     prior = Prior(rest.mean, rest.spread / np.where(rest.n > 0, rest.n, 1.0))
-    others = Moments(*(part.T for part in moments(sums)))
+    of = moments(sums)
+    others = Moments(*(part.T for part in of))
     turned = Prior(prior.mean[:, None], prior.var[:, None])
     out = _log_density(_fitted(others, turned, lam, settings), x[:, None])
-    less = _fitted(_without(sums, x, own, weight), prior, lam, settings)
+    less = _fitted(_without(sums, of, x, own, weight), prior, lam, settings)
     out[np.arange(len(x)), own] = _log_density(less, x)
     out[rest.n <= 0] = 0.0  # the only value of the column: without it nothing is known
     return out
 
 
 def _without(
-    sums: dict[str, Any], x: FloatArray, own: NDArray[np.intp], weight: FloatArray
+    sums: dict[str, Any], of: Moments, x: FloatArray, own: NDArray[np.intp], weight: FloatArray
 ) -> Moments:
-    """The moments of a column in each row's class when the row is taken away again.
+    """The moments of a column in each row's class when the row is taken away from them again.
 
     A row that holds nearly all of the spread would leave rounding in its
     place: such rows, no more than a few a class, are taken from the exact sums.
     """
-    n, mean, spread = (part[own, 0] for part in moments(sums))
+    n, mean, spread = (part[own, 0] for part in of)
     left = np.where(n - weight > 1e-9 * weight, n - weight, 0.0)
     some = np.where(left > 0, left, 1.0)
     rest = np.maximum(spread - weight * (x - mean) ** 2 * (n / some), 0.0) * (left > 0)
