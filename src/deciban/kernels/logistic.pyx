@@ -10,6 +10,9 @@ import numpy as np
 from libc.math cimport exp, log, log1p
 from libc.stdint cimport int32_t, int64_t
 
+cdef double FAINT = 1e-6    # 1 + x has lost digits of less
+cdef double FULL = 1e280    # a product of factors up to 2 that may still grow
+
 ctypedef fused index:
     int32_t
     int64_t
@@ -21,7 +24,7 @@ def residuals(
     """The summed loss; scores become probabilities, ``out`` what they exceed the truth by."""
     cdef:
         Py_ssize_t n = scores.shape[0], m = scores.shape[1], i, k
-        double total = 0.0, w, most, mass, small
+        double total = 0.0, product = 1.0, w, most, mass, small
         double* row
     with nogil:
         for i in range(n):
@@ -30,9 +33,16 @@ def residuals(
             if m == 1:
                 small = exp(-row[0] if row[0] > 0 else row[0])
                 # The score speaks against the truth, or for it.
-                total += w * (log1p(small) + (
-                    (row[0] if row[0] > 0 else -row[0]) if (row[0] > 0) != (y[i] == 1) else 0.0
-                ))
+                if (row[0] > 0) != (y[i] == 1):
+                    total += w * (row[0] if row[0] > 0 else -row[0])
+                if weight is None and small > FAINT:
+                    # One logarithm for many factors, each from 1 to 2.
+                    product *= 1.0 + small
+                    if product > FULL:
+                        total += log(product)
+                        product = 1.0
+                else:
+                    total += w * log1p(small)
                 row[0] = 1.0 / (1.0 + small) if row[0] > 0 else small / (1.0 + small)
                 out[i, 0] = w * (row[0] - y[i])
                 continue
@@ -49,7 +59,7 @@ def residuals(
                 row[k] /= mass
                 out[i, k] = w * row[k]
             out[i, y[i]] -= w
-    return total
+    return total + log(product)
 
 
 def curve(const double[:, ::1] proba, const double[::1] weight, double[:, ::1] change):
@@ -255,23 +265,34 @@ def marked(
     const double[:, ::1] R, double[:, ::1] out, bint squares,
 ):
     """Add a transposed matrix (or its squares), held by rows, times R; in the last row, all of R.
+
+    Of one column, every fourth row has sums of its own, lest each wait for those before it.
     """
     cdef:
         Py_ssize_t n = R.shape[0], m = R.shape[1], last = out.shape[0] - 1, i, k
         index p
-        double x
+        double x, r
+        double[:, ::1] apart = np.zeros((4, out.shape[0] if m == 1 else 1))
+        double* to
     with nogil:
         for i in range(n):
+            if m == 1:
+                to, r = &apart[i & 3, 0], R[i, 0]
+                to[last] += r
+                for p in range(starts[i], starts[i + 1]):
+                    x = 1.0 if data is None else data[p]
+                    to[columns[p]] += (x * x if squares else x) * r
+                continue
             for k in range(m):
                 out[last, k] += R[i, k]
             for p in range(starts[i], starts[i + 1]):
                 x = 1.0 if data is None else data[p]
                 x = x * x if squares else x
-                if m == 1:
-                    out[columns[p], 0] += x * R[i, 0]
-                    continue
                 for k in range(m):
                     out[columns[p], k] += x * R[i, k]
+        if m == 1:
+            for k in range(last + 1):
+                out[k, 0] += (apart[0, k] + apart[1, k]) + (apart[2, k] + apart[3, k])
 
 
 def crossed(

@@ -80,7 +80,7 @@ class Sparse:
             kernel.scatter(*self._held(self.columns), W, *part, out)
             return out
 
-        total, *others = self.run(work, _parts(self.columns.indptr))
+        total, *others = self.run(work, self._column_parts)
         for other in others:
             total += other
         if self.intercept:
@@ -144,7 +144,7 @@ class Sparse:
             kernel.gram(*self._held(self.X), weight, *part, out)
             return out
 
-        total = np.asarray(sum(self.run(work, _parts(self.X.indptr))))
+        total = np.asarray(sum(self.run(work, self._row_parts)))
         total += np.triu(total, 1).T
         return total if self.intercept else np.ascontiguousarray(total[:-1, :-1])
 
@@ -155,7 +155,7 @@ class Sparse:
         def work(part: tuple[int, int]) -> None:
             kernel.told(*self._row_part(part), ended, out[slice(*part)])
 
-        list(self.run(work, _parts(self.X.indptr)))
+        list(self.run(work, self._row_parts))
         return out
 
     def _gathered_by_rows(self, R: FloatArray, *, squares: bool) -> FloatArray:
@@ -164,7 +164,7 @@ class Sparse:
             kernel.marked(*self._row_part(part), R[slice(*part)], out, squares)
             return out
 
-        total = np.asarray(sum(self.run(work, _parts(self.X.indptr))))
+        total = np.asarray(sum(self.run(work, self._row_parts)))
         return total if self.intercept else np.ascontiguousarray(total[:-1])
 
     def _row_part(self, part: tuple[int, int]) -> tuple[Any, Any, Any]:
@@ -180,10 +180,18 @@ class Sparse:
         def work(part: tuple[int, int]) -> None:
             kernel.gather(*self._held(self.columns), R, *part, out, squares)
 
-        list(self.run(work, _parts(self.columns.indptr)))
+        list(self.run(work, self._column_parts))
         if self.intercept:
             out[-1] = R.sum(axis=0)
         return out
+
+    @cached_property
+    def _row_parts(self) -> list[tuple[int, int]]:
+        return _parts(self.X.indptr)
+
+    @cached_property
+    def _column_parts(self) -> list[tuple[int, int]]:
+        return _parts(self.columns.indptr)
 
     def _held(self, X: Any) -> tuple[Any, Any, Any]:
         return None if self.plain else X.data, X.indices, X.indptr
