@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,13 @@ class Choice:
     smoothing: float
     missing: bool
     loss: float
+
+
+class Smoothed(NamedTuple):
+    """The smoothing of a column's shares, and whether its holes say something."""
+
+    smoothing: float
+    missing: bool
 
 
 @dataclass(frozen=True)
@@ -112,11 +119,23 @@ def _columns(counts: Counts, block: str) -> list[tuple[slice, str, Table]]:
     return list(zip(parts, table.cells.columns.tolist(), [table] * len(parts), strict=True))
 
 
-def _category(counts: Counts, wishes: Wishes, name: str, table: Table, part: slice) -> Choice:
+def smoothed(counts: Counts, wishes: Wishes) -> dict[str, Smoothed]:
+    """What is chosen for every column of categories, where nobody asks what it is worth alone."""
+    return {
+        name: _smoothed(counts, wishes, name, table, part)
+        for part, name, table in _columns(counts, "categories")
+    }
+
+
+def _smoothed(counts: Counts, wishes: Wishes, name: str, table: Table, part: slice) -> Smoothed:
     amount = table.sums["count"][:, part]
-    lam = _smoothing(wishes, name, amount)
-    loss = _loss_of_categories(amount, lam, counts.weight)
     missing = _missing_matters(counts, wishes, table.rows - amount.sum(axis=1))
+    return Smoothed(_smoothing(wishes, name, amount), missing)
+
+
+def _category(counts: Counts, wishes: Wishes, name: str, table: Table, part: slice) -> Choice:
+    lam, missing = _smoothed(counts, wishes, name, table, part)
+    loss = _loss_of_categories(table.sums["count"][:, part], lam, counts.weight)
     return Choice(name, "categories", 0, lam, missing, loss)
 
 

@@ -33,7 +33,7 @@ from deciban.transaction import all_or_nothing
 #: Strength and discount are chosen on no more rows than this.
 TRIED = 1_000
 #: On fewer, though not fewer than these, where that is more work: rows by pairs by classes.
-FEWEST, WORK = 250, 4_000_000
+FEWEST, WORK = 250, 3_000_000
 
 
 class AODE(Learning):

@@ -6,7 +6,7 @@ It answers to the same names as the model of :mod:`deciban.mixed`.
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import numpy as np
@@ -18,7 +18,7 @@ from deciban.aode.counting import columns_of
 from deciban.aode.tally import VALUES, Tally
 from deciban.aode.trust import STRENGTH, STRENGTHS, Trust
 from deciban.calibration import Calibration
-from deciban.choices import Choice, Wishes, choose
+from deciban.choices import Smoothed, Wishes, smoothed
 from deciban.counts import Counts
 from deciban.engines import threads
 from deciban.families import histogram
@@ -78,21 +78,19 @@ class Model:
         return params.class_prior(self.counts, PRIOR, fixed=self.prior)
 
     @cached_property
-    def choices(self) -> dict[str, Choice]:
+    def choices(self) -> dict[str, Smoothed]:
         """How each counted column is smoothed, and whether its holes say something."""
         counts = Counts(
             self.counts.classes, self.counts.weight, {"categories": self.counts.tables[VALUES]}
         )
-        found = choose(counts, Wishes(missing=self.missing))
+        stated = "auto" if self.smoothing is None else self.smoothing
+        found = smoothed(counts, Wishes(missing=self.missing, smoothing=stated))
+        if self.smoothing is None:
+            return found
         return {
-            name: replace(choice, smoothing=self._lam(choice, size))
+            name: Smoothed(self.smoothing / max(1, size + choice.missing), choice.missing)
             for (name, choice), size in zip(found.items(), self.tally.layout.sizes, strict=True)
         }
-
-    def _lam(self, choice: Choice, size: int) -> float:
-        if self.smoothing is None:
-            return choice.smoothing
-        return self.smoothing / max(1, size + choice.missing)
 
     @cached_property
     def params(self) -> scoring.Params:
