@@ -1,12 +1,15 @@
 """How good the probabilities are, on real tables, beside what people build today.
 
     python bench/quality.py [DIRECTORY] [--rows 10000] [--only NAME,NAME] [--strong] [--ebm]
+                            [--methods NAME,NAME] [--folds 1]
 
 Every Parquet file of the directory is a table with a column ``label`` and
 perhaps ``split`` (train, test); without one, 5 folds with a fixed seed. For
 each table and in the mean: log loss, accuracy, calibration error and seconds.
 The peers fill holes with medians and "?", as their users must. ``--strong`` adds
-the flagship and what it is measured against, ``--ebm`` the slowest of them.
+the flagship and what it is measured against, ``--ebm`` the slowest of them, which
+``--methods flagship,ebm --folds 1`` makes bearable. Most peers use one core: for
+seconds that compare, run it under ``taskset -c 0``.
 """
 
 from __future__ import annotations
@@ -205,6 +208,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="some tables, by name")
     parser.add_argument("--strong", action="store_true", help="the flagship and its peers")
     parser.add_argument("--ebm", action="store_true", help="interpret's EBM as well (slow)")
+    parser.add_argument("--methods", default="", help="some of them, by name")
+    parser.add_argument("--folds", type=int, default=5, help="only the first of each table's")
     options = parser.parse_args()
     files = sorted(options.directory.glob("*.parquet")) if options.directory.is_dir() else []
     if not files:
@@ -213,13 +218,18 @@ def main() -> None:
     warnings.simplefilter("ignore")
     methods = {"flagship": flagship, **peers.STRONG, **METHODS} if options.strong else METHODS
     methods = {**methods, **(peers.SLOW if options.ebm else {})}
+    wanted = set(filter(None, options.methods.split(",")))
+    methods = {name: method for name, method in methods.items() if not wanted or name in wanted}
+    if not methods:
+        print(f"quality: no method is named {options.methods}; --strong and --ebm add some")
+        return
     names, results, start = list(methods), {}, time.perf_counter()
     print("log loss     " + "".join(f"{name:>14}" for name in names))
     for file in files:
         frame = pd.read_parquet(file)
         if len(frame) > options.rows or (options.only and file.stem not in options.only.split(",")):
             continue
-        parts = list(folds(frame))
+        parts = list(folds(frame))[: options.folds]
         found = {
             n: Figures(*np.mean([measured(methods[n], p) for p in parts], axis=0)) for n in names
         }

@@ -113,6 +113,9 @@ def main() -> None:
     parser.add_argument("--methods", default="", help="some of them, by name")
     parser.add_argument("--copies", action="store_true")
     options = parser.parse_args()
+    if not options.directory.is_dir() or not any(options.directory.glob("*.parquet")):
+        print(f"quality_text: no Parquet files in {options.directory}; pass a directory of texts")
+        return
     only, wanted = (set(filter(None, s.split(","))) for s in (options.only, options.methods))
     for path in sorted(options.directory.glob("*.parquet")):
         if only and path.stem not in only:
