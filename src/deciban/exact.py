@@ -128,6 +128,14 @@ class ExactSum:
         keep = np.arange(length) > top[..., None] - LONGEST
         return ExactSum(np.where(keep, self.digits, 0), self.base).carried()
 
+    def between(self, start: int, stop: int) -> ExactSum:
+        """Consecutive cells of a table of sums, (classes, cells).
+
+        >>> ExactSum.of([[1.0, 2.0]]).between(1, 2).floats()
+        array([[2.]])
+        """
+        return ExactSum(np.ascontiguousarray(self.digits[:, start:stop]), self.base)
+
     def total(self) -> ExactSum:
         """The sum over the first axis."""
         return ExactSum(self.digits.sum(axis=0), self.base).carried()

@@ -116,10 +116,8 @@ def _place(part: NDArray[Any], out: NDArray[Any], rows: Positions, cells: Positi
 
 def _between(part: Any, start: int, stop: int) -> Any:
     """Consecutive cells of a sum."""
-    if isinstance(part, SparseSum):
+    if isinstance(part, SparseSum | ExactSum):
         return part.between(start, stop)
-    if isinstance(part, ExactSum):
-        return ExactSum(np.ascontiguousarray(part.digits[:, start:stop]), part.base)
     return np.ascontiguousarray(part[:, start:stop])
 
 

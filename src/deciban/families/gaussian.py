@@ -254,11 +254,7 @@ def _student_constant(df: FloatArray) -> FloatArray:
 
 def of_column(sums: dict[str, Any], column: int) -> dict[str, Any]:
     """The sums of one column."""
-    at = slice(column, column + 1)
-    return {
-        name: ExactSum(np.ascontiguousarray(part.digits[:, at]), part.base)
-        for name, part in sums.items()
-    }
+    return {name: part.between(column, column + 1) for name, part in sums.items()}
 
 
 def left_out(

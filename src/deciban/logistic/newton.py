@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +25,13 @@ def solve(problem: Problem, start: FloatArray, tol: float, max_iter: int) -> Sol
 
     Near the optimum a Hessian hardly changes, and one of a point before serves as well.
     """
-    steep, kept = 0.0, cast("Solve", None)
+    steep = 0.0
+    kept: Solve | None = None
 
     def step(point: Point) -> FloatArray:
         nonlocal steep, kept
         before, steep = steep, problem.steepness(point)
-        if steep > KEPT * before:
+        if kept is None or steep > KEPT * before:
             kept = inverse(problem, point)
         return -kept(point.gradient)
 
