@@ -16,7 +16,7 @@ import scipy.sparse as sp
 import sklearn.naive_bayes as peer
 
 import deciban.naive_bayes as deciban
-from deciban.engines.threads import n_threads
+from deciban.threads import n_threads
 from side_by_side import best, peak, reading
 
 ROWS = 1_000_000

@@ -26,9 +26,9 @@ from sklearn.feature_extraction.text import CountVectorizer as Theirs
 from sklearn.naive_bayes import MultinomialNB
 
 from deciban import NaiveBayes
-from deciban.engines.threads import n_threads
-from deciban.source import batches
+from deciban.sources import batches
 from deciban.text import CountVectorizer, Tokenizer, Vocabulary, parts
+from deciban.threads import n_threads
 from side_by_side import best
 
 DOCUMENTS, MEGABYTES = 200_000, 87

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from deciban.exact import ExactSum
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from deciban.stats.exact import ExactSum
 
 FIVE = [GaussianNB, MultinomialNB, ComplementNB, BernoulliNB, CategoricalNB]
 METHODS = ["predict_joint_log_proba", "predict_log_proba", "predict_proba", "predict"]

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import deciban
-from deciban import AODE, storage
-from deciban.aode import files
+from deciban import AODE
+from deciban.aode import stored as files
 from deciban.errors import ModelFileError
+from deciban.files import describe
 from mixed import table
 
 
@@ -118,4 +119,4 @@ def test_something_else_is_refused():
 
 def test_a_file_can_be_described(tmp_path):
     model().save(tmp_path / "m.deciban")
-    assert storage.describe(tmp_path / "m.deciban").kind == "AODE"
+    assert describe(tmp_path / "m.deciban").kind == "AODE"

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban import source
+from deciban import sources
 from deciban.errors import InputError
 from deciban.kernels.arrow import ArrowError, Stream, take
 
@@ -25,7 +25,7 @@ LONG = "longer than twelve bytes, so it lies in a buffer of its own"
 
 def column(array, rows=65_536):
     table = pa.table({"c": array})
-    parts = [batch.columns["c"] for batch in source.batches(table, rows=rows)]
+    parts = [batch.columns["c"] for batch in sources.batches(table, rows=rows)]
     return type(parts[0]).__name__, [value for part in parts for value in part.tolist()]
 
 
@@ -158,7 +158,7 @@ def test_a_table_sliced_by_its_parent():
     )
     for start in (0, 1, 7, 9):
         part = pa.RecordBatch.from_struct_array(struct.slice(start, 5))
-        (batch,) = source.batches(part)
+        (batch,) = sources.batches(part)
         assert batch.columns["i"].tolist() == list(range(start, start + 5))
         assert batch.columns["t"].tolist() == ([LONG, None] * 10)[start : start + 5]
 
@@ -177,7 +177,7 @@ def test_a_struct_array_with_an_offset_of_its_own():
     struct = pa.StructArray.from_arrays(
         [pa.array(range(20)), pa.array(list("abcdefghijklmnopqrst"))], ["i", "t"]
     )
-    (batch,) = source.batches(Raw(struct.slice(3, 4)))
+    (batch,) = sources.batches(Raw(struct.slice(3, 4)))
     assert batch.columns["i"].tolist() == [3, 4, 5, 6]
     assert batch.columns["t"].tolist() == list("defg")
 
@@ -200,7 +200,7 @@ def test_types_that_are_refused(kind, message):
     schema = pa.schema([("good", pa.int8()), ("bad", kind)])
     table = pa.RecordBatchReader.from_batches(schema, [])
     with pytest.raises(InputError, match=f"column 'bad' has {message}"):
-        list(source.batches(table))
+        list(sources.batches(table))
 
 
 def test_unsigned_integers_that_are_too_large():
@@ -210,7 +210,7 @@ def test_unsigned_integers_that_are_too_large():
 
 def test_times_that_do_not_fit():
     with pytest.raises(InputError, match="column 'd' has a time that does not fit"):
-        list(source.batches(duckdb.sql("SELECT 'infinity'::DATE d")))
+        list(sources.batches(duckdb.sql("SELECT 'infinity'::DATE d")))
     huge = pa.array([2**62, None], pa.timestamp("s"))
     with pytest.raises(InputError, match="does not fit into microseconds"):
         column(huge)
@@ -220,15 +220,15 @@ def test_times_that_do_not_fit():
 
 def test_empty_streams():
     schema = pa.schema([("a", pa.string()), ("b", pa.string_view()), ("c", pa.bool_())])
-    assert list(source.batches(schema.empty_table())) == []
-    assert list(source.batches(pa.RecordBatchReader.from_batches(schema, []))) == []
+    assert list(sources.batches(schema.empty_table())) == []
+    assert list(sources.batches(pa.RecordBatchReader.from_batches(schema, []))) == []
     empty = pa.RecordBatch.from_pylist([], schema=schema)
     full = pa.RecordBatch.from_pylist([{"a": "x", "b": LONG, "c": True}], schema=schema)
     reader = pa.RecordBatchReader.from_batches(schema, [empty, full, empty])
-    assert [batch.tolist() for batch in source.batches(reader)] == [
+    assert [batch.tolist() for batch in sources.batches(reader)] == [
         [{"a": "x", "b": LONG, "c": True}]
     ]
-    assert list(source.batches(pl.DataFrame(schema={"a": pl.String}))) == []
+    assert list(sources.batches(pl.DataFrame(schema={"a": pl.String}))) == []
 
 
 @settings(max_examples=60, deadline=None)
@@ -240,14 +240,16 @@ def test_empty_streams():
 )
 def test_any_texts_in_any_layout(texts, start, rows, kind):
     array = pa.array(texts, kind).slice(start)
-    parts = list(source.batches(pa.table({"c": array}), rows=rows))
+    parts = list(sources.batches(pa.table({"c": array}), rows=rows))
     assert [value for part in parts for value in part.columns["c"].tolist()] == texts[start:]
 
 
 def test_polars_views_with_many_buffers():
     frame = pl.concat([pl.DataFrame({"t": [f"{LONG} {i}", None, "short"]}) for i in range(50)])
     for table in (frame, frame.rechunk(), frame.filter(pl.col("t").is_not_null()), frame[7:90]):
-        found = [v for batch in source.batches(table, rows=11) for v in batch.columns["t"].tolist()]
+        found = [
+            v for batch in sources.batches(table, rows=11) for v in batch.columns["t"].tolist()
+        ]
         assert found == table["t"].to_list()
 
 
@@ -258,7 +260,7 @@ def test_views_outlive_the_stream_and_are_not_copies():
     data = np.arange(1000.0)
     table = pa.table({"x": data})
     address = table["x"].chunk(0).buffers()[1].address
-    (batch,) = source.batches(table)
+    (batch,) = sources.batches(table)
     values = batch.columns["x"].values
     assert values.ctypes.data == address
     del table, batch, data
@@ -273,7 +275,7 @@ def test_buffers_are_given_back():
     before = pool.bytes_allocated()
     for _ in range(20):
         reader = pa.table({"t": pa.array([LONG] * 10_000)}).to_reader(max_chunksize=1000)
-        for batch in source.batches(reader, rows=100):
+        for batch in sources.batches(reader, rows=100):
             assert batch.n_rows == 100
             break
         del reader, batch
@@ -299,7 +301,7 @@ def test_an_error_in_the_middle_is_told_and_releases_the_stream():
     producer = Producer()
     watch = weakref.ref(producer)
     reader = pa.RecordBatchReader.from_batches(pa.schema([("a", pa.int64())]), iter(producer))
-    batches = source.batches(reader)
+    batches = sources.batches(reader)
     assert next(batches).n_rows == 2
     with pytest.raises(InputError, match="the disk is gone"):
         list(batches)

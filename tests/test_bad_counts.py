@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from deciban import counts, params
-from deciban.counts import Counts
 from deciban.errors import (
     DecibanError,
     InputError,
@@ -14,7 +12,10 @@ from deciban.errors import (
     UnhashableError,
 )
 from deciban.families import family
-from deciban.settings import Settings, check_smoothing
+from deciban.families.settings import Settings, check_smoothing
+from deciban.models import params
+from deciban.stats import counts
+from deciban.stats.counts import Counts
 
 GOOD = Counts.of({"x": ["S", "M"]}, [1, 2])
 

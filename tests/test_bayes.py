@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban import BayesClassifier, NaiveBayes, load
-from deciban.bayes.report import Report
+from deciban.ensemble.report import Report
 from deciban.errors import InputError, ModelFileError, ParameterError, ShapeError
 from deciban.explanation import decibans
 
@@ -195,8 +195,8 @@ def test_files_of_small_models(n, tmp_path):
 def test_damaged_files_are_refused(fitted, change, says):
     from copy import deepcopy
 
-    from deciban.bayes import files
-    from deciban.storage import Stored
+    from deciban.ensemble import stored as files
+    from deciban.files import Stored
 
     stored = files.to_stored(fitted.model_, fitted.get_params(), None, True)
     copy = Stored(

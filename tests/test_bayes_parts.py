@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from deciban import NaiveBayes
-from deciban.bayes import evidence, folds, linear, pool
-from deciban.bayes.columns import fitted as fitted_columns
-from deciban.bayes.margins import all_scores, loss, losses, one_score, prior
-from deciban.bayes.trees import DEPTHS, Forest
+from deciban.ensemble import evidence, folds, linear, pool
+from deciban.ensemble.columns import fitted as fitted_columns
+from deciban.ensemble.margins import all_scores, loss, losses, one_score, prior
+from deciban.ensemble.trees import DEPTHS, Forest
 from deciban.kernels import trees
-from deciban.mixed.parts import joined
+from deciban.naive_bayes.parts import joined
 from deciban.progress import Progress, wanted
 
 

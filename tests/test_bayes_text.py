@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deciban import BayesClassifier, NaiveBayes, load, storage
-from deciban.bayes import weighing, words
-from deciban.bayes.weighing import ratios
+from deciban import BayesClassifier, NaiveBayes, files, load
+from deciban.ensemble import weighing, words
+from deciban.ensemble.weighing import ratios
 from deciban.errors import InputError, ModelFileError, ParameterError
 from deciban.text import Tokenizer
 
@@ -133,11 +133,11 @@ SPOILT = {
 @pytest.mark.parametrize("how", SPOILT)
 def test_hostile_files(fitted, tmp_path, how):
     fitted.save(tmp_path / "m.deciban")
-    stored = storage.load(tmp_path / "m.deciban")
+    stored = files.load(tmp_path / "m.deciban")
     parts = dict(stored.description), dict(stored.labels), dict(stored.arrays)
     SPOILT[how](*parts)
     with pytest.raises(ModelFileError):
-        BayesClassifier.from_stored(storage.Stored(stored.kind, stored.counts, *parts))
+        BayesClassifier.from_stored(files.Stored(stored.kind, stored.counts, *parts))
 
 
 def test_a_table_with_texts_and_numbers():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import log_softmax
 
-from deciban.calibration import GRID, LARGE, Calibration
+from deciban.models.calibration import GRID, LARGE, Calibration
 
 
 def plain(prior, said, y, weight):

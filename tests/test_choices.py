@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
-from deciban import NaiveBayes, labels, source
-from deciban.calibration import GRID, Calibration
-from deciban.choices import SMOOTHINGS, empirical_smoothing
-from deciban.mixed import sample
-from deciban.mixed.parts import Part, joined
-from deciban.mixed.sample import Sample
+from deciban import NaiveBayes, labels, sources
+from deciban.models.calibration import GRID, Calibration
+from deciban.models.selection import SMOOTHINGS, empirical_smoothing
+from deciban.naive_bayes import sample
+from deciban.naive_bayes.parts import Part, joined
+from deciban.naive_bayes.sample import Sample
 
 
 def likelihood(lam, amount):
@@ -173,14 +173,14 @@ def rows(start, stop):
     some = range(start, stop)
     texts = [None if i % 5 == 0 else f"row {i}" for i in some]
     columns = {
-        "i": source.Integers(np.array(some, dtype=np.int64), np.zeros(len(some), dtype=bool)),
-        "name": next(iter(source.scan({"x": ["z", *texts]}))).columns["x"],
+        "i": sources.Integers(np.array(some, dtype=np.int64), np.zeros(len(some), dtype=bool)),
+        "name": next(iter(sources.scan({"x": ["z", *texts]}))).columns["x"],
     }
-    from deciban.source.columns import part
+    from deciban.sources.columns import part
 
     columns["name"] = part(columns["name"], 1, len(some) + 1)
     classes, codes = labels.factorise(np.array([i % 3 for i in some], dtype=np.int64))
-    return Part(source.Batch(len(some), columns), classes, codes, None)
+    return Part(sources.Batch(len(some), columns), classes, codes, None)
 
 
 def test_parts_are_joined():

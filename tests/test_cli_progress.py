@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban import source
+from deciban import sources
 from deciban.cli.progress import Progress
 from deciban.cli.sample import Sample
 
@@ -49,7 +49,7 @@ def test_nothing_is_shown_otherwise(monkeypatch):
 def test_a_sample_is_evenly_spaced_whatever_the_batches(most, sizes):
     sample, start = Sample(most), 0
     for size in sizes:
-        for batch in source.batches({"x": list(range(start, start + size))}):
+        for batch in sources.batches({"x": list(range(start, start + size))}):
             sample.add(batch)
         start += size
     kept = [row["x"] for batch in sample.scan() for row in batch.tolist()]

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deciban import counts
-from deciban.counts import Counts
 from deciban.errors import InputError, NegativeCountError
-from deciban.exact import ExactSum
+from deciban.stats import counts
+from deciban.stats.counts import Counts
+from deciban.stats.exact import ExactSum
 
 BAGS = ("bernoulli", "multinomial", "complement")
 KINDS = ("categorical", "gaussian", *BAGS, "histogram")

@@ -120,7 +120,7 @@ def test_the_likelihood_never_falls_on_texts(seed, text, calibrate):
 
 def test_a_step_that_is_wrong_would_be_seen():
     """Stopping when a round gains nothing hides no fall: every value is looked at."""
-    from deciban.mixed import em
+    from deciban.naive_bayes import em
 
     X, y = mixed.table(60, seed=3)
     found = []

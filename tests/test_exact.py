@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.errors import MissingValueError
-from deciban.exact import LONGEST, ExactSum, deviation
 from deciban.kernels import exact as kernel
+from deciban.stats.exact import LONGEST, ExactSum, deviation
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 lists = st.lists(finite, min_size=1, max_size=6)

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from deciban import params, scores
-from deciban.cells import Cells
 from deciban.conjugate import Dirichlet, NormalInverseGamma
-from deciban.counts import Counts
 from deciban.families import FAMILIES, categorical, family
-from deciban.settings import Settings
+from deciban.families.settings import Settings
+from deciban.models import params, scores
+from deciban.stats.cells import Cells
+from deciban.stats.counts import Counts
 
 PROTOCOL = {
     "check": ["X", "columns"],

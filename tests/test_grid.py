@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.counts import Counts, merge
 from deciban.families.histogram import codes_of, edges_of, estimate
-from deciban.grid import MOST, Grid
-from deciban.settings import Settings
+from deciban.families.settings import Settings
+from deciban.stats.counts import Counts, merge
+from deciban.stats.grid import MOST, Grid
 
 law = settings(max_examples=60, deadline=None)
 floats = st.one_of(
@@ -134,7 +134,7 @@ def test_rows_fall_where_they_were_counted(bins):
 
 
 def test_a_grid_and_cells_do_not_mix():
-    from deciban.cells import Cells
+    from deciban.stats.cells import Cells
 
     for how in (grid([1.0]).union, grid([1.0]).positions):
         with pytest.raises(TypeError, match="grid"):

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban import labels
-from deciban.cells import Cells
 from deciban.errors import UnhashableError
+from deciban.stats.cells import Cells
 
 kinds = st.sampled_from(
     [

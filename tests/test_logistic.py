@@ -8,10 +8,10 @@ from scipy import sparse
 from scipy.optimize import check_grad
 
 from deciban.errors import ParameterError
-from deciban.logistic import Prior, Problem, choose, rowwise, sampled, solve, split
-from deciban.logistic import sparse as logistic_sparse
-from deciban.logistic.dense import Dense
-from deciban.logistic.sparse import Sparse
+from deciban.logistic.solvers import Prior, Problem, choose, rowwise, sampled, solve, split
+from deciban.logistic.solvers import sparse as logistic_sparse
+from deciban.logistic.solvers.dense import Dense
+from deciban.logistic.solvers.sparse import Sparse
 
 few = settings(max_examples=15, deadline=None, derandomize=True)
 SOLVERS = ["newton", "newton-cg", "lbfgs", "gradient"]
@@ -257,7 +257,7 @@ def test_threads_change_nothing():
     rng = np.random.default_rng(4)
     X = sparse.random_array((3000, 4000), density=0.1, format="csr", rng=rng)
     W, R = rng.normal(size=(4001, 2)), rng.normal(size=(3000, 2))
-    from deciban.engines import threads
+    from deciban import threads
 
     alone, shared = Sparse(X), Sparse(X, run=threads.run)
     np.testing.assert_array_equal(alone.scores(W), shared.scores(W))

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.multiclass import OneVsRestClassifier
 
 import deciban
-from deciban import LogisticRegression, storage
+from deciban import LogisticRegression, files
 from deciban.errors import DecibanError, InputError, MissingValueError, ModelFileError
 from deciban.naive_bayes import GaussianNB
 
@@ -278,7 +278,7 @@ def test_a_model_comes_back_as_it_was(tmp_path, classes, kind):
     model.partial_fit(frame, names)
     again.partial_fit(frame, names)
     np.testing.assert_array_equal(again.coef_, model.coef_)
-    assert "'x'\n" in str(storage.describe(tmp_path / "m.deciban"))
+    assert "'x'\n" in str(files.describe(tmp_path / "m.deciban"))
 
 
 def damaged(stored, **changes):
@@ -288,7 +288,7 @@ def damaged(stored, **changes):
         parts[name][key] = value
         if value is None:
             del parts[name][key]
-    return storage.Stored(stored.kind, None, **parts)
+    return files.Stored(stored.kind, None, **parts)
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_a_file_that_does_not_fit_is_refused(tmp_path, change):
     X, y = table()
     path = tmp_path / "m.deciban"
     LogisticRegression().partial_fit(X, y, classes=[0, 1, 2]).save(path)
-    storage.save(path, damaged(storage.load(path), **change))
+    files.save(path, damaged(files.load(path), **change))
     with pytest.raises(DecibanError):
         deciban.load(path)
 
@@ -329,8 +329,8 @@ def test_a_file_that_does_not_fit_is_refused(tmp_path, change):
 def test_a_model_with_counts_needs_them(tmp_path):
     path = tmp_path / "m.deciban"
     deciban.NaiveBayes().fit({"x": ["S", "L"]}, [0, 1]).save(path)
-    stored = storage.load(path)
-    storage.save(path, storage.Stored(stored.kind, None, stored.description))
+    stored = files.load(path)
+    files.save(path, files.Stored(stored.kind, None, stored.description))
     with pytest.raises(ModelFileError, match="counts are missing"):
         deciban.load(path)
 

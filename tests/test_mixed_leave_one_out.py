@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from deciban import NaiveBayes, params, scores
+from deciban import NaiveBayes
 from deciban.families import family
-from deciban.mixed.counting import count, nothing
-from deciban.mixed.parts import Part
-from deciban.source import scan
+from deciban.models import params, scores
+from deciban.naive_bayes.counting import count, nothing
+from deciban.naive_bayes.parts import Part
+from deciban.sources import scan
 from mixed import part, table
 
 WAYS = [

@@ -9,7 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from deciban import NaiveBayes, source
+from deciban import NaiveBayes, sources
 from deciban.errors import DecibanError, InputError, MissingValueError, ParameterError, ShapeError
 from mixed import part, records, table
 
@@ -70,7 +70,7 @@ WITH_TARGET = {
     "json lines": lambda at: at / "rows.jsonl",
     "gzip": lambda at: at / "rows.csv.gz",
     "glob": lambda at: str(at / "part*.csv"),
-    "small batches": lambda at: source.scan(pl.DataFrame(WHOLE), rows=7),
+    "small batches": lambda at: sources.scan(pl.DataFrame(WHOLE), rows=7),
     "relation": lambda at: connection().sql("select * from rows"),
 }
 
@@ -138,25 +138,25 @@ def test_the_order_of_the_columns_does_not_matter(reference):
 
 @pytest.mark.parametrize("size", [1, 13, 64, 1000])
 def test_the_size_of_batches_does_not_matter(size, monkeypatch):
-    from deciban.mixed import sample
+    from deciban.naive_bayes import sample
 
     monkeypatch.setattr(sample, "MOST", 100)
-    one = NaiveBayes().fit(source.scan(WHOLE, rows=300), target="label")
-    other = NaiveBayes().fit(source.scan(WHOLE, rows=size), target="label")
+    one = NaiveBayes().fit(sources.scan(WHOLE, rows=300), target="label")
+    other = NaiveBayes().fit(sources.scan(WHOLE, rows=size), target="label")
     assert one.counts_ == other.counts_
     np.testing.assert_allclose(one.model_.calibration.loss, other.model_.calibration.loss)
     np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
 
 
 def test_a_file_is_read_once():
-    whole = source.scan(pl.DataFrame(WHOLE))
+    whole = sources.scan(pl.DataFrame(WHOLE))
     reads = []
 
     def read():
         reads.append(1)
         return iter(whole)
 
-    NaiveBayes().fit(source.Scan(whole.names, read), target="label")
+    NaiveBayes().fit(sources.Scan(whole.names, read), target="label")
     assert len(reads) == 1
 
 
@@ -167,7 +167,7 @@ def test_weights_by_name():
     assert by_name.counts_ == given.counts_
     assert "w" not in by_name.schema_.names
     more = {**WHOLE, "w": [0.0] * 299 + [1.0]}
-    small = source.scan(more, rows=10)
+    small = sources.scan(more, rows=10)
     assert NaiveBayes().fit(small, target="label", sample_weight="w").counts_.weight.sum() == 1
 
 

@@ -256,7 +256,7 @@ def test_a_saved_model_answers_the_same(tmp_path):
     ],
 )
 def test_a_file_with_other_words_is_refused(key, value):
-    from deciban.mixed import files
+    from deciban.naive_bayes import stored as files
 
     m = NaiveBayes().fit(TEXTS, LABELS)
     stored = files.to_stored(m.model_, m.get_params(), None, False)

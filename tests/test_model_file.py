@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deciban import NaiveBayes, load, storage
+from deciban import NaiveBayes, files, load
 from deciban.errors import DecibanError, ModelFileError
 
 
@@ -71,12 +71,10 @@ def test_more_values_than_a_grid_holds(tmp_path):
 
 def tampered(source, target, change):
     """The same archive with another description, checksums and all."""
-    stored = storage.load(source)
+    stored = files.load(source)
     description = json.loads(json.dumps(dict(stored.description)))
     change(description)
-    storage.save(
-        target, storage.Stored(stored.kind, stored.counts, description, arrays=stored.arrays)
-    )
+    files.save(target, files.Stored(stored.kind, stored.counts, description, arrays=stored.arrays))
 
 
 @pytest.mark.parametrize(
@@ -107,8 +105,8 @@ def test_a_description_that_does_not_fit_is_refused(tmp_path, change):
 
 def test_another_kind_of_model_is_refused(tmp_path):
     X, y = table(60)
-    stored = storage.Stored("Oracle", NaiveBayes().fit(X, y).counts_)
-    storage.save(tmp_path / "o.deciban", stored)
+    stored = files.Stored("Oracle", NaiveBayes().fit(X, y).counts_)
+    files.save(tmp_path / "o.deciban", stored)
     with pytest.raises(ModelFileError, match="Oracle"):
         load(tmp_path / "o.deciban")
 

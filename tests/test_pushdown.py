@@ -8,10 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deciban import NaiveBayes, grouping, source
+from deciban import NaiveBayes, sources
+from deciban.engines import duckdb as grouping
 from deciban.errors import FileError, MissingValueError
-from deciban.mixed import counting, sample
-from deciban.mixed.gathering import gather
+from deciban.naive_bayes import counting, sample
+from deciban.naive_bayes.gathering import gather
 from mixed import table
 
 X, Y = table(3000, n_classes=3)
@@ -192,7 +193,7 @@ def test_the_same_file_gives_the_same_bytes(tmp_path):
 def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
     frame = pl.DataFrame({**X, "label": Y})
     path = written(frame, tmp_path / "t.parquet")
-    other = source.scan(written(pl.concat([frame, frame]), tmp_path / "other.parquet")).stored
+    other = sources.scan(written(pl.concat([frame, frame]), tmp_path / "other.parquet")).stored
     count = grouping.count
 
     def late(table, columns, target):

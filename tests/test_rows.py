@@ -11,9 +11,9 @@ import scipy.stats
 
 from deciban import Counts, decision
 from deciban.conjugate import Beta, Dirichlet
+from deciban.families.settings import Settings
+from deciban.models.params import class_prior, estimate
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
-from deciban.params import class_prior, estimate
-from deciban.settings import Settings
 
 ROWS = [
     (1, "S", -1), (1, "M", -1), (1, "M", 1), (1, "S", 1), (1, "S", -1),

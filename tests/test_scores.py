@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.special import logsumexp
 
-from deciban import Counts, params, scores
+from deciban import Counts
 from deciban.errors import InputError, ShapeError
+from deciban.models import params, scores
 
 joints = arrays(
     np.float64,

@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from deciban import errors, source
+from deciban import errors, sources
 from deciban.errors import DecibanError, InputError, ParameterError, ShapeError
-from deciban.source import arrow, columns, duck, frames, naming, objects, scanning, written
+from deciban.sources import arrow, columns, duck, frames, naming, objects, scanning, written
 
 ROWS = [
     {"n": 1, "x": 0.5, "text": "naïve Bayes", "flag": True, "day": dt.date(2024, 2, 29)},
@@ -168,7 +168,7 @@ IN_MEMORY = {
     "duckdb relation": relation,
     "frames": lambda: iter([chunked().slice(0, 1), pl.from_arrow(table()).slice(1)]),
     "list of frames": lambda: [pandas_frame(n="Int64").iloc[:1], ROWS[1:]],
-    "scan": lambda: source.scan(ROWS),
+    "scan": lambda: sources.scan(ROWS),
 }
 FILES = {
     "t.csv": lambda path: text_file(path, ","),
@@ -202,19 +202,19 @@ def check(scanned):
 @pytest.mark.parametrize("rows", [1, 3, 65536])
 @pytest.mark.parametrize("way", IN_MEMORY)
 def test_every_table_gives_the_same_columns(way, rows):
-    check(source.scan(IN_MEMORY[way](), rows=rows))
+    check(sources.scan(IN_MEMORY[way](), rows=rows))
 
 
 @pytest.mark.parametrize("rows", [3, 65536])
 @pytest.mark.parametrize("name", FILES)
 def test_every_file_gives_the_same_columns(name, rows, tmp_path):
-    check(source.scan(FILES[name](tmp_path / name), rows=rows))
+    check(sources.scan(FILES[name](tmp_path / name), rows=rows))
 
 
 def test_a_query_gives_the_same_columns(tmp_path):
     path = parquet(tmp_path / "t.parquet")
     connection = duckdb.connect()
-    check(source.scan(connection, sql=f"SELECT * FROM '{path}'"))
+    check(sources.scan(connection, sql=f"SELECT * FROM '{path}'"))
     assert connection.execute("SELECT 1").fetchall() == [(1,)], "the connection is free again"
 
 
@@ -230,15 +230,15 @@ def test_csv_of_other_writers(write, tmp_path):
     wanted = [dict(row) for row in WANTED]
     if write == "pandas":  # it writes the empty text as it writes a missing one
         wanted[2]["text"] = None
-    assert rows_in(source.batches(path)) == wanted
+    assert rows_in(sources.batches(path)) == wanted
 
 
 def test_tables_can_be_read_twice_and_streams_once():
     for way in ("polars", "polars lazy", "duckdb relation", "pandas objects", "rows"):
-        scanned = source.scan(IN_MEMORY[way]())
+        scanned = sources.scan(IN_MEMORY[way]())
         assert rows_in(scanned) == rows_in(scanned) == WANTED
     for way in ("pyarrow reader", "frames", "rows one by one"):
-        scanned = source.scan(IN_MEMORY[way]())
+        scanned = sources.scan(IN_MEMORY[way]())
         assert rows_in(scanned) == WANTED
         with pytest.raises(InputError, match="has been read already"):
             list(scanned)
@@ -246,7 +246,7 @@ def test_tables_can_be_read_twice_and_streams_once():
 
 def test_nothing_heavy_is_imported():
     code = (
-        "import sys, deciban.source as s; list(s.batches({'a': [1]}));"
+        "import sys, deciban.sources as s; list(s.batches({'a': [1]}));"
         "heavy = {'duckdb', 'pandas', 'polars', 'pyarrow', 'sklearn', 'narwhals', 'scipy'};"
         "print(heavy & set(sys.modules))"
     )
@@ -259,7 +259,7 @@ def test_files_are_read_without_pyarrow(tmp_path):
     parquet(tmp_path / "t.parquet")
     json_lines(tmp_path / "t.jsonl")
     code = (
-        "import sys; sys.modules['pyarrow'] = None; import deciban.source as s;"
+        "import sys; sys.modules['pyarrow'] = None; import deciban.sources as s;"
         f"print([sum(b.n_rows for b in s.batches({str(tmp_path)!r} + '/t.' + e)) "
         "for e in ('csv', 'parquet', 'jsonl')])"
     )
@@ -269,7 +269,7 @@ def test_files_are_read_without_pyarrow(tmp_path):
 
 def test_pandas_is_read_without_pyarrow():
     code = (
-        "import sys; sys.modules['pyarrow'] = None; import pandas as pd, deciban.source as s;"
+        "import sys; sys.modules['pyarrow'] = None; import pandas as pd, deciban.sources as s;"
         "f = pd.DataFrame({'t': ['a', None], 'n': pd.array([1, None], 'Int64')});"
         "print(next(s.batches(f)).tolist())"
     )
@@ -281,7 +281,7 @@ def test_pandas_is_read_without_pyarrow():
 
 
 def only(values, **kwargs):
-    (batch,) = source.batches({"c": values}, **kwargs)
+    (batch,) = sources.batches({"c": values}, **kwargs)
     return batch.columns["c"]
 
 
@@ -330,7 +330,7 @@ def only(values, **kwargs):
     ],
 )
 def test_values(values, kind, out):
-    found = list(source.batches({"c": values}))
+    found = list(sources.batches({"c": values}))
     if kind is None:
         assert found == []
         return
@@ -360,7 +360,7 @@ def test_whole_numbers_know_it():
 )
 def test_values_that_are_refused(values, message):
     with pytest.raises(InputError, match=message):
-        list(source.batches({"c": values}))
+        list(sources.batches({"c": values}))
 
 
 @pytest.mark.parametrize(
@@ -401,7 +401,7 @@ def test_values_that_are_refused(values, message):
 )
 def test_sources_that_are_refused(given, kwargs, kind, message):
     with pytest.raises(kind, match=message) as caught:
-        list(source.batches(given, **kwargs))
+        list(sources.batches(given, **kwargs))
     assert isinstance(caught.value, DecibanError)
     assert "Hint: " in str(caught.value)
 
@@ -409,7 +409,7 @@ def test_sources_that_are_refused(given, kwargs, kind, message):
 def test_sparse_matrices_are_refused():
     sparse = pytest.importorskip("scipy.sparse")
     with pytest.raises(InputError, match="a table is needed, got csr_array"):
-        source.batches(sparse.csr_array((2, 2)))
+        sources.batches(sparse.csr_array((2, 2)))
 
 
 def test_frames_of_a_stream_take_the_types_of_the_first():
@@ -427,7 +427,7 @@ def test_frames_of_a_stream_take_the_types_of_the_first():
             }
         ),
     ]
-    scanned = source.scan(iter(frames))
+    scanned = sources.scan(iter(frames))
     batches = list(scanned)
     assert [list(batch.columns) for batch in batches] == [["i", "x", "t", "d", "b"]] * 3
     assert {tuple(type(c).__name__ for c in b.columns.values()) for b in batches} == {
@@ -445,39 +445,41 @@ def test_a_stream_of_frames_is_not_read_ahead():
             taken.append(i)
             yield {"a": [i]}
 
-    batches = source.batches(frames())
+    batches = sources.batches(frames())
     assert [next(batches).n_rows for _ in range(3)] == [1, 1, 1]
     assert len(taken) <= 4
 
 
 def test_rows_of_the_csv_module_stay_text():
     reader = csv.DictReader(io.StringIO("a,b\n1,x\n2,y\n"))
-    assert rows_in(source.batches(reader, rows=1)) == [{"a": "1", "b": "x"}, {"a": "2", "b": "y"}]
+    assert rows_in(sources.batches(reader, rows=1)) == [{"a": "1", "b": "x"}, {"a": "2", "b": "y"}]
 
 
 def test_arrays_and_records():
-    assert source.names(np.zeros((2, 3))) == ("x0", "x1", "x2")
+    assert sources.names(np.zeros((2, 3))) == ("x0", "x1", "x2")
     records = np.array([(1, "a")], dtype=[("n", int), ("t", "U3")])
-    assert rows_in(source.batches(records)) == [{"n": 1, "t": "a"}]
+    assert rows_in(sources.batches(records)) == [{"n": 1, "t": "a"}]
     view = np.arange(6).reshape(2, 3).T
-    assert rows_in(source.batches(view))[1] == {"x0": 1, "x1": 4}
+    assert rows_in(sources.batches(view))[1] == {"x0": 1, "x1": 4}
 
 
 def test_lists_of_tuples():
     rows = [(1, "S", True), (2, None, False)]
     wanted = [{"x0": 1, "x1": "S", "x2": True}, {"x0": 2, "x1": None, "x2": False}]
     assert (
-        rows_in(source.batches(rows)) == rows_in(source.batches([list(r) for r in rows])) == wanted
+        rows_in(sources.batches(rows))
+        == rows_in(sources.batches([list(r) for r in rows]))
+        == wanted
     )
     with pytest.raises(ShapeError, match="row 1 has 1 values, row 0 has 2"):
-        source.scan([(1, 2), (3,)])
+        sources.scan([(1, 2), (3,)])
 
 
 def test_a_relation_over_python_objects_can_be_dropped_early():
     frame = pd.DataFrame({"t": pd.Series([f"word {i}" for i in range(300_000)], dtype=object)})
     connection = duckdb.connect()
     for _ in range(3):
-        batches = source.batches(connection.from_df(frame), rows=10)
+        batches = sources.batches(connection.from_df(frame), rows=10)
         assert next(batches).columns["t"].tolist()[0] == "word 0"
         del batches
     assert connection.execute("SELECT 1").fetchall() == [(1,)]
@@ -485,12 +487,12 @@ def test_a_relation_over_python_objects_can_be_dropped_early():
 
 def test_numbers_of_an_array_are_views():
     X = np.arange(12, dtype=float).reshape(6, 2)
-    (batch,) = source.batches(X)
+    (batch,) = sources.batches(X)
     assert np.shares_memory(batch.columns["x1"].values, X)
 
 
 def test_require_suggests_the_nearest_name():
-    table = source.scan({"label": [1], "text": [2]})
+    table = sources.scan({"label": [1], "text": [2]})
     assert table.require("label") == "label"
     with pytest.raises(InputError, match=r"no column 'Lable'. Hint: perhaps 'label' was meant"):
         table.require("Lable")
@@ -502,12 +504,12 @@ def test_without_duckdb_the_hint_says_what_to_install(monkeypatch, tmp_path):
     path = text_file(tmp_path / "t.csv", ",")
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(errors.MissingPackageError, match="pip install duckdb"):
-        list(source.batches(path))
+        list(sources.batches(path))
 
 
 @pytest.mark.parametrize(
     "module",
-    [source, columns, naming, scanning, objects, written, duck, arrow, frames],
+    [sources, columns, naming, scanning, objects, written, duck, arrow, frames],
     ids=lambda m: m.__name__,
 )
 def test_doctests(module):

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban import source
+from deciban import sources
 from deciban.errors import DecibanError, FileError, InputError, ParameterError
 
 
@@ -28,12 +28,12 @@ def put(tmp_path, text, name="t.csv"):
 
 
 def rows_in(path, **kwargs):
-    return [row for batch in source.batches(path, **kwargs) for row in batch.tolist()]
+    return [row for batch in sources.batches(path, **kwargs) for row in batch.tolist()]
 
 
 def column(path, name, **kwargs):
     """The kind of a column in every batch, and its values."""
-    found = [batch.columns[name] for batch in source.batches(path, **kwargs)]
+    found = [batch.columns[name] for batch in sources.batches(path, **kwargs)]
     (kind,) = {type(part).__name__ for part in found}
     return kind, [value for part in found for value in part.tolist()]
 
@@ -77,7 +77,7 @@ def test_names_that_differ_in_case_or_are_blank(tmp_path):
 
 
 def test_only_a_header_gives_names_and_no_batch(tmp_path):
-    scanned = source.scan(put(tmp_path, "a,b\n"))
+    scanned = sources.scan(put(tmp_path, "a,b\n"))
     assert (scanned.names, list(scanned)) == (("a", "b"), [])
 
 
@@ -85,7 +85,7 @@ def test_latin_1_when_stated(tmp_path):
     path = put(tmp_path, "a\ncafé\n".encode("latin-1"))
     assert rows_in(path, encoding="latin-1") == [{"a": "café"}]
     with pytest.raises(ParameterError, match="encoding must be utf-8, utf-16 or latin-1"):
-        source.scan(path, encoding="klingon")
+        sources.scan(path, encoding="klingon")
 
 
 # Types
@@ -180,7 +180,7 @@ def test_json_types_and_late_keys(tmp_path):
     ]  # fmt: skip
     many = '{"a": 1}\n' * 30_000 + '{"a": 2.5, "late": "x"}\n'
     path = put(tmp_path, many, "many.jsonl")
-    assert source.names(path) == ("a", "late")
+    assert sources.names(path) == ("a", "late")
     assert column(path, "late")[1][-1] == "x"
     assert column(path, "a")[0] == "Numbers"
 
@@ -228,7 +228,7 @@ def test_broken_files(name, text, message, tmp_path):
         path.write_bytes(b"not gzip at all")
         message = "not a complete gzip file"
     with pytest.raises(DecibanError, match=message) as caught:
-        list(source.batches(path))
+        list(sources.batches(path))
     assert isinstance(caught.value, FileError | InputError)
     assert caught.value.__cause__ is None
     shown = str(caught.value)
@@ -241,28 +241,28 @@ def test_a_gzip_file_that_breaks_off(tmp_path):
     path = tmp_path / "t.csv.gz"
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(FileError, match="not a complete gzip file"):
-        list(source.batches(path))
+        list(sources.batches(path))
 
 
 def test_a_file_that_does_not_exist_suggests_another(tmp_path):
     put(tmp_path, "a\n1\n", "train.csv")
     with pytest.raises(FileError, match=r"does not exist. Hint: perhaps '.*train.csv' was meant"):
-        source.scan(tmp_path / "trian.csv")
+        sources.scan(tmp_path / "trian.csv")
     with pytest.raises(FileError, match=r"the folder .*nowhere does not exist either"):
-        source.scan(tmp_path / "nowhere" / "train.csv")
+        sources.scan(tmp_path / "nowhere" / "train.csv")
     assert issubclass(FileError, OSError)
 
 
 def test_a_folder_is_no_file(tmp_path):
     with pytest.raises(FileError, match=r"is a folder, not a file. Hint: name the files, such as"):
-        source.scan(tmp_path)
+        sources.scan(tmp_path)
 
 
 def test_no_permission(tmp_path, monkeypatch):
     path = put(tmp_path, "a\n1\n")
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may read everything
     with pytest.raises(FileError, match="may not be read"):
-        source.scan(path)
+        sources.scan(path)
 
 
 # Several files
@@ -290,14 +290,14 @@ def test_globs_that_do_not_fit(files, message, tmp_path):
     for name, text in files.items():
         put(tmp_path, text, name)
     with pytest.raises(FileError, match=message):
-        source.scan(f"{tmp_path}/*sv")
+        sources.scan(f"{tmp_path}/*sv")
 
 
 def test_parquet_files_with_other_columns(tmp_path):
     duckdb.sql("SELECT 1 a").write_parquet(f"{tmp_path}/1.parquet")
     duckdb.sql("SELECT 1 b").write_parquet(f"{tmp_path}/2.parquet")
     with pytest.raises(FileError, match="have different columns"):
-        list(source.batches(f"{tmp_path}/*.parquet"))
+        list(sources.batches(f"{tmp_path}/*.parquet"))
 
 
 # The standard input
@@ -318,7 +318,7 @@ def test_standard_input(monkeypatch, tmp_path):
         (tmp_path / "t.parquet").read_bytes(),
     ):
         piped(monkeypatch, data)
-        scanned = source.scan("-")
+        scanned = sources.scan("-")
         for _ in range(2):
             assert [batch.tolist() for batch in scanned] == [[{"a": 1, "b": "x"}]]
     left = set(Path(tempfile.gettempdir()).glob("stdin-*"))
@@ -327,7 +327,7 @@ def test_standard_input(monkeypatch, tmp_path):
     assert len(left - set(Path(tempfile.gettempdir()).glob("stdin-*"))) == 1
     piped(monkeypatch, b"")
     with pytest.raises(FileError, match="standard input is empty"):
-        source.scan("-")
+        sources.scan("-")
 
 
 # Memory and cleaning up
@@ -337,7 +337,7 @@ def test_stopping_early_frees_the_file(tmp_path):
     path = put(tmp_path, "a,b\n" + "1,x\n" * 200_000)
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(5):
-        batches = source.batches(path, rows=10)
+        batches = sources.batches(path, rows=10)
         next(batches)
         del batches
     assert len(list(Path("/proc/self/fd").iterdir())) <= before + 1
@@ -345,7 +345,7 @@ def test_stopping_early_frees_the_file(tmp_path):
 
 def test_memory_does_not_follow_the_file(tmp_path):
     code = (
-        "import sys, resource, deciban.source as s;"
+        "import sys, resource, deciban.sources as s;"
         "n = sum(b.n_rows for b in s.batches(sys.argv[1]));"
         "print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
@@ -368,8 +368,8 @@ def test_memory_does_not_follow_the_file(tmp_path):
 def test_reading_prints_nothing(tmp_path):
     """DuckDB draws a progress bar where it takes a program for a person."""
     question = "SELECT current_setting('enable_progress_bar')"
-    assert source.duck.connect().execute(question).fetchall() == [(False,)]
-    code = f"from deciban import source; list(source.scan({str(tmp_path / 't.csv')!r}))"
+    assert sources.duck.connect().execute(question).fetchall() == [(False,)]
+    code = f"from deciban import sources; list(sources.scan({str(tmp_path / 't.csv')!r}))"
     (tmp_path / "t.csv").write_text("a\n" + "1\n" * 1000)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == ""

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from deciban import rounding
 from deciban.families import words
+from deciban.families.settings import Settings
 from deciban.kernels import tally as kernel
 from deciban.kernels.tally import Pairs
-from deciban.settings import Settings
-from deciban.sparse import SparseSum, joined
+from deciban.stats import rounding
+from deciban.stats.sparse import SparseSum, joined
 from deciban.text import Tally, Tokenizer, packed
 from deciban.text import tally as tallies
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deciban import storage
-from deciban.counts import Counts
+from deciban import files
 from deciban.errors import InputError, ModelFileError
-from deciban.storage import archive, npy
-from deciban.storage.model import Stored
+from deciban.files import archive, npy
+from deciban.files.model import Stored
+from deciban.stats.counts import Counts
 
 ARRAYS = {
     "floats": np.array([[0.5, -0.0, np.inf], [1e-300, np.nan, 3.0]]),
@@ -50,7 +50,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def saved(path):
-    storage.save(path, Stored("GaussianNB", COUNTS, {"alpha": 1.0}))
+    files.save(path, Stored("GaussianNB", COUNTS, {"alpha": 1.0}))
     return path
 
 
@@ -76,7 +76,7 @@ def restated(path, change):
 
 def refused(path, message):
     with pytest.raises(ModelFileError, match=f"(?s){path.name}.*{message}"):
-        storage.load(path)
+        files.load(path)
 
 
 # What is written is read
@@ -127,7 +127,7 @@ def test_zips_beyond_two_gigabytes(path, monkeypatch):
 
 def test_files_of_format_version_1_are_read_for_ever():
     """The promise. If this fails, the new code must learn to read the old file."""
-    again, want = storage.load(GOLDEN), golden()
+    again, want = files.load(GOLDEN), golden()
     assert (again.kind, again.description) == (want.kind, want.description)
     assert again.counts == want.counts
     assert again.counts.classes.tolist() == want.counts.classes.tolist()
@@ -152,13 +152,13 @@ def test_what_cannot_be_written_is_refused_before_anything_is_touched(path):
 
 
 def test_the_description_of_a_file(saved):
-    text = str(storage.describe(saved))
+    text = str(files.describe(saved))
     assert text.startswith(f"{saved}: GaussianNB, {saved.stat().st_size:,} bytes\n")
     assert "2 classes\n  'ham': 2 rows\n  'spam': 4 rows" in text
     assert "2 columns\n  'size': categorical, 2 values\n  'x': gaussian" in text
     many = Counts.of({"x": list(range(30))}, list(range(30)))
-    storage.save(saved, Stored("k", many))
-    assert "  and 10 more" in str(storage.describe(saved))
+    files.save(saved, Stored("k", many))
+    assert "  and 10 more" in str(files.describe(saved))
 
 
 # Damage
@@ -167,7 +167,7 @@ def test_the_description_of_a_file(saved):
 def outcome(path, want):
     """ "same" or "error"; anything else is raised."""
     try:
-        again = storage.load(path)
+        again = files.load(path)
     except ModelFileError:
         return "error"
     assert (again.kind, again.description) == (want.kind, want.description)
@@ -177,7 +177,7 @@ def outcome(path, want):
 
 
 def test_flipped_bits_are_an_error_or_have_no_effect(saved):
-    want, data, rng = storage.load(saved), saved.read_bytes(), random.Random(0)
+    want, data, rng = files.load(saved), saved.read_bytes(), random.Random(0)
     found = {"same": 0, "error": 0}
     for at in range(len(data)):
         flipped = bytearray(data)
@@ -188,7 +188,7 @@ def test_flipped_bits_are_an_error_or_have_no_effect(saved):
 
 
 def test_several_bytes_overwritten(saved):
-    want, data, rng = storage.load(saved), saved.read_bytes(), random.Random(1)
+    want, data, rng = files.load(saved), saved.read_bytes(), random.Random(1)
     for _ in range(500):
         damaged = bytearray(data)
         start = rng.randrange(len(data))
@@ -209,7 +209,7 @@ def test_every_truncation_is_an_error(saved):
 def test_members_swapped_under_valid_checksums(saved):
     """What the zip itself cannot notice: the SHA-256 of the arrays does."""
     other = saved.with_name("other.deciban")
-    storage.save(other, Stored("GaussianNB", COUNTS * 2, {"alpha": 1.0}))
+    files.save(other, Stored("GaussianNB", COUNTS * 2, {"alpha": 1.0}))
     with zipfile.ZipFile(other) as file:
         theirs = {info.filename: file.read(info) for info in file.infolist()}
     data, changed = saved.read_bytes(), 0
@@ -356,9 +356,9 @@ def test_other_files(path, data):
 
 def test_no_file_is_the_error_that_python_has(tmp_path):
     with pytest.raises(FileNotFoundError):
-        storage.load(tmp_path / "none.deciban")
+        files.load(tmp_path / "none.deciban")
     with pytest.raises(IsADirectoryError):
-        storage.load(tmp_path)
+        files.load(tmp_path)
 
 
 # Floods
@@ -373,11 +373,11 @@ def bounded(path):
 
 LIMITED = """
 import resource, sys
-from deciban import errors, storage
+from deciban import errors, files
 used = int(open("/proc/self/statm").read().split()[0]) * 4096
 resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20),) * 2)
 try:
-    storage.load(sys.argv[1])
+    files.load(sys.argv[1])
 except errors.ModelFileError as error:
     print("refused:", error)
 """
@@ -401,7 +401,7 @@ def test_a_bomb_within_the_limit_is_refused_by_the_limit_asked_for(path):
     bomb(path, 128 << 20, 128 << 20)
     assert path.stat().st_size < 1 << 18
     with pytest.raises(ModelFileError, match=r"13421\d+ bytes, no more than 1000000 .* Hint: "):
-        storage.load(path, limit=1_000_000)
+        files.load(path, limit=1_000_000)
 
 
 def test_a_bomb_beyond_what_deflate_can_do(path):

@@ -12,16 +12,16 @@ import time
 import numpy as np
 import pytest
 
-from deciban import storage
+from deciban import files
 from deciban.errors import DecibanError, InputError, ModelWriteError
-from deciban.storage import archive, atomic
+from deciban.files import archive, atomic
 
 OLD, NEW = {"x": np.zeros(30_000)}, {"x": np.random.default_rng(0).random(30_000)}
 
 SAVING = """
 import sys
 import numpy as np
-from deciban.storage import archive
+from deciban.files import archive
 models = [{"x": np.zeros(30_000)}, {"x": np.random.default_rng(0).random(30_000)}]
 print("ready", flush=True)
 for i in range(int(sys.argv[2])):
@@ -123,7 +123,7 @@ def test_a_disk_that_is_full(path):
     """A limit on the size of files stands in for a full disk: writing stops in the middle."""
     code = f"""
 import resource, numpy as np
-from deciban.storage import archive
+from deciban.files import archive
 from deciban.errors import ModelWriteError
 resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
 try:
@@ -211,15 +211,15 @@ def test_a_new_file_follows_the_umask(tmp_path):
 
 
 def test_a_model_that_cannot_be_saved_leaves_what_was_there(path):
-    from deciban.counts import Counts
+    from deciban.stats.counts import Counts
 
     odd = np.empty(1, dtype=object)
     odd[0] = complex(1, 2)
-    stored = storage.Stored("kind", Counts.of({"x": odd}, [1]))
+    stored = files.Stored("kind", Counts.of({"x": odd}, [1]))
     with pytest.raises(
         InputError, match=r"label \(1\+2j\) of type complex cannot be saved.* Hint: "
     ):
-        storage.save(path, stored)
+        files.save(path, stored)
     assert only(path) == "old"
 
 

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deciban.cells import Cells
-from deciban.counts import Counts
 from deciban.errors import InputError, ModelFileError
-from deciban.exact import ExactSum
-from deciban.storage import document, vocabulary
-from deciban.storage.tables import MOST_DIGITS, counts_from, counts_to
-from deciban.storage.vocabulary import Reader, Writer
-from deciban.table import Table
+from deciban.files import document, vocabulary
+from deciban.files.tables import MOST_DIGITS, counts_from, counts_to
+from deciban.files.vocabulary import Reader, Writer
+from deciban.stats.cells import Cells
+from deciban.stats.counts import Counts
+from deciban.stats.exact import ExactSum
+from deciban.stats.table import Table
 
 KINDS = ("categorical", "gaussian", "bernoulli", "multinomial", "complement")
 MIXED = dict(zip("abcde", KINDS, strict=True))

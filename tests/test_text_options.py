@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from deciban import BayesClassifier, NaiveBayes, load
 from deciban.errors import ModelFileError, ParameterError
 from deciban.kernels.texts import taken, until
-from deciban.source.columns import Listed
+from deciban.sources.columns import Listed
 from deciban.text import Tokenizer, packed
 
 WORDS = ["good", "bad", "film", "plot", "fine", "dull", "nice", "slow"]

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from deciban.engines import threads
+from deciban import threads
 from deciban.errors import ParameterError
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 
@@ -104,7 +104,7 @@ def test_an_error_comes_to_the_caller_and_threads_stay():
 
 FORK = """
 import os
-from deciban.engines import threads
+from deciban import threads
 work = lambda: list(threads.run(lambda n: n, range(9)))
 assert work() == list(range(9))
 child = os.fork()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer as Theirs
 
 from deciban.errors import InputError, ParameterError, ShapeError
-from deciban.source.columns import Strings
+from deciban.sources.columns import Strings
 from deciban.text import Buckets, Tokenizer, Vocabulary, packed
 
 #: Letters that fold in odd ways, scripts of all kinds, marks, digits, spaces.

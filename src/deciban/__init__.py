@@ -9,19 +9,20 @@ nothing and imports none of the heavy libraries.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from deciban import lazy
 
 if TYPE_CHECKING:
     from deciban import balance, conjugate, decision, errors, naive_bayes, text
     from deciban.aode import AODE
-    from deciban.bayes import BayesClassifier
-    from deciban.counts import Counts
+    from deciban.ensemble import BayesClassifier
     from deciban.errors import DecibanError
     from deciban.evaluation import Comparison, Evaluation, compare, evaluate
-    from deciban.linear import LogisticRegression
-    from deciban.loading import load
-    from deciban.mixed import NaiveBayes
+    from deciban.files.loading import load
+    from deciban.logistic import LogisticRegression
+    from deciban.naive_bayes import NaiveBayes
+    from deciban.stats.counts import Counts
 
 __version__ = "0.1.0"
 
@@ -45,27 +46,28 @@ __all__ = [
     "text",
 ]
 
-_HOME = {
-    "BayesClassifier": "deciban.bayes",
-    "AODE": "deciban.aode",
-    "Comparison": "deciban.evaluation",
-    "Counts": "deciban.counts",
-    "DecibanError": "deciban.errors",
-    "Evaluation": "deciban.evaluation",
-    "LogisticRegression": "deciban.linear",
-    "NaiveBayes": "deciban.mixed",
-    "compare": "deciban.evaluation",
-    "evaluate": "deciban.evaluation",
-    "load": "deciban.loading",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'deciban' has no attribute {name!r}")
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    return import_module(f"deciban.{name}")
+__getattr__ = lazy.attributes(
+    __name__,
+    {
+        "AODE": "deciban.aode",
+        "BayesClassifier": "deciban.ensemble",
+        "Comparison": "deciban.evaluation",
+        "Counts": "deciban.stats.counts",
+        "DecibanError": "deciban.errors",
+        "Evaluation": "deciban.evaluation",
+        "LogisticRegression": "deciban.logistic",
+        "NaiveBayes": "deciban.naive_bayes",
+        "balance": "deciban.balance",
+        "compare": "deciban.evaluation",
+        "conjugate": "deciban.conjugate",
+        "decision": "deciban.decision",
+        "errors": "deciban.errors",
+        "evaluate": "deciban.evaluation",
+        "load": "deciban.files.loading",
+        "naive_bayes": "deciban.naive_bayes",
+        "text": "deciban.text",
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,7 @@ decides by costs. See ``docs/imbalance.md``.
 class  rows  kept  dropped  repeated  weight
 no        4     1        3         0       4
 yes       1     1        0         0       1
->>> kept.correct([[0.5, 0.5]]).tolist()             # as likely here is 4 : 1 there
+>>> kept.correct([[0.5, 0.5]]).round(9).tolist()    # as likely here is 4 : 1 there
 [[0.8, 0.2]]
 """
 
@@ -30,10 +30,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban import decision, encoding
-from deciban.counts import Counts, Table
 from deciban.errors import InputError, ParameterError, ShapeError
-from deciban.exact import ExactSum
 from deciban.labels import Labels
+from deciban.stats.counts import Counts, Table
+from deciban.stats.exact import ExactSum
 
 __all__ = [
     "Resampled",

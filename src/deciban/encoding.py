@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import labels
-from deciban.cells import Cells
 from deciban.errors import InputError, MissingValueError, ShapeError
-from deciban.grid import Grid
 from deciban.kernels import categorical as kernel
 from deciban.labels import Labels
+from deciban.stats.cells import Cells
+from deciban.stats.grid import Grid
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -29,8 +29,8 @@ import numpy as np
 
 from deciban.errors import InputError, ParameterError
 from deciban.kernels.dictionary import Dictionary
-from deciban.source import naming
-from deciban.source.columns import (
+from deciban.sources import naming
+from deciban.sources.columns import (
     Batch,
     Booleans,
     Column,

@@ -19,7 +19,7 @@ from deciban.errors import InputError, MissingValueError
 from deciban.kernels.dictionary import Dictionary
 from deciban.labels import Labels
 from deciban.schema import ColumnSchema, Schema, number
-from deciban.source.columns import Batch, Booleans, Column, Integers, Numbers, Strings, Times
+from deciban.sources.columns import Batch, Booleans, Column, Integers, Numbers, Strings, Times
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.int64]

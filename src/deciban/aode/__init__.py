@@ -15,17 +15,13 @@ is loaded when it is first used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from deciban import lazy
 
 if TYPE_CHECKING:
     from deciban.aode.estimator import AODE
 
 __all__ = ["AODE"]
 
-
-def __getattr__(name: str) -> Any:
-    if name == "AODE":
-        from deciban.aode.estimator import AODE
-
-        return AODE
-    raise AttributeError(f"module 'deciban.aode' has no attribute {name!r}")
+__getattr__ = lazy.attributes(__name__, {"AODE": "deciban.aode.estimator"})

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from deciban import tabular
 from deciban.aode.tally import Edges
-from deciban.cuts import EACH, MDL, cut_points
 from deciban.errors import ParameterError
 from deciban.families import histogram
 from deciban.labels import narrowed
-from deciban.mixed.parts import Part, joined
+from deciban.naive_bayes.parts import Part, joined
 from deciban.schema import Schema
-from deciban.source import naming
+from deciban.sources import naming
+from deciban.stats.cuts import EACH, MDL, cut_points
 
 FloatArray = NDArray[np.float64]
 

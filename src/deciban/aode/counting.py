@@ -15,20 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels, tabular
+from deciban import labels, tabular, threads
 from deciban.aode.bins import looked_at
 from deciban.aode.layout import Layout, check_memory
 from deciban.aode.tally import VALUES, Edges, Tally, nothing
-from deciban.cells import Cells
-from deciban.counts import Counts, Table
-from deciban.engines import threads
 from deciban.errors import InputError, ShapeError
 from deciban.families import categorical, histogram
 from deciban.kernels import pairs as kernel
-from deciban.mixed.parts import Part
-from deciban.mixed.rows import Rows
-from deciban.mixed.sample import Sample
+from deciban.naive_bayes.parts import Part
+from deciban.naive_bayes.rows import Rows
+from deciban.naive_bayes.sample import Sample
 from deciban.schema import Schema
+from deciban.stats.cells import Cells
+from deciban.stats.counts import Counts, Table
 
 Codes = NDArray[np.int64]
 #: Cells of rows: few enough for narrow numbers, since a table of their pairs fits the memory.

@@ -9,8 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban import encoding, storage
-from deciban.aode import bins, files
+from deciban import encoding
+from deciban import files as storage
+from deciban.aode import bins
+from deciban.aode import stored as files
 from deciban.aode.counting import columns_of, learn
 from deciban.aode.layout import bytes_needed, check_memory
 from deciban.aode.model import Model
@@ -19,15 +21,15 @@ from deciban.aode.tally import VALUES, Tally, nothing
 from deciban.aode.trust import Trust
 from deciban.errors import ModelFileError, ParameterError
 from deciban.explanation import Piece
-from deciban.mixed.counting import some_left
-from deciban.mixed.gathering import gather
-from deciban.mixed.learning import Learning
-from deciban.mixed.parts import joined
-from deciban.mixed.rows import Rows
-from deciban.mixed.sample import Sample
-from deciban.params import fixed_prior
+from deciban.files.document import field
+from deciban.models.params import fixed_prior
+from deciban.naive_bayes.counting import some_left
+from deciban.naive_bayes.gathering import gather
+from deciban.naive_bayes.learning import Learning
+from deciban.naive_bayes.parts import joined
+from deciban.naive_bayes.rows import Rows
+from deciban.naive_bayes.sample import Sample
 from deciban.schema import Schema, nothing_to_learn
-from deciban.storage.document import field
 from deciban.transaction import all_or_nothing
 
 #: Strength and discount are chosen on no more rows than this.

@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.cells import Cells
 from deciban.errors import InputError
 from deciban.labels import Labels, positions
+from deciban.stats.cells import Cells
 
 FloatArray = NDArray[np.float64]
 Places = NDArray[np.int64]

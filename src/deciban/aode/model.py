@@ -1,6 +1,6 @@
 """The AODE model of a mixed table: the tally, what it chooses, and what follows from both.
 
-It answers to the same names as the model of :mod:`deciban.mixed`.
+It answers to the same names as the model of :mod:`deciban.naive_bayes`.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import params, tabular
+from deciban import tabular, threads
 from deciban.aode import scoring
 from deciban.aode.counting import columns_of
 from deciban.aode.tally import VALUES, Tally
 from deciban.aode.trust import STRENGTH, STRENGTHS, Trust
-from deciban.calibration import Calibration
-from deciban.choices import Smoothed, Wishes, smoothed
-from deciban.counts import Counts
-from deciban.engines import threads
 from deciban.families import histogram
-from deciban.mixed.parts import Part
+from deciban.models import params
+from deciban.models.calibration import Calibration
+from deciban.models.selection import Smoothed, Wishes, smoothed
+from deciban.naive_bayes.parts import Part
 from deciban.schema import Schema
-from deciban.source.columns import Batch
+from deciban.sources.columns import Batch
+from deciban.stats.counts import Counts
 
 FloatArray = NDArray[np.float64]
 

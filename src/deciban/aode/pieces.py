@@ -15,7 +15,7 @@ from deciban.aode.model import Model
 from deciban.aode.tally import VALUES
 from deciban.explanation import Piece
 from deciban.families.discrete import log_shares
-from deciban.mixed.pieces import homes, values_of
+from deciban.naive_bayes.pieces import homes, values_of
 from deciban.schema import ColumnSchema
 
 FloatArray = NDArray[np.float64]

@@ -9,12 +9,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels, rounding
+from deciban import labels
 from deciban.aode.layout import Layout, spread
-from deciban.cells import Cells
-from deciban.counts import Counts, Table
 from deciban.errors import InputError, NegativeCountError
 from deciban.labels import Labels
+from deciban.stats import rounding
+from deciban.stats.cells import Cells
+from deciban.stats.counts import Counts, Table
 
 FloatArray = NDArray[np.float64]
 #: Where each numeric column is cut into bins.

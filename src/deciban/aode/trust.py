@@ -1,7 +1,7 @@
 """How far pairs of values, and all evidence together, are to be believed.
 
 Two numbers: ``m``, how many rows a column's own shares are worth beside those
-of a parent, and the discount of :mod:`deciban.calibration`. Both are those
+of a parent, and the discount of :mod:`deciban.models.calibration`. Both are those
 under which the training rows, each judged as if it had never been seen, are
 likeliest. The summed losses under every pair of them are a table that adds up.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.calibration import GRID, Calibration
+from deciban.models.calibration import GRID, Calibration
 
 FloatArray = NDArray[np.float64]
 

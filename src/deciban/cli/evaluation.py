@@ -14,7 +14,7 @@ from deciban.errors import ParameterError
 from deciban.evaluation import Comparison, Evaluation, evaluate
 from deciban.evaluation import rows as judging
 from deciban.evaluation.comparison import contrasted
-from deciban.source import Batch, Scan
+from deciban.sources import Batch, Scan
 
 #: The share of resampled figures that an interval holds.
 CONFIDENCE = 0.95

@@ -12,9 +12,9 @@ from deciban import schema
 from deciban.cli import models
 from deciban.cli.reading import Input
 from deciban.cli.strength import Strength, strengths
-from deciban.mixed.model import Model
+from deciban.naive_bayes.model import Model
 from deciban.schema import SAMPLE, Schema
-from deciban.source import Batch
+from deciban.sources import Batch
 
 _MAGIC = b"PK"
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deciban.mixed import files
-from deciban.mixed.model import Model
+from deciban.files import archive
+from deciban.files.model import unpacked
+from deciban.naive_bayes import stored as files
+from deciban.naive_bayes.model import Model
 from deciban.schema import ColumnSchema
-from deciban.source.written import Type
-from deciban.storage import archive
-from deciban.storage.model import unpacked
+from deciban.sources.written import Type
 
 if TYPE_CHECKING:
-    from deciban.mixed import NaiveBayes
+    from deciban.naive_bayes import NaiveBayes
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Opened:
 
 def estimator(path: str) -> NaiveBayes:
     """The estimator in a file, ready to learn more."""
-    from deciban.loading import load
+    from deciban.files.loading import load
 
     found: NaiveBayes = load(path)
     return found

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import decision, explanation, scores
+from deciban import decision, explanation, threads
 from deciban.cli.models import Opened, is_counted, types
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input
 from deciban.cli.writing import Field, Write, kind_of
-from deciban.engines import threads
-from deciban.mixed.model import Model
-from deciban.source import ROWS, Batch, Column, Scan
-from deciban.source.naming import checked
+from deciban.models import scores
+from deciban.naive_bayes.model import Model
+from deciban.sources import ROWS, Batch, Column, Scan
+from deciban.sources.naming import checked
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]

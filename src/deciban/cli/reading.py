@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from deciban.source import ROWS, Batch, Scan, files
-from deciban.source.written import How, Type
+from deciban.sources import ROWS, Batch, Scan, files
+from deciban.sources.written import How, Type
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,7 @@ def _choices(choices: Sequence[Chosen]) -> Iterator[str]:
 def _bins(bins: int) -> str:
     if bins > 0:
         return f"{bins} bins"
-    from deciban.cuts import MDL
+    from deciban.stats.cuts import MDL
 
     return "bins by description length" if bins == MDL else "every value"
 

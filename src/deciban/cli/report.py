@@ -14,7 +14,7 @@ from deciban.errors import ParameterError
 from deciban.explanation.rows import features
 from deciban.report import Report, printed
 from deciban.report import report as make
-from deciban.source.written import Type
+from deciban.sources.written import Type
 
 
 @dataclass(frozen=True)

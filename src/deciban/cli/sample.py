@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from deciban.source import Batch, Scan
-from deciban.source.columns import taken
+from deciban.sources import Batch, Scan
+from deciban.sources.columns import taken
 
 
 class Sample:
     """Every ``stride``-th row; the stride doubles when more than ``most`` rows are kept.
 
-    >>> from deciban import source
+    >>> from deciban import sources
     >>> sample = Sample(most=3)
-    >>> for batch in source.batches({"x": list(range(8))}, rows=3):
+    >>> for batch in sources.batches({"x": list(range(8))}, rows=3):
     ...     sample.add(batch)
     >>> [row["x"] for batch in sample.scan() for row in batch.tolist()]
     [0, 4]

@@ -14,10 +14,10 @@ from deciban.cli.reading import Input, watched
 from deciban.cli.sample import Sample
 from deciban.cli.strength import Strength, strengths
 from deciban.errors import ParameterError
-from deciban.source import Batch, Scan
+from deciban.sources import Batch, Scan
 
 if TYPE_CHECKING:
-    from deciban.mixed import NaiveBayes
+    from deciban.naive_bayes import NaiveBayes
 
 #: Quality is measured on no more rows than this, evenly spaced.
 CHECKED = 20_000
@@ -77,7 +77,7 @@ def train(
     data: Input, target: str, settings: Mapping[str, Any], output: str, *, quiet: bool
 ) -> Trained:
     """Learn a model from rows and write it."""
-    from deciban.mixed import NaiveBayes
+    from deciban.naive_bayes import NaiveBayes
 
     model, sample = NaiveBayes(**settings), Sample(CHECKED)
     with Progress("counting", quiet=quiet) as progress:

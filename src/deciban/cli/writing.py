@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from deciban.cli.exits import PipeClosedError
 from deciban.errors import ParameterError
-from deciban.source import Booleans, Column, Integers, Numbers, Times
+from deciban.sources import Booleans, Column, Integers, Numbers, Times
 
 Write = Callable[[Sequence[Sequence[Any]]], None]
 
@@ -87,7 +87,7 @@ def _target(path: str | None) -> AbstractContextManager[IO[bytes]]:
     file = Path(path)
     if file.exists() and not file.is_file() and not file.is_dir():
         return file.open("wb")  # a device or a pipe is written to, not replaced
-    from deciban.storage.atomic import replacing
+    from deciban.files.atomic import replacing
 
     return replacing(path)
 
@@ -173,7 +173,7 @@ def _finite(value: float | None) -> float | str | None:
 @contextmanager
 def _parquet(file: IO[bytes], fields: Sequence[Field]) -> Iterator[Write]:
     """JSON lines in a temporary file, turned into Parquet by DuckDB with the types stated."""
-    from deciban.source import duck
+    from deciban.sources import duck
 
     with tempfile.TemporaryDirectory(prefix="deciban-") as folder:
         lines, made = Path(folder, "rows.jsonl"), Path(folder, "rows.parquet")

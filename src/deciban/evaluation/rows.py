@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import decision, encoding, labels, source
+from deciban import decision, encoding, labels, sources
 from deciban.encoding import Labelled
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
 from deciban.labels import Labels
-from deciban.source import Batch, Scan
+from deciban.sources import Batch, Scan
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -253,7 +253,7 @@ def _apart(model: Any, X: Any, target: str | None, weight: Any) -> tuple[Any, La
         raise ParameterError(
             f"an array has no column {name!r}: its columns have no names.", hint="pass y"
         )
-    table = source.scan(X)
+    table = sources.scan(X)
     apart = [column for column in (name, weight) if isinstance(column, str)]
     for column in apart:
         table.require(column)

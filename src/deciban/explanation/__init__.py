@@ -14,8 +14,8 @@ from deciban.explanation.explainable import Explainable
 from deciban.explanation.explained import Explanation, Part, Term
 from deciban.explanation.importance import Importance, Weight, weighed
 from deciban.explanation.nomogram import Nomogram, Scale
-from deciban.explanation.piece import Piece
 from deciban.explanation.weights import DECIBANS, decibans, position
+from deciban.families.piece import Piece
 
 __all__ = [
     "DECIBANS",

@@ -9,9 +9,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import scores
 from deciban.explanation.explained import Explanation, Part, Term
 from deciban.explanation.weights import DECIBANS
+from deciban.models import scores
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError, ParameterError
-from deciban.explanation.piece import Piece
 from deciban.explanation.weights import decibans
+from deciban.families.piece import Piece
 
 FloatArray = NDArray[np.float64]
 

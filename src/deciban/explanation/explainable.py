@@ -26,9 +26,9 @@ from deciban.explanation.explained import Explanation
 from deciban.explanation.importance import Importance, Weight, weighed
 from deciban.explanation.kept import Kept
 from deciban.explanation.nomogram import Nomogram, nomogram
-from deciban.explanation.piece import Piece
 from deciban.explanation.weights import DECIBANS, position
-from deciban.source import naming
+from deciban.families.piece import Piece
+from deciban.sources import naming
 
 FloatArray = NDArray[np.float64]
 

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError
-from deciban.explanation.piece import Piece
 from deciban.explanation.weights import decibans
+from deciban.families.piece import Piece
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from deciban import source
+from deciban import sources
 from deciban.errors import InputError
 from deciban.explanation import rows
-from deciban.source.columns import taken
+from deciban.sources.columns import taken
 
 #: So many rows are read at once: one by one would take long.
 BLOCK = 128
@@ -19,7 +19,7 @@ BLOCK = 128
 class Kept:
     """A table that can be scored, and whose rows can be asked for."""
 
-    def __init__(self, table: Any, names: Sequence[str], batches: list[source.Batch]) -> None:
+    def __init__(self, table: Any, names: Sequence[str], batches: list[sources.Batch]) -> None:
         self.table, self._names, self._batches = table, names, batches
         self._block: tuple[int, list[list[Any]]] = (-1, [])
 
@@ -33,9 +33,9 @@ class Kept:
             )
         if not hasattr(model, "schema_") or _is_matrix(X):
             return cls(X, rows.features(model), [])
-        scanned = source.scan(X)
+        scanned = sources.scan(X)
         batches = list(scanned)
-        return cls(source.Scan(scanned.names, lambda: iter(batches)), model.schema_.names, batches)
+        return cls(sources.Scan(scanned.names, lambda: iter(batches)), model.schema_.names, batches)
 
     def row(self, i: int) -> Sequence[Any]:
         """The values of a row."""

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError
-from deciban.explanation.piece import Piece, as_number, missing_name
 from deciban.explanation.weights import DECIBANS
+from deciban.families.piece import Piece, as_number, missing_name
 
 FloatArray = NDArray[np.float64]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from deciban import source
+from deciban import sources
 from deciban.errors import InputError, ShapeError
-from deciban.source import naming
+from deciban.sources import naming
 
 #: How the texts of times are read.
 _READ: dict[str, Any] = {"date": date, "timestamp": datetime, "time": time}
@@ -92,7 +92,7 @@ def _text_column(model: Any, names: list[str]) -> str:
 
 
 def _of_frame(frame: Any) -> dict[str, Any]:
-    rows = [row for batch in source.batches(frame) for row in batch.tolist()]
+    rows = [row for batch in sources.batches(frame) for row in batch.tolist()]
     if len(rows) != 1:
         raise ShapeError(f"one row is explained, got {len(rows)}.", hint="take frame[i : i + 1]")
     return rows[0]

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import scores
 from deciban.errors import InputError
+from deciban.models import scores
 
 FloatArray = NDArray[np.float64]
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.cells import Cells
 from deciban.errors import InputError, MissingValueError
 from deciban.families.discrete import FloatArray, same, subtract
 from deciban.kernels import dense, panels, sparse
 from deciban.labels import Labels
+from deciban.stats.cells import Cells
 
 __all__ = ["Linear", "add", "check", "count", "explain", "impossible", "same", "subtract"]
 

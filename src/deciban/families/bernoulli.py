@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.cells import Cells
 from deciban.errors import InputError
 from deciban.families import bag
 from deciban.families.bag import Linear, add, count, explain, same, subtract
 from deciban.families.discrete import FloatArray, log_shares, more_than, pseudo_count
+from deciban.families.settings import Settings
 from deciban.labels import Labels
-from deciban.settings import Settings
+from deciban.stats.cells import Cells
 
 __all__ = [
     "add",

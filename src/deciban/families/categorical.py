@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.cells import Cells
 from deciban.families.discrete import (
     FloatArray,
     log_shares,
@@ -23,10 +22,11 @@ from deciban.families.discrete import (
     same,
     subtract,
 )
+from deciban.families.settings import Settings
 from deciban.kernels import categorical as kernel
 from deciban.kernels import evidence, panels
 from deciban.labels import Labels
-from deciban.settings import Settings
+from deciban.stats.cells import Cells
 
 __all__ = [
     "add",

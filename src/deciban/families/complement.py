@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from deciban.cells import Cells
 from deciban.families.bag import Linear, add, check, count, explain, impossible, same, subtract
 from deciban.families.discrete import FloatArray, log_shares, pseudo_count
-from deciban.settings import Settings
+from deciban.families.settings import Settings
+from deciban.stats.cells import Cells
 
 __all__ = [
     "add",

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import rounding
-from deciban.settings import Method
+from deciban.families.settings import Method
+from deciban.stats import rounding
 
 FloatArray = NDArray[np.float64]
 

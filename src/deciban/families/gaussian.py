@@ -1,6 +1,6 @@
 """Numeric columns as normal distributions, one per class.
 
-The sums are exact (see :mod:`deciban.exact`): ``n``, ``sum x`` and
+The sums are exact (see :mod:`deciban.stats.exact`): ``n``, ``sum x`` and
 ``sum x**2`` of the values that are not missing. Mean and variance are
 computed from them without cancellation, at any offset and scale.
 
@@ -26,15 +26,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.cells import Cells
 from deciban.errors import InputError, MissingValueError
-from deciban.exact import ExactSum, deviation
 from deciban.families.discrete import FloatArray, more_than
+from deciban.families.settings import Settings
 from deciban.kernels import exact, gaussian
 from deciban.kernels.gamma import log_gamma
 from deciban.labels import Labels
-from deciban.rounding import ROUNDING
-from deciban.settings import Settings
+from deciban.stats.cells import Cells
+from deciban.stats.exact import ExactSum, deviation
+from deciban.stats.rounding import ROUNDING
 
 #: With more classes, the faster way of counting would need too much memory.
 MOST_CLASSES = 1 << 12

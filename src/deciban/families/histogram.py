@@ -22,15 +22,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.cells import Cells
-from deciban.cuts import cut_points
 from deciban.families import categorical
 from deciban.families.categorical import impossible, same, subtract
 from deciban.families.discrete import FloatArray
 from deciban.families.gaussian import check
-from deciban.grid import MOST, Grid
+from deciban.families.settings import Settings
 from deciban.kernels import histogram as kernel
-from deciban.settings import Settings
+from deciban.stats.cells import Cells
+from deciban.stats.cuts import cut_points
+from deciban.stats.grid import MOST, Grid
 
 __all__ = [
     "add",

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from deciban.cells import Cells
 from deciban.families.bag import Linear, add, check, count, explain, impossible, same, subtract
 from deciban.families.discrete import FloatArray, pseudo_count
+from deciban.families.settings import Settings
 from deciban.kernels import shares
-from deciban.settings import Settings
+from deciban.stats.cells import Cells
 
 __all__ = [
     "add",

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import rounding
 from deciban.families.discrete import FloatArray, log_shares
 from deciban.kernels import removal as kernel
-from deciban.sparse import SparseSum
+from deciban.stats import rounding
+from deciban.stats.sparse import SparseSum
 
 if TYPE_CHECKING:
     from deciban.families.words import Bags

@@ -29,15 +29,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.cells import Cells
 from deciban.families import bag
 from deciban.families.bag import Linear, check
 from deciban.families.discrete import FloatArray, log_shares, pseudo_count
 from deciban.families.removal import Removal, Smoothed
+from deciban.families.settings import Settings
 from deciban.kernels import sparse as kernel
-from deciban.rounding import ROUNDING
-from deciban.settings import Settings
-from deciban.sparse import SparseSum, both, full
+from deciban.stats.cells import Cells
+from deciban.stats.rounding import ROUNDING
+from deciban.stats.sparse import SparseSum, both, full
 
 __all__ = [
     "Bags",

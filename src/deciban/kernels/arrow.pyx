@@ -5,7 +5,7 @@ is dropped. A :class:`Chunk` owns the arrays of one batch, an :class:`Array`
 is one column of it, and the NumPy arrays it gives out are views that keep
 their chunk alive: nothing is copied and nothing is released too early.
 
-What a format string means is said in ``deciban.source.arrow``, not here.
+What a format string means is said in ``deciban.sources.arrow``, not here.
 """
 
 import numpy as np

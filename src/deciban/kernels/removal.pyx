@@ -20,7 +20,7 @@ cdef inline bint whole(double a) noexcept nogil:
 
 
 cdef inline double difference(double a, double b) noexcept nogil:
-    """``a - b``, zero where only rounding is left; as ``deciban.rounding`` does."""
+    """``a - b``, zero where only rounding is left; as ``deciban.stats.rounding`` does."""
     cdef double out = a - b
     if out != 0 and abs(out) <= ROUNDING * max(a, b) and not (whole(a) and whole(b)):
         return 0.0

@@ -1,25 +1,17 @@
-"""Logistic regression: the optimum of a convex objective, and ways to it.
+"""Logistic regression: log-odds that are linear in the columns, fitted by their likelihood.
 
-Conventions, the same in every module:
-
-- ``W`` is ``(width, m)``: a row for each column of X and, where there is an
-  intercept, a last one for it. Two classes have one score, ``m = 1``: the
-  second class against the first. More classes have one score each.
-- The objective is the summed loss of the rows plus half the squared distance
-  of W from the centre of a Gaussian prior, in units of its precision.
-- A solver is a module with ``solve(problem, start, tol, max_iter)``.
-
-Read in this order: ``prior``, ``pairs``, ``dense``, ``sparse`` and ``split``
-(the same products with three kinds of matrix), ``problem`` (value, gradient,
-Hessian), the solvers ``newton``, ``truncated``, ``rowwise``, ``sampled``,
-``lbfgs``, ``gradient``, then ``solvers``, which chooses among them.
+The solvers are in :mod:`deciban.logistic.solvers`; the estimator is loaded when it is first used.
 """
 
 from __future__ import annotations
 
-from deciban.logistic.prior import Prior
-from deciban.logistic.problem import Problem
-from deciban.logistic.solvers import SOLVERS, choose, solve
-from deciban.logistic.stopping import Solution
+from typing import TYPE_CHECKING
 
-__all__ = ["SOLVERS", "Prior", "Problem", "Solution", "choose", "solve"]
+from deciban import lazy
+
+if TYPE_CHECKING:
+    from deciban.logistic.estimator import LogisticRegression
+
+__all__ = ["LogisticRegression"]
+
+__getattr__ = lazy.attributes(__name__, {"LogisticRegression": "deciban.logistic.estimator"})

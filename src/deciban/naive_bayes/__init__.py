@@ -1,21 +1,47 @@
-"""scikit-learn's five naive Bayes classifiers, on one exact table of counts.
+"""Naive Bayes: on any table (``NaiveBayes``), and scikit-learn's five classifiers.
 
-Same constructors, methods and fitted attributes, same numbers; and beyond
-that, for each of them::
+The five have scikit-learn's constructors, methods, fitted attributes and numbers; and beyond
+that, each of them::
 
     a + b                  # as if fitted on both data sets; a - b takes b back
     m.forget(X, y)         # take rows back, exactly
     m.decide(X, loss=[[0, 5], [1, 0]], abstain=0.2)
     m.evidence(X)          # decibans per row, column and class
 
-The model is its table of counts, ``m.counts_``: it is filled in one pass, by
-all cores, and everything else is computed from it.
+A model is its table of counts, ``m.counts_``: it is filled in one pass, by all cores, and
+everything else is computed from it. Models need no scikit-learn, whose import takes long;
+estimators are loaded when they are first used.
 """
 
 from __future__ import annotations
 
-from deciban.naive_bayes.bags import BernoulliNB, ComplementNB, MultinomialNB
-from deciban.naive_bayes.categorical import CategoricalNB
-from deciban.naive_bayes.gaussian import GaussianNB
+from typing import TYPE_CHECKING
 
-__all__ = ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB"]
+from deciban import lazy
+
+if TYPE_CHECKING:
+    from deciban.naive_bayes.dropins.bags import BernoulliNB, ComplementNB, MultinomialNB
+    from deciban.naive_bayes.dropins.categorical import CategoricalNB
+    from deciban.naive_bayes.dropins.gaussian import GaussianNB
+    from deciban.naive_bayes.estimator import NaiveBayes
+
+__all__ = [
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
+    "GaussianNB",
+    "MultinomialNB",
+    "NaiveBayes",
+]
+
+__getattr__ = lazy.attributes(
+    __name__,
+    {
+        "BernoulliNB": "deciban.naive_bayes.dropins.bags",
+        "CategoricalNB": "deciban.naive_bayes.dropins.categorical",
+        "ComplementNB": "deciban.naive_bayes.dropins.bags",
+        "GaussianNB": "deciban.naive_bayes.dropins.gaussian",
+        "MultinomialNB": "deciban.naive_bayes.dropins.bags",
+        "NaiveBayes": "deciban.naive_bayes.estimator",
+    },
+)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deciban.report.rows import Rows
 from deciban.schema import ColumnSchema
-from deciban.source.columns import Column, Strings, Times
+from deciban.sources.columns import Column, Strings, Times
 from deciban.tabular import factorise
 
 #: So many categories are named.

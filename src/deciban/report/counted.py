@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.cells import Cells
-from deciban.cuts import cut_points
 from deciban.families import histogram
 from deciban.labels import Labels, positions
 from deciban.report.rows import Rows
+from deciban.stats.cells import Cells
+from deciban.stats.cuts import cut_points
 from deciban.tabular import category_columns, factorise, numbers
 
 FloatArray = NDArray[np.float64]

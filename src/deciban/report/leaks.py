@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.cuts import MDL, cut_points
 from deciban.families import histogram
 from deciban.labels import narrowed
 from deciban.report.rows import Rows
+from deciban.stats.cuts import MDL, cut_points
 from deciban.tabular import category_columns, factorise, numbers
 
 FloatArray = NDArray[np.float64]

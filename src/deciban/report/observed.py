@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.cuts import cut_points
 from deciban.errors import InputError
 from deciban.explanation import Curve, Importance, Weight
 from deciban.explanation.rows import read_time
 from deciban.families import histogram
 from deciban.labels import narrowed
 from deciban.report.rows import Rows
-from deciban.source.columns import Times
+from deciban.sources.columns import Times
+from deciban.stats.cuts import cut_points
 from deciban.tabular import factorise, numbers
 
 FloatArray = NDArray[np.float64]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels, schema, source
+from deciban import labels, schema, sources
 from deciban.errors import InputError, MissingValueError, ParameterError
 from deciban.explanation.rows import features, frame
 from deciban.schema import Schema
-from deciban.source.columns import Batch, joined, taken
+from deciban.sources.columns import Batch, joined, taken
 from deciban.tabular import numbers
 
 
@@ -66,18 +66,18 @@ def rows(model: Any, X: Any, y: Any = None, target: str | None = None) -> Rows:
     return Rows(batch, _schema(model, batch), labels.objects(found), _taken(model, batch), others)
 
 
-def _scanned(model: Any, X: Any, names: Sequence[str]) -> source.Scan:
+def _scanned(model: Any, X: Any, names: Sequence[str]) -> sources.Scan:
     """The table; the columns of a plain matrix are the model's, in order."""
     matrix = isinstance(X, np.ndarray) or (isinstance(X, list) and X and isinstance(X[0], list))
     if not matrix or hasattr(model, "schema_"):
-        return source.scan(X)
+        return sources.scan(X)
     values = np.asarray(X)
     if values.ndim != 2 or values.shape[1] != len(names):
         raise InputError(
             f"X has the shape {values.shape}, the model {len(names)} features.",
             hint="one column for each feature",
         )
-    return source.scan(dict(zip(names, values.T, strict=True)))
+    return sources.scan(dict(zip(names, values.T, strict=True)))
 
 
 def _schema(model: Any, batch: Batch) -> Schema:
@@ -90,7 +90,7 @@ def _schema(model: Any, batch: Batch) -> Schema:
 def _taken(model: Any, batch: Batch) -> Any:
     """The rows as the model takes them: a table, or a matrix of numbers."""
     if hasattr(model, "schema_"):
-        return source.Scan(tuple(batch.columns), lambda: iter([batch]))
+        return sources.Scan(tuple(batch.columns), lambda: iter([batch]))
     matrix = numbers(_schema(model, batch), batch)
     if not hasattr(model, "feature_names_in_"):
         return matrix

@@ -6,8 +6,9 @@ is scikit-learn's, by the same compiled pass.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from deciban import lazy
 
 if TYPE_CHECKING:
     from deciban.text.blocks import block
@@ -19,21 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Buckets", "CountVectorizer", "Tally", "Tokenizer", "Vocabulary", "block", "packed"]
 
-_MODULES = {
-    "Buckets": "vocabulary",
-    "CountVectorizer": "vectorizer",
-    "Tally": "tally",
-    "Tokenizer": "tokenizer",
-    "Vocabulary": "vocabulary",
-    "block": "blocks",
-    "packed": "packing",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Names are imported when they are asked for: ``scripts`` needs neither NumPy nor the rest."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    globals()[name] = found
-    return found
+__getattr__ = lazy.attributes(
+    __name__,
+    {
+        "Buckets": "deciban.text.vocabulary",
+        "CountVectorizer": "deciban.text.vectorizer",
+        "Tally": "deciban.text.tally",
+        "Tokenizer": "deciban.text.tokenizer",
+        "Vocabulary": "deciban.text.vocabulary",
+        "block": "deciban.text.blocks",
+        "packed": "deciban.text.packing",
+    },
+)

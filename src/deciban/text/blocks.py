@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from deciban import labels
-from deciban.cells import Cells
 from deciban.families.words import Bags
+from deciban.stats.cells import Cells
 from deciban.text.packing import packed
 from deciban.text.tokenizer import Tokenizer
 from deciban.text.vocabulary import Vocabulary

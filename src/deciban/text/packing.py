@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from deciban.errors import InputError
 from deciban.kernels.texts import utf8
-from deciban.source.columns import Strings
+from deciban.sources.columns import Strings
 
 __all__ = ["packed"]
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.engines import threads
+from deciban import threads
 from deciban.kernels import sinks
-from deciban.source.columns import Strings
+from deciban.sources.columns import Strings
 from deciban.text.tokenizer import Counted, Encoded, Tokenizer, checked
 from deciban.text.vocabulary import Buckets, Vocabulary
 

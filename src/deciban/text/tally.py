@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from deciban import labels
 from deciban.kernels.tally import Pairs
 from deciban.labels import Labels
-from deciban.source.columns import Strings
-from deciban.sparse import SparseSum
+from deciban.sources.columns import Strings
+from deciban.stats.sparse import SparseSum
 from deciban.text.tokenizer import Tokenizer
 from deciban.text.vocabulary import Vocabulary
 

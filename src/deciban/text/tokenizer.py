@@ -14,7 +14,7 @@ from deciban.errors import InputError, ParameterError, ShapeError
 from deciban.kernels.dictionary import Dictionary
 from deciban.kernels.sinks import Rows, Sink, Table
 from deciban.kernels.tokens import CHARACTERS, EDGES, WORDS, Scanner
-from deciban.source.columns import Strings
+from deciban.sources.columns import Strings
 from deciban.text.characters import classes, folded, folds
 from deciban.text.packing import packed
 from deciban.text.spans import spans

@@ -18,8 +18,8 @@ from sklearn.feature_extraction.text import CountVectorizer as Base
 
 from deciban.errors import InputError, MissingValueError
 from deciban.kernels.texts import utf8
-from deciban.source import arrow
-from deciban.source.columns import Strings
+from deciban.sources import arrow
+from deciban.sources.columns import Strings
 from deciban.text import parts
 from deciban.text.tokenizer import LONGEST, Encoded, Tokenizer
 from deciban.text.vocabulary import Vocabulary

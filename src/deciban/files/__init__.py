@@ -1,0 +1,24 @@
+"""Storage: the ``.deciban`` model file.
+
+Read from the outside in:
+
+``model``
+    what an estimator leaves in a file: its kind, its description, its counts
+``description``
+    what a file holds, in words
+``tables``, ``vocabulary``
+    counts and labels as a document and arrays, and back, checked
+``archive``
+    the file: a zip of one JSON document and of arrays, in which nothing can run
+``npy``, ``document``
+    one array; JSON without surprises
+``atomic``
+    the old file or the new one, never half of it
+"""
+
+from __future__ import annotations
+
+from deciban.files.description import Description, describe
+from deciban.files.model import Stored, load, save
+
+__all__ = ["Description", "Stored", "describe", "load", "save"]

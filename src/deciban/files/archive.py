@@ -1,0 +1,263 @@
+"""The model file: a zip of one JSON document and of arrays.
+
+::
+
+    model.json         what it is: format, version, kind, the document, the table of arrays
+    arrays/NAME.npy    numbers, as numpy saves them
+
+Nothing in it can run. Everything is checked before it is used: the names are
+those of the table and no others, every size agrees with the type and shape that
+the table states and is bounded before memory is taken, and every byte of
+content is under a checksum (CRC-32 of the zip, SHA-256 of each array). The same
+content gives the same bytes.
+
+The promise: a file of format version N is read by every later release of
+deciban. A file of a later format is refused with the version that wrote it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from reprlib import repr as short
+from typing import IO, Any, BinaryIO
+
+from numpy.typing import NDArray
+
+from deciban.errors import InputError, ModelFileError
+from deciban.files import atomic, document, npy
+
+FORMAT = "deciban model"
+#: The version that is written; it and all before it are read.
+VERSION = 1
+#: The most bytes that a file may unpack to, unless the caller says otherwise.
+LIMIT = 4 << 30
+#: Deflate makes nothing smaller than by this factor: who says more, lies.
+MOST_RATIO = 1100
+#: The most arrays, and the most bytes of the zip's own directory of them.
+MOST_ARRAYS = 4096
+LONGEST_DIRECTORY = 1 << 20
+
+_ABOUT = "model.json"
+_NAME = re.compile(r"[a-z0-9][a-z0-9_.]{0,99}")
+#: The last record of a zip; one beyond 2 GiB has two more before it.
+_END = struct.Struct("<4s4H2LH")
+_LARGE_END = struct.Struct("<4sQ2H2L4Q4sLQL")
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a model file holds."""
+
+    kind: str
+    document: dict[str, Any]
+    arrays: Arrays
+    #: The version of deciban that wrote it.
+    writer: str
+    version: int
+
+
+def write(
+    path: str | os.PathLike[str],
+    kind: str,
+    content: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+) -> None:
+    """Save a document and arrays as a whole, or leave what was there before.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(f"{folder}/m.deciban", "note", {"text": "hello"}, {"x": np.arange(3)})
+    ...     read(f"{folder}/m.deciban")  # doctest: +ELLIPSIS
+    Content(kind='note', document={'text': 'hello'}, arrays={'x': array([0, 1, 2])}, ...)
+    """
+    _check(arrays)
+    plans = {name: npy.Plan.of(arrays[name]) for name in sorted(arrays)}
+    about = document.dumps(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "deciban": _this(),
+            "kind": kind,
+            "document": content,
+            "arrays": {name: plan.entry for name, plan in plans.items()},
+        }
+    )
+    with atomic.replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+        with _member(archive, _ABOUT, len(about)) as stream:
+            stream.write(about)
+        for name, plan in plans.items():
+            with _member(archive, _file(name), plan.size) as stream:
+                npy.write(stream, arrays[name], plan)
+
+
+def _this() -> str:
+    """The version of deciban that is running."""
+    return metadata.version("deciban")
+
+
+def _check(arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse arrays that the reader would not take back."""
+    for name in arrays:
+        if not _NAME.fullmatch(name):
+            raise InputError(
+                f"an array cannot be named {short(name)}.",
+                hint="use small letters, digits, _ and .",
+            )
+    size = sum(array.nbytes for array in arrays.values())
+    most = LIMIT - document.LONGEST - LONGEST_DIRECTORY
+    if size > most or len(arrays) > MOST_ARRAYS:
+        raise InputError(
+            f"the model has {size} bytes in {len(arrays)} arrays; a file holds {most} bytes "
+            f"in {MOST_ARRAYS} arrays.",
+            hint="count fewer columns",
+        )
+
+
+def _file(name: str) -> str:
+    return f"arrays/{name}.npy"
+
+
+def _member(archive: zipfile.ZipFile, name: str, size: int) -> IO[bytes]:
+    info = zipfile.ZipInfo(name)  # its date is 1980: the same content gives the same bytes
+    info.compress_type, info.file_size = zipfile.ZIP_DEFLATED, size
+    info.create_system, info.external_attr = 3, 0o644 << 16
+    return archive.open(info, "w")
+
+
+# ---------------------------------------------------------------------- reading
+
+
+def read(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Content:
+    """What a file holds, if every part of it is as it was written.
+
+    ``limit`` bounds the bytes that it may unpack to. A file that does not exist
+    or may not be opened is Python's own error.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     read(file.name)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ModelFileError: ... it has 0 bytes. Hint: ...
+    """
+    with Path(path).open("rb") as file, about(path):
+        size = _check_end(file)
+        with zipfile.ZipFile(file) as archive:
+            members = _members(archive, min(limit, MOST_RATIO * size))
+            return _content(archive, members)
+
+
+@contextmanager
+def about(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors in the block are about this file; whatever a damaged zip makes zipfile say is one."""
+    hint = "take a copy that was written as a whole"
+    try:
+        yield
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)} cannot be read: {error}") from None
+    except MemoryError:
+        raise
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise ModelFileError(f"{os.fspath(path)} is damaged. {what}.", hint=hint) from error
+
+
+def _check_end(file: BinaryIO) -> int:
+    """The size of the file, if it ends as a zip whose directory is not too long."""
+    size = file.seek(0, os.SEEK_END)
+    if size < _END.size:
+        raise ModelFileError(f"it has {size} bytes.", hint="the file was cut off, or is another")
+    tail_size = min(size, _END.size + _LARGE_END.size)
+    file.seek(size - tail_size)
+    tail = file.read(tail_size)
+    mark, *_, directory, _, comment = _END.unpack(tail[-_END.size :])
+    if mark != b"PK\x05\x06" or comment:
+        raise ModelFileError(
+            "it does not end as a model file does.", hint="the file was cut off, or is another"
+        )
+    directory = max(directory, _large_directory(tail, size))
+    if directory > LONGEST_DIRECTORY:
+        raise ModelFileError(f"its directory has {directory} bytes.")
+    return size
+
+
+def _large_directory(tail: bytes, size: int) -> int:
+    """The length of the directory as a zip beyond 2 GiB states it; else 0."""
+    if len(tail) < _END.size + _LARGE_END.size:
+        return 0
+    mark, *_, directory, _, locator, _, at, _ = _LARGE_END.unpack(tail[: -_END.size])
+    if locator != b"PK\x06\x07":
+        return 0
+    if mark != b"PK\x06\x06" or at != size - len(tail):
+        raise ModelFileError("its directory is not where it should be.")
+    return int(directory)
+
+
+def _members(archive: zipfile.ZipFile, most: int) -> dict[str, zipfile.ZipInfo]:
+    """The files in the zip, by name; together they have no more than ``most`` bytes."""
+    members = {info.filename: info for info in archive.infolist()}
+    if len(members) < len(archive.infolist()):
+        raise ModelFileError("a name is there twice.")
+    if any(info.compress_type != zipfile.ZIP_DEFLATED for info in members.values()):
+        raise ModelFileError("it is packed by another method than deflate.")
+    total = sum(info.file_size for info in members.values())
+    if total > most:
+        raise ModelFileError(
+            f"it would unpack to {total} bytes, no more than {most} are accepted.",
+            hint="if you trust it, load it with a larger limit",
+        )
+    return members
+
+
+def _content(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> Content:
+    stated = _stated(archive, members)
+    table = document.field(stated, "arrays", dict)
+    plans = {name: npy.Plan.parse(document.field(table, name, dict)) for name in table}
+    if set(members) != {_ABOUT, *map(_file, plans)} or not all(map(_NAME.fullmatch, plans)):
+        raise ModelFileError("the files in it are not those that it names.")
+    for name, plan in plans.items():
+        if members[_file(name)].file_size != plan.size:
+            raise ModelFileError(f"array {name!r} does not have the size of its type and shape.")
+    arrays: Arrays = {}
+    for name, plan in plans.items():
+        with archive.open(members[_file(name)]) as stream:
+            arrays[name] = npy.read(stream, plan)
+    return Content(
+        document.field(stated, "kind", str),
+        document.field(stated, "document", dict),
+        arrays,
+        document.field(stated, "deciban", str),
+        document.field(stated, "version", int),
+    )
+
+
+def _stated(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> dict[str, Any]:
+    """What the file says about itself, if this version can read it."""
+    if _ABOUT not in members:
+        raise ModelFileError(f"there is no {_ABOUT} in it.", hint="it is a zip of something else")
+    with archive.open(members[_ABOUT]) as stream:
+        stated = document.loads(stream.read(document.LONGEST + 1))
+        if stream.read(1):
+            raise ModelFileError(f"{_ABOUT} is longer than stated.")
+    if stated.get("format") != FORMAT:
+        raise ModelFileError(f"its format is {short(stated.get('format'))}, not {FORMAT!r}.")
+    version = document.field(stated, "version", int)
+    if not 1 <= version <= VERSION:
+        raise ModelFileError(
+            f"it has format version {version}, written by deciban {short(stated.get('deciban'))}; "
+            f"this is deciban {_this()}, which reads versions 1 to {VERSION}.",
+            hint="install a later deciban",
+        )
+    document.only(stated, "format", "version", "deciban", "kind", "document", "arrays")
+    return stated

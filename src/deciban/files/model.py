@@ -1,0 +1,100 @@
+"""A model in a file: an estimator's own description beside its counts.
+
+An estimator says what it is (``kind``), how it was made (``description``: its
+parameters, in JSON), and hands over its counts, if it has any; names and numbers that are many
+go along as ``labels`` and ``arrays``. What it gets back is the same, checked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from deciban.errors import ModelFileError
+from deciban.files import archive, document
+from deciban.files.tables import counts_from, counts_to
+from deciban.files.vocabulary import Reader, Writer
+from deciban.labels import Labels
+from deciban.stats.counts import Counts
+
+#: Where the arrays of each part of a model file start.
+_PARTS = ("counts.", "labels.", "model.")
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """What an estimator leaves in a file and finds there."""
+
+    kind: str
+    counts: Counts | None
+    description: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Labels] = field(default_factory=dict)
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+
+def save(path: str | os.PathLike[str], stored: Stored) -> None:
+    """Write a model file as a whole, or leave what was there before.
+
+    >>> import tempfile
+    >>> counts = Counts.of({"size": ["S", "M"]}, ["ham", "spam"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(f"{folder}/m.deciban", Stored("CategoricalNB", counts, {"alpha": 1.0}))
+    ...     again = load(f"{folder}/m.deciban")
+    >>> again.kind, again.description, again.counts == counts
+    ('CategoricalNB', {'alpha': 1.0}, True)
+    """
+    writer = Writer()
+    counts, tables = (None, {}) if stored.counts is None else counts_to(stored.counts)
+    content = {
+        "model": dict(stored.description),
+        "labels": {name: writer.put(stored.labels[name]) for name in sorted(stored.labels)},
+        "counts": counts,
+    }
+    parts = zip(_PARTS, (tables, writer.arrays(), stored.arrays), strict=True)
+    arrays = {start + name: array for start, part in parts for name, array in part.items()}
+    archive.write(path, stored.kind, content, arrays)
+
+
+def load(path: str | os.PathLike[str], *, limit: int = archive.LIMIT) -> Stored:
+    """Read a model file; nothing in it is used before it is checked.
+
+    ``limit`` bounds the bytes that it may unpack to.
+    """
+    return unpacked(path, archive.read(path, limit=limit))
+
+
+def unpacked(path: str | os.PathLike[str], content: archive.Content) -> Stored:
+    """The model in the content of a file."""
+    with archive.about(path):
+        parts: dict[str, dict[str, NDArray[Any]]] = {start: {} for start in _PARTS}
+        for name, array in content.arrays.items():
+            start, dot, rest = name.partition(".")
+            if start + dot not in parts:
+                raise ModelFileError(f"array {name!r} belongs to nothing.")
+            parts[start + dot][rest] = array
+        document.only(content.document, "model", "labels", "counts")
+        tables, names, own = parts.values()
+        counts = _counts(content.document, tables)
+        labels = _labels(document.field(content.document, "labels", dict), names)
+        description = document.field(content.document, "model", dict)
+        return Stored(content.kind, counts, description, labels, own)
+
+
+def _counts(content: Mapping[str, Any], tables: dict[str, NDArray[Any]]) -> Counts | None:
+    """The counts; a model without any says so, and has no tables of them."""
+    if content.get("counts", ...) is not None:
+        return counts_from(document.field(content, "counts", dict), tables)
+    if tables:
+        raise ModelFileError(f"array {next(iter(tables))!r} belongs to no counts.")
+    return None
+
+
+def _labels(entries: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Labels]:
+    reader = Reader(arrays)
+    found = {name: reader.take(document.field(entries, name, dict)) for name in sorted(entries)}
+    reader.done()
+    return found

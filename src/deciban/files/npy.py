@@ -1,0 +1,153 @@
+"""One array as an ``.npy`` file, without running anything to read it.
+
+numpy reads the header of such a file with Python's own parser. Here the header
+is known before: type and shape are stated elsewhere and checked, so that the
+header that must come is compared byte by byte and never parsed. ``numpy.load``
+opens these files too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from reprlib import repr as short
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.errors import InputError, ModelFileError
+from deciban.files.document import field, only
+
+#: The only types of numbers in a file, little-endian.
+TYPES = {"float64": "<f8", "int64": "<i8", "int32": "<i4", "uint8": "|u1", "bool": "|b1"}
+MOST_AXES = 4
+#: Even beside an axis of length 0 the others are no longer than this together.
+MOST_ENTRIES = 1 << 40
+#: Bytes that are read and written at once.
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is said about an array before it is read.
+
+    >>> Plan.of(np.zeros((2, 3))).size
+    176
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    sha256: str
+
+    @classmethod
+    def of(cls, array: NDArray[Any]) -> Plan:
+        """The plan of an array that is about to be written."""
+        name = array.dtype.name
+        if name not in TYPES or array.ndim > MOST_AXES:
+            raise InputError(
+                f"an array of {name} with {array.ndim} axes cannot be saved.",
+                hint=f"one of {', '.join(TYPES)} with at most {MOST_AXES} axes",
+            )
+        digest = hashlib.sha256()
+        for part in _parts(stored(array)):
+            digest.update(part)
+        return cls(name, array.shape, digest.hexdigest())
+
+    @classmethod
+    def parse(cls, entry: dict[str, Any]) -> Plan:
+        """The plan that a file states, checked.
+
+        >>> Plan.parse({"dtype": "object", "shape": [1], "sha256": ""})
+        Traceback (most recent call last):
+        ...
+        deciban.errors.ModelFileError: an array has an unknown type: 'object'.
+        """
+        only(entry, "dtype", "shape", "sha256")
+        dtype, shape = field(entry, "dtype", str), field(entry, "shape", list)
+        if dtype not in TYPES:
+            raise ModelFileError(f"an array has an unknown type: {short(dtype)}.")
+        whole = all(type(n) is int and n >= 0 for n in shape) and len(shape) <= MOST_AXES
+        if not whole or math.prod(max(n, 1) for n in shape) > MOST_ENTRIES:
+            raise ModelFileError(f"an array has an impossible shape: {short(shape)}.")
+        return cls(dtype, tuple(shape), field(entry, "sha256", str))
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """The plan as it is stated in a file."""
+        return {"dtype": self.dtype, "shape": list(self.shape), "sha256": self.sha256}
+
+    @property
+    def header(self) -> bytes:
+        r"""The first bytes of the file, by numpy's format 1.0.
+
+        >>> from io import BytesIO
+        >>> np.load(BytesIO(Plan("int32", (2,), "").header + b"\1\0\0\0\2\0\0\0"))
+        array([1, 2], dtype=int32)
+        """
+        descr = TYPES[self.dtype]
+        text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {self.shape}, }}"
+        length = 64 * math.ceil((len(text) + 11) / 64) - 10
+        start = b"\x93NUMPY\x01\x00" + struct.pack("<H", length)
+        return start + text.ljust(length - 1).encode() + b"\n"
+
+    @property
+    def size(self) -> int:
+        """The bytes of the file."""
+        return len(self.header) + math.prod(self.shape) * np.dtype(TYPES[self.dtype]).itemsize
+
+
+def stored(array: NDArray[Any]) -> NDArray[Any]:
+    """The array as it lies in a file: row by row, little-endian."""
+    return np.asarray(array, dtype=TYPES[array.dtype.name], order="C")
+
+
+def write(stream: IO[bytes], array: NDArray[Any], plan: Plan) -> None:
+    """The bytes of an array."""
+    stream.write(plan.header)
+    for part in _parts(stored(array)):
+        stream.write(part)
+
+
+def read(stream: IO[bytes], plan: Plan) -> NDArray[Any]:
+    """The array of that plan; memory is taken once the caller has found its size acceptable.
+
+    >>> from io import BytesIO
+    >>> read(BytesIO(b""), Plan("bool", (2,), ""))
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ModelFileError: an array does not have the stated type and shape.
+    """
+    if stream.read(len(plan.header)) != plan.header:
+        raise ModelFileError("an array does not have the stated type and shape.")
+    array = np.empty(plan.shape, dtype=TYPES[plan.dtype])
+    digest = hashlib.sha256()
+    for part in _parts(array):
+        _fill(stream, part)
+        digest.update(part)
+    if stream.read(1):
+        raise ModelFileError("an array is longer than stated.")
+    if digest.hexdigest() != plan.sha256:
+        raise ModelFileError("an array is not the one that was saved: its SHA-256 differs.")
+    if plan.dtype == "bool" and np.any(array.view(np.uint8) > 1):
+        raise ModelFileError("a truth value is neither 0 nor 1.")
+    return array.astype(plan.dtype, copy=False)
+
+
+def _parts(array: NDArray[Any]) -> Iterator[memoryview]:
+    """The bytes of a contiguous array, a chunk at a time."""
+    flat = array.reshape(-1).view(np.uint8).data
+    return (flat[start : start + CHUNK] for start in range(0, len(flat), CHUNK))
+
+
+def _fill(stream: IO[bytes], part: memoryview) -> None:
+    filled = 0
+    while filled < len(part):
+        some = stream.read(len(part) - filled)
+        if not some:
+            raise ModelFileError("an array is shorter than stated.")
+        part[filled : filled + len(some)] = some
+        filled += len(some)

@@ -1,0 +1,92 @@
+"""The contract of every model: all that scoring, explaining, evaluating, files and commands ask.
+
+Conventions
+-----------
+- A *batch* is some rows of a table, with (at least) the columns of ``schema``.
+- ``classes`` are K labels; arrays over classes are in their order. Logarithms are natural.
+- ``log_prior``, (classes,), is the offset that a model starts from before any column speaks:
+  ``log P(c)`` of a generative model, the intercepts of a discriminative one.
+- ``log_joint`` fills ``out``, (rows, classes), with the log joint of each row, or, for a
+  discriminative model, with its logits: the posterior is their softmax either way.
+- ``contributions``, (rows, columns of the schema, classes): each column's part of the log joint.
+  ``log_prior + contributions.sum(axis=1)`` is the log joint, up to a constant a row.
+- Models are immutable and import no scikit-learn; estimators are shells over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.families.piece import Piece
+from deciban.labels import Labels
+from deciban.schema import Schema
+from deciban.sources.columns import Batch
+from deciban.stats.counts import Counts
+
+FloatArray = NDArray[np.float64]
+
+
+class WordContribution(NamedTuple):
+    """A token of a text, where it stands, ``text[start:stop]``, and its part, (classes,), in nats."""
+
+    token: str
+    start: int
+    stop: int
+    by_class: FloatArray
+
+
+class Model(Protocol):
+    """A fitted classifier: schema and classes, log joints, and what each column adds to them."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the estimator that makes such models, by which files know them."""
+
+    @property
+    def schema(self) -> Schema:
+        """The columns of the table, in order."""
+
+    @property
+    def classes(self) -> Labels:
+        """The classes, in order."""
+
+    @property
+    def log_prior(self) -> FloatArray:
+        """The offset of every class, (classes,)."""
+
+    @property
+    def additive(self) -> bool:
+        """Whether a column's contribution depends on its own value alone."""
+
+    def log_joint(self, batch: Batch, out: FloatArray) -> None:
+        """Fill ``out``, (rows, classes), with the log joint of every row and class."""
+
+    def contributions(self, batch: Batch) -> FloatArray:
+        """Each column's part of the log joint, (rows, columns, classes)."""
+
+    def pieces(self) -> Sequence[Piece]:
+        """What each value of each column says by itself: tables for curves and importance."""
+
+    def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
+        """The known tokens of a text in their places; empty for a column that is no text."""
+
+
+class CountedModel(Model, Protocol):
+    """A model that is its counts: rows can be added, taken away, and left out one by one."""
+
+    @property
+    def counts(self) -> Counts:
+        """The table of counts."""
+
+    @property
+    def temperature(self) -> float:
+        """What the evidence is divided by, so that probabilities can be trusted; 1 is none."""
+
+    def leave_one_out(
+        self, batch: Batch, y: NDArray[np.intp], weight: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Log prior and log likelihood, (rows, classes), each row taken out of the counts."""

@@ -1,0 +1,126 @@
+"""A table with missing labels: the weight of an unlabelled row, EM, and what comes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from deciban.errors import MissingValueError, ParameterError
+from deciban.naive_bayes import honesty
+from deciban.naive_bayes.model import Model
+from deciban.naive_bayes.parts import Part
+from deciban.naive_bayes.sample import Sample
+from deciban.naive_bayes.unlabelled import Rounds, Unlabelled
+from deciban.stats.counts import Counts
+
+#: The weights of an unlabelled row that ``"auto"`` tries.
+WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.0)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the user asks of rows without labels."""
+
+    n_classes: int | None
+    weight: float | None
+    rounds: Rounds
+
+    @classmethod
+    def of(cls, estimator: Any) -> Plan:
+        """The parameters of an estimator, checked; a weight of None is to be chosen."""
+        n_classes, weight = estimator.n_classes, estimator.unlabelled
+        if n_classes is not None:
+            n_classes = _whole("n_classes", n_classes, "the classes of a table without labels")
+        if isinstance(weight, str) and weight == "auto":
+            weight = None
+        elif not _number(weight):
+            raise ParameterError(
+                f'unlabelled must be a number >= 0 or "auto", got {weight!r}.',
+                hint="it is the weight of a row without a label; 1 is that of a labelled one",
+            )
+        if not _number(estimator.tol):
+            raise ParameterError(
+                f"tol must be a number >= 0, got {estimator.tol!r}.",
+                hint="EM stops when it gains less than that, in nats a row",
+            )
+        most = _whole("max_rounds", estimator.max_rounds, "rounds of EM")
+        starts = _whole("n_starts", estimator.n_starts, "random starts")
+        seed = _whole("random_state", estimator.random_state, "the seed of the starts", least=0)
+        return cls(n_classes, weight, Rounds(most, float(estimator.tol), starts, seed))
+
+
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """Counts of all rows, J after every round, and the weight of an unlabelled row."""
+
+    counts: Counts
+    likelihood: list[float]
+    weight: float
+
+
+def complete(model: Model, aside: list[Part], sample: Sample | None, plan: Plan) -> Completed:
+    """The counts of labelled rows, and softly those of the rows put aside."""
+    known = len(model.counts.classes)
+    if plan.n_classes is not None and known not in (0, plan.n_classes):
+        raise ParameterError(
+            f"n_classes is {plan.n_classes}, and the labels have {known} classes.",
+            hint="n_classes is for tables without any labels",
+        )
+    if known:
+        first = believed(model, sample)
+        if plan.weight is not None:
+            return _completed(first, aside, plan.weight, plan)
+        return _best(first, aside, sample, plan)
+    if plan.n_classes is None:
+        raise MissingValueError(
+            "Input y contains NaN or None in every row: there is no label to begin with.",
+            hint="label some rows, or say how many classes to find, such as n_classes=2",
+        )
+    counts, run = Unlabelled.alone(model, aside, plan.n_classes).learned(None, plan.rounds)
+    return Completed(counts, run.likelihood, 1.0)
+
+
+def believed(model: Model, sample: Sample | None) -> Model:
+    """The model as far as counted rows, each left out, believe it."""
+    if sample is None or not sample.parts:
+        return model
+    read = model.read(model.chosen(sample))
+    return read.calibrated(honesty.measured(honesty.left_out(read, sample), sample))
+
+
+def _completed(first: Model, aside: list[Part], weight: float, plan: Plan) -> Completed:
+    if weight == 0:
+        return Completed(first.counts, [], 0.0)
+    counts, run = Unlabelled.beside(first, aside, weight).learned(first, plan.rounds)
+    return Completed(counts, run.likelihood, weight)
+
+
+def _best(first: Model, aside: list[Part], sample: Sample | None, plan: Plan) -> Completed:
+    """The weight under which labelled rows, each left out of its class, are likeliest."""
+    if sample is None:
+        raise ParameterError(
+            'unlabelled="auto" needs calibrate=True: labelled rows choose it, each left out.',
+            hint="state a number, such as unlabelled=1.0",
+        )
+    tried = [_completed(first, aside, weight, plan) for weight in WEIGHTS]
+    return min(tried, key=lambda done: _loss(replace(first, counts=done.counts), sample))
+
+
+def _loss(model: Model, sample: Sample) -> float:
+    found = believed(replace(model, calibration=None, readings={}), sample).calibration
+    return float(np.inf) if found is None else float(found.loss.min())
+
+
+def _whole(name: str, value: Any, what: str, least: int = 1) -> int:
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
+        return int(value)
+    raise ParameterError(
+        f"{name} must be a whole number >= {least}, got {value!r}.", hint=f"it is {what}"
+    )
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < np.inf

@@ -1,0 +1,177 @@
+"""Rows to counts: the one pass over a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban import labels, tabular, threads
+from deciban.engines import duckdb as grouping
+from deciban.errors import FileError, InputError, ShapeError
+from deciban.families import categorical, gaussian, histogram
+from deciban.labels import Labels
+from deciban.naive_bayes import texts
+from deciban.naive_bayes.parts import Part
+from deciban.naive_bayes.rows import Rows
+from deciban.naive_bayes.sample import Sample
+from deciban.schema import Schema
+from deciban.sources.columns import Batch
+from deciban.sources.duck import Stored
+from deciban.stats.cells import Cells
+from deciban.stats.counts import Counts, Table
+from deciban.stats.exact import ExactSum
+from deciban.stats.grid import Grid
+from deciban.text import Tokenizer
+
+FloatArray = NDArray[np.float64]
+
+
+def learn(rows: Rows, sample: Sample | None = None, tokenizer: Tokenizer | None = None) -> Counts:
+    """The counts of all rows; where they are stored, categories are counted there."""
+    rule = tokenizer or Tokenizer()
+    table, target = rows.table.stored, rows.target
+    if table is not None and target is not None and rows.weight is None:
+        there = grouping.countable(table, rows.schema, target)
+        if there and not (rows.aside is not None and grouping.unlabelled(table, target)):
+            return _divided(rows, table, target, there, sample, rule)
+    return _streamed(rows, sample, rule)
+
+
+def _divided(
+    rows: Rows,
+    table: Stored,
+    target: str,
+    there: tuple[str, ...],
+    sample: Sample | None,
+    tokenizer: Tokenizer,
+) -> Counts:
+    """Some columns counted by the engine, the others here."""
+    rest = rows.some(name for name in rows.schema.names if name not in there)
+    with ThreadPoolExecutor(1) as pool:
+        grouped = pool.submit(grouping.count, table, there, target)
+        here = _streamed(rest, None, tokenizer)
+        whole = nothing(rows.schema, here.classes) + here + grouped.result()
+    categories = replace(whole.tables["categories"], rows=whole.weight)
+    sums = dict(categories.sums)
+    if categorical.impossible(sums, sums, whole.weight, categories.cells).any():
+        raise FileError(f"{table.path} changed while it was read.", hint="train again")
+    if sample is not None:
+        sample.begin(rest.n_rows)
+        sample.parts.extend(rows.every(sample.stride).labelled())
+    return Counts(whole.classes, whole.weight, {**whole.tables, "categories": categories})
+
+
+def _streamed(rows: Rows, sample: Sample | None, tokenizer: Tokenizer) -> Counts:
+    """The counts of all rows: batches counted by all cores, added up in order."""
+
+    def seen() -> Iterator[Part]:
+        for part in map(Part.counted, rows.labelled()):
+            if sample is not None:
+                sample.add(part)
+            yield part
+
+    total = tally(rows.schema, seen(), tokenizer)
+    if total is None or not rows.n_rows:
+        raise ShapeError(
+            "Found array with 0 sample(s): there are no rows.", hint="a table needs rows"
+        )
+    if not total.weight.any() and not rows.aside:
+        raise InputError("the total weight is zero: every weight is 0.", hint="some row must count")
+    return total
+
+
+def tally(schema: Schema, parts: Iterable[Part], tokenizer: Tokenizer) -> Counts | None:
+    """The counts of all parts, counted by all cores and added up in order; None of none."""
+    words = texts.Counting(schema.texts, tokenizer)
+    total: Counts | None = None
+
+    def work(part: Part) -> Counts:
+        words.add(part)
+        return count(schema, part, None if total is None else _dropped(total))
+
+    for counts in threads.run(work, parts):
+        total = counts if total is None else total + counts
+    if total is None or not words.names:
+        return total
+    found = words.table(total.classes, total.weight)
+    return Counts(total.classes, total.weight, {**total.tables, texts.BLOCK: found})
+
+
+def nothing(schema: Schema, classes: Labels) -> Counts:
+    """The counts of no rows: all columns and these classes.
+
+    What is taken away from counts takes columns without values along; adding
+    this brings them back.
+    """
+    rows = np.zeros(len(classes))
+    tables: dict[str, Table] = {}
+    if schema.categories:
+        none: Labels = np.empty(0, dtype=object)
+        cells = Cells(labels.narrowed(schema.categories), (none,) * len(schema.categories))
+        zero = {"count": np.zeros((len(classes), 0))}
+        tables["categories"] = Table("categorical", cells, rows, zero)
+    if schema.texts:
+        tables[texts.BLOCK] = texts.nothing(schema.texts, len(classes))
+    if schema.numbers:
+        names = labels.narrowed(schema.numbers)
+        exactly = ExactSum(np.zeros((len(classes), len(names), 1), dtype=np.int64), 0)
+        zeros = {"n": exactly, "total": exactly, "squares": exactly}
+        tables["moments"] = Table("gaussian", Cells(names), rows, zeros)
+        grid = Grid(names, (np.empty(0, dtype=np.int64),) * len(names), (0,) * len(names))
+        tables["histogram"] = Table("histogram", grid, rows, {"count": np.zeros((len(classes), 0))})
+    return Counts(classes, rows, tables)
+
+
+def some_left(left: Counts, whole: Counts) -> Counts:
+    """What is left when rows are taken away, which must not be nothing."""
+    if not len(left.classes):
+        raise InputError(
+            f"nothing is left of {whole.weight.sum():g} rows.",
+            hint="a model without rows knows nothing: fit another one",
+        )
+    return left
+
+
+def _dropped(counts: Counts) -> tuple[int, ...] | None:
+    """How coarse the grids are by now: they will not become finer."""
+    table = counts.tables.get("histogram")
+    return None if table is None else histogram.grid_of(table.cells).drop
+
+
+def count(schema: Schema, part: Part, drop: tuple[int, ...] | None = None) -> Counts:
+    """The counts of some rows; ``drop`` is how coarse the grids have to be anyway.
+
+    Three blocks: ``categories``, and for the numeric columns both ``moments``,
+    which are exact, and the ``histogram``.
+    """
+    if not part.batch.n_rows:
+        return nothing(schema, part.classes[:0])
+    batch, y, weight, K = part.batch, part.codes, part.weight, len(part.classes)
+    rows = np.bincount(y, weight, K).astype(np.float64)
+    tables: dict[str, Table] = {}
+    if schema.categories:
+        cells, codes = _categories(schema, batch)
+        sums = categorical.count(codes, y, K, weight, cells)
+        tables["categories"] = Table("categorical", cells, rows, sums)
+    if schema.numbers:
+        X = tabular.numbers(schema, batch)
+        columns = Cells(labels.narrowed(schema.numbers))
+        exactly = gaussian.count(X, y, K, weight, columns)
+        tables["moments"] = Table("gaussian", columns, rows, exactly)
+        grid, table = histogram.tabulate(X, y, K, weight, columns.columns, drop)
+        tables["histogram"] = Table("histogram", grid, rows, table)
+    return Counts(part.classes, rows, tables)
+
+
+def _categories(schema: Schema, batch: Batch) -> tuple[Cells, NDArray[np.int64]]:
+    columns = tabular.category_columns(schema, batch)
+    codes = np.empty((batch.n_rows, len(columns)), dtype=np.int64)
+    values = []
+    for j, column in enumerate(columns):
+        found, codes[:, j] = tabular.factorise(column)
+        values.append(found)
+    return Cells(labels.narrowed(schema.categories), tuple(values)), codes

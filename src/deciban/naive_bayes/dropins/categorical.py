@@ -1,0 +1,241 @@
+"""Categories: integers, strings or any mixture of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from deciban import encoding, labels, threads
+from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
+from deciban.families.settings import Settings
+from deciban.naive_bayes.dropins import checks
+from deciban.naive_bayes.dropins.model import BLOCK
+from deciban.naive_bayes.dropins.rows import FloatArray, Rows, is_sparse, rows_of
+from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
+from deciban.stats.cells import Cells
+from deciban.stats.counts import Counts
+
+#: A numeric column with a larger code is not a column of codes.
+LARGEST_CODE = 1 << 24
+#: Numbers beyond this would not fit a code; all of them are the same unseen category.
+BEYOND = 1 << 62
+
+
+class CategoricalNB(SmoothedClassifier):
+    """Categorical naive Bayes; a drop-in for scikit-learn's that takes categories as they are.
+
+    Integers are codes 0, 1, ... as in scikit-learn; strings and other objects
+    are names. None and NaN are missing values and say nothing.
+
+    Parameters
+    ----------
+    alpha, force_alpha, fit_prior, class_prior
+        as for MultinomialNB; ``alpha`` may be given per column
+    min_categories
+        the least number of categories of every column, or of each
+    unseen
+        what a category never seen in training says: ``"smooth"``, the share
+        that smoothing gives it under each class; ``"skip"``, nothing
+
+    >>> X = [["S", 1], ["M", 2], ["L", None]]
+    >>> m = CategoricalNB().fit(X, ["a", "a", "b"])
+    >>> m.predict([["S", 1], ["L", 3]])
+    array(['a', 'b'], dtype='<U1')
+
+    """
+
+    _family = "categorical"
+    _dense = True
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+        unseen: Literal["smooth", "skip"] = "smooth",
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+        self.unseen = unseen
+
+    # ------------------------------------------------------------------ encoding
+
+    def _checked(self, X: Any, *, reset: bool = False) -> Any:
+        """Numbers as numbers; anything else as objects."""
+        if not reset:
+            check_is_fitted(self)
+        X = checks.matrix(self, _as_objects(X), reset=reset, dtype=None)
+        if X.dtype.kind == "c":
+            raise InputError(f"Complex data not supported: {X[0, 0]}.", hint="use names")
+        if X.dtype.kind == "O" and _all_numbers(X):
+            return X.astype(np.float64)
+        return X
+
+    def _cells(self, X: Any) -> Cells:
+        """The codes 0 .. max of numbers, the distinct values of objects."""
+        chunks = self._count_chunks(X, 0)
+        if X.dtype.kind not in "biuf":
+            return reduce(Cells.union, (_names(X[part]) for part in chunks))
+
+        def most(part: slice) -> NDArray[np.int64]:
+            return encoding.largest_codes(self._integers(rows_of(X, part)))
+
+        high = np.max(list(threads.run(most, chunks)), axis=0)
+        if high.max(initial=0) > LARGEST_CODE:
+            raise InputError(
+                f"category {high.max()} in column {int(high.argmax())} is too large for a code.",
+                hint="codes count from 0; pass the values as strings to use them as names",
+            )
+        return Cells(np.arange(X.shape[1]), tuple(np.arange(top + 1) for top in high))
+
+    def _copies(self, X: Any) -> bool:
+        return is_sparse(X) or X.dtype != np.int64 or not X.flags.c_contiguous
+
+    def _encode(self, X: Any, cells: Cells) -> NDArray[np.int64]:
+        """Numbers are codes already where the cells are; otherwise values are looked up."""
+        X = X.dense() if isinstance(X, Rows) else X
+        if cells.coded and X.dtype.kind in "biuf":
+            return self._integers(X)
+        return encoding.category_codes(X, cells.values or ())
+
+    def _integers(self, X: Any) -> NDArray[np.int64]:
+        """Numbers as codes: whole parts, -1 for NaN."""
+        X = X.dense() if isinstance(X, Rows) else X
+        if X.dtype.kind == "f":
+            return self._whole_parts(X)
+        X = np.minimum(X, BEYOND) if X.dtype == np.uint64 else X
+        return self._not_negative(np.ascontiguousarray(X, dtype=np.int64))
+
+    def _whole_parts(self, X: FloatArray) -> NDArray[np.int64]:
+        self._refuse_infinity(X)
+        missing = np.isnan(X)
+        codes = np.where(missing, 0, np.minimum(X, BEYOND)).astype(np.int64, order="C")
+        self._not_negative(codes)[missing] = -1
+        return codes
+
+    def _not_negative(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        if codes.min(initial=0) >= 0:
+            return codes
+        raise InputError(
+            f"Negative values in data passed to {type(self).__name__} (input X): {codes.min()}.",
+            hint="codes count from 0; None or NaN is a missing value",
+        )
+
+    def _refuse_infinity(self, X: FloatArray) -> None:
+        wrong = X[np.isinf(X)]
+        if wrong.size:
+            raise MissingValueError(
+                f"Input X contains infinity: {wrong[0]}.",
+                hint="categories are codes 0, 1, ... or names",
+            )
+
+    def _explain_entries(self, rows: Rows) -> FloatArray:
+        block = self._params.blocks[BLOCK][1]
+        at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+        codes = self._scorable(rows)[at, rows.indices]
+        start, stop = block.offsets[rows.indices], block.offsets[rows.indices + 1]
+        said = block.log_prob[np.minimum(start + np.maximum(codes, 0), stop - 1)]
+        return np.asarray(np.where(codes[:, None] < 0, 0.0, said))
+
+    # ------------------------------------------------------------------ estimating
+
+    def _adopt(self, counts: Counts) -> None:
+        """Codes keep their places, so that category i is column i of ``category_count_``."""
+        cells = counts.tables[BLOCK].cells
+        values = [_narrowed(column) for column in cells.values or ()]
+        least = self._least()
+        if all(column.dtype.kind in "iu" for column in values):
+            tops = [int(column.max(initial=-1)) + 1 for column in values]
+            values = [np.arange(max(pair)) for pair in zip(tops, least, strict=True)]
+        else:
+            values = [labels.ordered(column.tolist()) for column in values]
+        whole = Cells(cells.columns, tuple(values))
+        if not cells.same(whole):
+            counts = counts.aligned(counts.classes, {BLOCK: whole})
+        super()._adopt(counts)
+
+    def _least(self) -> NDArray[np.int64]:
+        """The least number of categories of each column."""
+        least = np.asarray(0 if self.min_categories is None else self.min_categories)
+        hint = "give a number of categories, or one per column"
+        if least.dtype.kind not in "iu":
+            raise ParameterError(
+                f"'min_categories' should have integral type. Got {least.dtype} instead.", hint=hint
+            )
+        if least.ndim > 1 or (least.ndim and len(least) != self.n_features_in_):
+            raise ShapeError(
+                f"'min_categories' should have shape ({self.n_features_in_},) when an array-like "
+                f"is provided. Got {least.shape} instead.",
+                hint=hint,
+            )
+        if least.min(initial=0) < 0:
+            raise ParameterError(f"'min_categories' must be >= 0, got {least.min()}.", hint=hint)
+        return np.broadcast_to(least, self.n_features_in_).astype(np.int64)
+
+    def _settings(self) -> Settings:
+        return Settings("bayes", self._check_alpha(), sizes=self._least(), unseen=self.unseen)
+
+    def _show(self) -> None:
+        super()._show()
+        table, block = self.counts_.tables[BLOCK], self._params.blocks[BLOCK][1]
+        counted, seen = np.asarray(table.sums["count"]), table.cells.offsets
+        self.categories_ = list(table.cells.values or ())
+        self.n_categories_ = np.maximum(np.diff(seen), self._least())
+        self.category_count_ = [counted[:, a:b] for a, b in _pairs(seen)]
+        self.feature_log_prob_ = [block.log_prob[a : b - 1].T for a, b in _pairs(block.offsets)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _pairs(offsets: NDArray[np.intp]) -> Iterable[tuple[int, int]]:
+    """Where each column starts and stops."""
+    return zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+
+
+def _as_objects(X: Any) -> Any:
+    """Lists and frames in which a conversion to numbers or text would lose what a value was."""
+    if isinstance(X, list | tuple):
+        try:
+            plain = np.asarray(X)
+        except ValueError:
+            return X  # ragged: for the check to refuse
+        return np.array(X, dtype=object) if plain.dtype.kind in "USO" else plain
+    kinds = getattr(X, "dtypes", ())
+    if hasattr(X, "astype") and any(getattr(kind, "name", "") == "category" for kind in kinds):
+        return X.astype(object)
+    return X
+
+
+def _all_numbers(X: NDArray[Any]) -> bool:
+    """Whether every object is a number or a missing value, and none is a truth value."""
+    kinds = {kind for row in X for kind in map(type, row)}
+    return all(
+        issubclass(kind, int | float | np.number | type(None)) and not issubclass(kind, bool)
+        for kind in kinds
+    )
+
+
+def _names(X: NDArray[Any]) -> Cells:
+    """The distinct values of every column."""
+    values = (labels.factorise(X[:, j])[0] for j in range(X.shape[1]))
+    return Cells(np.arange(X.shape[1]), tuple(values))
+
+
+def _narrowed(values: NDArray[Any]) -> NDArray[Any]:
+    return labels.narrowed(values.tolist()) if values.dtype.kind == "O" else values

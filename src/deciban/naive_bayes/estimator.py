@@ -1,0 +1,329 @@
+"""NaiveBayes: the estimator of mixed tables and of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban import encoding
+from deciban import files as storage
+from deciban.errors import InputError, ModelFileError
+from deciban.files.document import field
+from deciban.models.calibration import Calibration
+from deciban.models.params import fixed_prior
+from deciban.naive_bayes import honesty, wishes
+from deciban.naive_bayes import stored as files
+from deciban.naive_bayes.completion import Plan, complete
+from deciban.naive_bayes.counting import learn, nothing, some_left
+from deciban.naive_bayes.gathering import gather
+from deciban.naive_bayes.learning import Learning
+from deciban.naive_bayes.model import Model
+from deciban.naive_bayes.parts import Part
+from deciban.naive_bayes.rows import Rows
+from deciban.naive_bayes.sample import Sample
+from deciban.stats.counts import Counts
+from deciban.text import Tokenizer
+from deciban.transaction import all_or_nothing
+
+FloatArray = NDArray[np.float64]
+
+
+class NaiveBayes(Learning):
+    """Naive Bayes on tables as they are: numbers, categories, booleans, times, texts, with holes.
+
+    It takes frames (pandas, Polars, pyarrow), arrays, lists of dicts, lists of
+    texts, and files or queries with ``target`` naming the column of labels. One
+    pass over the rows fills a table of counts; how each column is modelled, how
+    much it is smoothed and whether a hole says something is then chosen by the
+    table.
+
+    Identifiers are not counted: ``schema_`` says so. A table without any other
+    column is an error; with one class, every answer is that class.
+
+    Parameters
+    ----------
+    kinds
+        ``{column: kind}`` where inference is to be overruled; see :mod:`deciban.schema`
+    numeric
+        ``"auto"``, ``"gaussian"``, ``"histogram"`` (bins of equal frequency) or ``"mdl"``
+    missing
+        ``"auto"``, ``"skip"`` (a hole says nothing) or ``"value"`` (it is a value of its own)
+    smoothing
+        ``"auto"`` (empirical Bayes, column by column), a number >= 0, or ``{column: number}``
+    method
+        ``"bayes"``, ``"map"`` or ``"ml"``
+    text
+        how texts are read: ``"multinomial"``, ``"binary"`` (every word of a text once),
+        ``"bernoulli"`` (absent words count too), ``"complement"``, or ``"auto"``: the
+        multinomial model, corrected for bursts of words, length and rare words as
+        leave-one-out finds best (see :mod:`deciban.models.readings`). Without ``calibrate``,
+        nothing is corrected.
+    tokenizer
+        what a word is: a :class:`deciban.text.Tokenizer`, by default one for any script.
+        ``Tokenizer(stop_words=[...])`` leaves words out; ``Tokenizer(buckets=2**20)``
+        counts words by their hash, so that memory has a bound however long
+        ``partial_fit`` goes on
+    min_df, max_words
+        which words of a text column are used: those that are in ``min_df`` texts or more
+        (a whole number, or a share of all texts such as 0.001), and of these no more than
+        the ``max_words`` that are said most often. All words are counted, so that models
+        still add up and rows can be forgotten; these are chosen whenever the counts change
+    prior
+        class priors: None (as counted), ``"uniform"``, or probabilities in the order of the classes
+    calibrate
+        whether the evidence is discounted so that probabilities can be trusted; False
+        is the pure model. The discount is fitted on leave-one-out scores of evenly
+        spaced rows, kept while counting; rows that are added later add theirs, rows
+        that are taken away leave it as it is, and ``recalibrate`` fits it anew.
+    n_classes
+        how many classes to find where every label is missing; they are named 0, 1, ...
+    unlabelled
+        the weight of a row without a label, a number >= 0, or ``"auto"``: of a few, the one
+        under which the labelled rows, each left out, are likeliest
+    n_starts, random_state
+        where every label is missing: how often EM begins anew, and the seed; the best is kept
+    max_rounds, tol
+        EM ends after so many rounds, with a warning, or when a round gains no more than
+        ``tol`` nats a row
+
+    Rows whose label is missing (None, NaN or NA) are learned from by EM, see
+    :mod:`deciban.naive_bayes.em`: they are kept in memory while ``fit`` runs, and counted under
+    every class, by its posterior. ``likelihood_`` has what never falls, after every
+    round; ``unlabelled_`` the weight they were given.
+
+    >>> rows = [{"size": "S", "age": 1}, {"size": "M", "age": None}, {"size": "L", "age": 9}]
+    >>> m = NaiveBayes(smoothing=1, calibrate=False).fit(rows, ["a", "a", "b"])
+    >>> m.predict([{"size": "L", "age": 8}])
+    array(['b'], dtype='<U1')
+    >>> m = NaiveBayes().fit(["good film", "a fine film", "bad film"], ["yes", "yes", "no"])
+    >>> m.predict(["a good one"])
+    array(['yes'], dtype='<U3')
+
+    """
+
+    def __init__(
+        self,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        numeric: str = "auto",
+        missing: str = "auto",
+        smoothing: Any = "auto",
+        method: str = "bayes",
+        text: str = "auto",
+        tokenizer: Tokenizer | None = None,
+        min_df: float = 1,
+        max_words: int | None = None,
+        prior: Any = None,
+        calibrate: bool = True,
+        n_classes: int | None = None,
+        unlabelled: Any = 1.0,
+        n_starts: int = 10,
+        max_rounds: int = 100,
+        tol: float = 1e-3,
+        random_state: int = 0,
+    ) -> None:
+        self.kinds = kinds
+        self.numeric = numeric
+        self.missing = missing
+        self.smoothing = smoothing
+        self.method = method
+        self.text = text
+        self.tokenizer = tokenizer
+        self.min_df = min_df
+        self.max_words = max_words
+        self.prior = prior
+        self.calibrate = calibrate
+        self.n_classes = n_classes
+        self.unlabelled = unlabelled
+        self.n_starts = n_starts
+        self.max_rounds = max_rounds
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        target: str | None = None,
+        sql: str | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Count the rows of a table, with labels ``y`` or in the column ``target``.
+
+        ``sample_weight`` is an array or the name of a column. A label may be missing.
+
+        >>> m = NaiveBayes().fit({"x": ["S", "S", "L"], "y": [1, 1, 2]}, target="y")
+        >>> m.counts_.weight, print(m.schema_)
+        x  categorical  texts: 2 different values in 3
+        (array([2., 1.]), None)
+        >>> m = NaiveBayes().fit(["good", "bad", "good, fine", "fine"], ["yes", "no", None, None])
+        >>> m.predict(["fine"])                     # only rows without a label say what that is
+        array(['yes'], dtype='<U3')
+        """
+        return self._fit(X, y, None, target, sql, sample_weight, aside=[])
+
+    def recalibrate(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        target: str | None = None,
+        sql: str | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Fit the discount, and how texts are read, anew on rows that are counted.
+
+        >>> X = {"x": ["S", "S", "L", "L"]}
+        >>> m = NaiveBayes(calibrate=False).fit(X, [1, 1, 2, 2])
+        >>> m.recalibrate(X, [1, 1, 2, 2]).temperature_
+        1.0
+        """
+        model = self._model()
+        rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+        sample = self._tried(rows, Sample())
+        model = model.read(replace(model, readings={}).chosen(sample))
+        self.model_ = model.calibrated(honesty.measured(honesty.left_out(model, sample), sample))
+        self.__dict__.pop("_left_out_", None)
+        return self
+
+    def __add__(self, other: object) -> Self:
+        """The model of both data sets, with the parameters of the first."""
+        result = super().__add__(other)
+        if isinstance(other, NaiveBayes):
+            result.model_ = result.model_.read(other.model_.readings)
+        return result
+
+    def with_counts(self, counts: Counts) -> Self:
+        """Another model of the same columns and parameters, with other counts.
+
+        >>> m = NaiveBayes().fit({"x": ["S", "L"]}, [1, 2])
+        >>> m.with_counts(m.counts_ * 3).counts_.weight
+        array([3., 3.])
+        """
+        return self._with(counts, self._model().calibration)
+
+    # ------------------------------------------------------------------ counts
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any,
+        target: str | None,
+        sql: str | None,
+        weight: Any,
+        aside: list[Part] | None = None,
+    ) -> Self:
+        with all_or_nothing(self):
+            rows = gather(self, X, y, target, sql, weight, kinds=self.kinds)
+            wishes.check_columns(rows.schema)
+            sample = self._sample()
+            stated = wishes.of(self, rows.schema)
+            tokenizer, plan = wishes.tokenizer(self.tokenizer), Plan.of(self)
+            rows.aside = aside
+            counts = learn(rows, sample, tokenizer)
+            rows.remember(self)
+            self.model_ = Model(rows.schema, counts, stated, tokenizer=tokenizer)
+            counts = self._completed(counts, rows.aside or [], sample, plan)
+            self._adopt(self._declared(counts, classes), None)
+            self._try(sample, None)
+        return self
+
+    def _completed(
+        self, counts: Counts, aside: list[Part], sample: Sample | None, plan: Plan
+    ) -> Counts:
+        """With the rows whose labels are missing, counted softly."""
+        self.likelihood_, self.unlabelled_ = np.empty(0), 0.0
+        if not aside:
+            return counts
+        if len(counts.classes):
+            self._adopt(counts, None)
+        done = complete(self.model_.with_all_words(), aside, sample, plan)
+        self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
+        return done.counts
+
+    def _count(self, rows: Rows, sample: Sample | None) -> Counts:
+        return learn(rows, sample, self.model_.tokenizer)
+
+    def _learned(self) -> tuple[Counts, Calibration | None]:
+        return self._model().counts, self._model().calibration
+
+    def _declared(self, counts: Counts, classes: Any) -> Counts:
+        if classes is None:
+            return counts
+        return counts + nothing(self.schema_, encoding.class_codes(classes, "classes").classes)
+
+    def _less(self, counts: Counts, gone: Counts) -> Counts:
+        # Columns stay when their last value goes.
+        left = some_left(counts - gone, counts)
+        return nothing(self.schema_, left.classes) + left
+
+    def _pooled(self, mine: Calibration | None, theirs: Calibration | None) -> Calibration | None:
+        both: Calibration | None = super()._pooled(mine, theirs)
+        return both if self.calibrate else mine
+
+    def _combined(self, other: NaiveBayes, combine: Callable[[Counts, Counts], Counts]) -> Counts:
+        if self._model().schema.texts and self.model_.tokenizer != other._model().tokenizer:
+            raise InputError(
+                f"words are {self.model_.tokenizer} in one model and {other.model_.tokenizer} "
+                "in the other.",
+                hint="train both with the same tokenizer",
+            )
+        counts: Counts = super()._combined(other, combine)
+        return counts
+
+    # ------------------------------------------------------------------ files
+
+    _to_stored = staticmethod(files.to_stored)
+
+    @classmethod
+    def from_stored(cls, stored: storage.Stored) -> Self:
+        """The estimator in a model file that was read."""
+        model, about = files.from_stored(stored), stored.description
+        try:
+            parameters = field(about, "parameters", dict)
+            if parameters.get("tokenizer") is not None:
+                parameters = {**parameters, "tokenizer": model.tokenizer}
+            found = cls(**parameters)
+        except TypeError:
+            raise ModelFileError("the parameters are not those of NaiveBayes.") from None
+        wishes.of(found, model.schema)
+        found._restore(model, about)
+        _ = model.params  # what cannot be estimated is noticed now
+        return found
+
+    # ------------------------------------------------------------------ the model
+
+    def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
+        prior = None if self.prior is None else np.exp(fixed_prior(self.prior, len(counts.classes)))
+        before = self.model_
+        model = Model(
+            before.schema,
+            counts,
+            wishes.of(self, before.schema),
+            prior,
+            calibration,
+            before.tokenizer,
+            before.readings,
+        )
+        _ = model.params  # fails before anything changes
+        self.model_ = model
+        self.classes_ = counts.classes
+        self.__dict__.pop("_left_out_", None)  # other rows, other scores
+
+    def _sample(self) -> Sample | None:
+        return Sample() if self.calibrate else None
+
+    def _try(self, sample: Sample | None, before: Calibration | None) -> None:
+        if sample is not None:
+            self.model_ = self.model_.read(self.model_.chosen(sample))
+            rows = honesty.left_out(self.model_, sample)
+            more = honesty.measured(rows, sample)
+            self.model_ = self.model_.calibrated(more if before is None else before + more)
+            if before is None:
+                self._left_out_ = honesty.kept(self.model_, rows)

@@ -1,0 +1,329 @@
+"""Arrow streams as batches: what each format of the C data interface becomes.
+
+| Arrow type | column |
+| --- | --- |
+| bool | Booleans |
+| integers | Integers |
+| floats, decimals | Numbers |
+| null | Numbers, all missing |
+| string, binary, in every layout | Strings |
+| date, timestamp, time | Times |
+| duration | Numbers, in seconds |
+| dictionary | what its values are |
+
+Lists, structs, maps, unions and intervals are refused by name. A timestamp
+with a zone is already an instant: the zone itself is not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.errors import InputError
+from deciban.kernels.arrow import Array, ArrowError, Chunk, Stream, take
+from deciban.sources.columns import (
+    Batch,
+    Booleans,
+    Column,
+    Integers,
+    Numbers,
+    Strings,
+    Times,
+    replaced,
+)
+from deciban.sources.naming import checked
+
+__all__ = [
+    "ArrowError",
+    "joined",
+    "microseconds",
+    "opened",
+    "picked",
+    "read",
+    "refuse_huge",
+    "series",
+    "told",
+]
+
+Reader = Callable[[Array], Column]
+
+_NESTED = {
+    "+l": "list", "+L": "list", "+vl": "list", "+vL": "list", "+w": "fixed-size list",
+    "+s": "struct", "+m": "map", "+ud": "union", "+us": "union", "+r": "run-end encoded",
+    "ti": "interval",
+}  # fmt: skip
+_INTEGERS = {
+    "c": np.int8, "C": np.uint8, "s": np.int16, "S": np.uint16,
+    "i": np.int32, "I": np.uint32, "l": np.int64, "L": np.uint64,
+}  # fmt: skip
+_FLOATS = {"e": np.float16, "f": np.float32, "g": np.float64}
+#: Ticks of a unit in one microsecond (below 0: microseconds in one tick).
+_TICKS = {"s": -1_000_000, "m": -1_000, "u": 1, "n": 1_000}
+_DAY = 86_400_000_000
+
+
+def opened(source: Any) -> Stream:
+    """The Arrow stream of an object that offers one."""
+    stream = Stream(source.__arrow_c_stream__())
+    if not stream.is_table:
+        raise InputError(
+            f"a table is needed, got one column: {type(source).__name__}.",
+            hint="put the column into a table, or pass a dict of columns",
+        )
+    return stream
+
+
+def read(stream: Stream, rows: int) -> Iterator[Batch]:
+    """Batches of at most ``rows`` rows; the stream is released at the end and on errors."""
+    names = checked([name for name, _, _ in stream.fields])
+    readers = [reader(*field) for field in stream.fields]
+    try:
+        for chunk in stream:
+            yield from _batches(chunk, names, readers, rows)
+    finally:
+        stream.close()
+
+
+def told(stream: Stream, rows: int) -> Iterator[Batch]:
+    """The same, with what a producer says about an error cut to its first line."""
+    try:
+        yield from read(stream, rows)
+    except ArrowError as error:
+        said = str(error).partition("\n")[0].partition(". Detail:")[0].rstrip(".")
+        raise InputError(
+            f"the stream broke off: {said}.", hint="look at the library that it comes from"
+        ) from None
+
+
+def _batches(
+    chunk: Chunk, names: tuple[str, ...], readers: list[Reader], rows: int
+) -> Iterator[Batch]:
+    for start in range(0, len(chunk), rows):
+        stop = min(start + rows, len(chunk))
+        columns = {
+            name: convert(chunk.column(i, start, stop))
+            for i, (name, convert) in enumerate(zip(names, readers, strict=True))
+        }
+        yield Batch(stop - start, columns)
+
+
+def series(source: Any, name: str) -> Column | None:
+    """One column of a Series-like object, whole; None when it has no rows."""
+    stream = Stream(source.__arrow_c_stream__())
+    convert = reader(name, *stream.fields[0][1:])
+    parts = [convert(chunk.column(0, 0, len(chunk))) for chunk in stream]
+    return joined(parts) if parts else None
+
+
+def joined(parts: Sequence[Any]) -> Column:
+    """Columns of one type, one after the other."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first  # type: ignore[no-any-return]
+    missing = np.concatenate([part.missing for part in parts])
+    if isinstance(first, Strings):
+        return _joined_strings(parts, missing)
+    return replaced(first, np.concatenate([part.values for part in parts]), missing)
+
+
+def _joined_strings(parts: Sequence[Strings], missing: NDArray[np.bool_]) -> Strings:
+    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
+    data = [part.data[part.offsets[0] : part.offsets[-1]] for part in parts]
+    return Strings(_starts(sizes), np.concatenate(data), missing)
+
+
+def _starts(sizes: NDArray[Any]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+
+def reader(name: str, form: str, dictionary: str) -> Reader:
+    """How arrays of a format become columns; a clear error where they cannot."""
+    if dictionary:
+        return _decoder(_integers(name, form), reader(name, dictionary, ""))
+    if form in _INTEGERS:
+        return _integers(name, form)
+    if form in _FLOATS:
+        return lambda array: _numbers(_values(array, _FLOATS[form]), array.missing())
+    if form in _SIMPLE:
+        return _SIMPLE[form]
+    if form.startswith("t") and not form.startswith("ti"):
+        return _times(name, form)
+    if form.startswith(("d:", "w:")):
+        return _sized(form)
+    raise _refused(name, form)
+
+
+def _refused(name: str, form: str) -> InputError:
+    kind = next((kind for start, kind in _NESTED.items() if form.startswith(start)), None)
+    known = f"the type {kind}" if kind else f"the Arrow format {form!r}"
+    return InputError(
+        f"column {name!r} has {known}, which cannot be counted.",
+        hint="leave the column out, or turn it into text, numbers or several columns",
+    )
+
+
+def _values(array: Array, dtype: Any) -> NDArray[Any]:
+    """The fixed-width values of buffer 1."""
+    size = np.dtype(dtype).itemsize
+    return array.buffer(1, array.first * size, (array.first + array.length) * size).view(dtype)
+
+
+def _integers(name: str, form: str) -> Callable[[Array], Integers]:
+    def convert(array: Array) -> Integers:
+        values, missing = _values(array, _INTEGERS[form]), array.missing()
+        if form == "L":
+            refuse_huge(name, values[~missing])
+        return Integers(values.astype(np.int64, copy=False), missing)
+
+    return convert
+
+
+def refuse_huge(name: str, values: NDArray[np.uint64]) -> None:
+    """An error where unsigned integers do not fit into signed ones."""
+    largest = int(values.max(initial=0))
+    if largest > np.iinfo(np.int64).max:
+        raise InputError(
+            f"column {name!r} has the integer {largest}, beyond 64 bits with a sign.",
+            hint="cast it to floats if it is a quantity, to strings if it is a name",
+        )
+
+
+def _numbers(values: NDArray[Any], missing: NDArray[np.bool_], whole: bool = False) -> Numbers:
+    if missing.any():
+        return Numbers(np.where(missing, np.nan, values).astype(np.float64, copy=False), whole)
+    return Numbers(values.astype(np.float64, copy=False), whole)
+
+
+def _null(array: Array) -> Numbers:
+    return Numbers(np.full(array.length, np.nan))
+
+
+def _booleans(array: Array) -> Booleans:
+    return Booleans(array.bits(1), array.missing())
+
+
+def _strings(offset: Any) -> Callable[[Array], Strings]:
+    def convert(array: Array) -> Strings:
+        if array.length == 0:
+            return Strings(np.zeros(1, np.int64), np.empty(0, np.uint8), array.missing())
+        size = np.dtype(offset).itemsize
+        first, stop = array.first * size, (array.first + array.length + 1) * size
+        offsets = array.buffer(1, first, stop).view(offset).astype(np.int64, copy=False)
+        return Strings(offsets, array.buffer(2, 0, int(offsets[-1])), array.missing())
+
+    return convert
+
+
+def _views(array: Array) -> Strings:
+    missing = array.missing()
+    return Strings(*array.gathered(missing), missing)
+
+
+_SIMPLE: dict[str, Reader] = {
+    "n": _null, "b": _booleans, "vu": _views, "vz": _views,
+    "u": _strings(np.int32), "z": _strings(np.int32),
+    "U": _strings(np.int64), "Z": _strings(np.int64),
+}  # fmt: skip
+
+
+def _sized(form: str) -> Reader:
+    """Decimals (``d:precision,scale,bits``) and bytes of a fixed width (``w:bytes``)."""
+    if form.startswith("w:"):
+        return lambda array: _fixed(array, int(form[2:]))
+    _, scale, bits = (int(part) for part in [*form[2:].split(","), "128"][:3])
+    return lambda array: _decimals(array, scale, bits // 8)
+
+
+def _fixed(array: Array, width: int) -> Strings:
+    data = array.buffer(1, array.first * width, (array.first + array.length) * width)
+    offsets = np.arange(array.length + 1, dtype=np.int64) * width
+    return Strings(offsets, data, array.missing())
+
+
+def _decimals(array: Array, scale: int, width: int) -> Numbers:
+    """Integers over a power of ten; those beyond 64 bits one by one, all correctly rounded."""
+    missing = array.missing()
+    raw = array.buffer(1, array.first * width, (array.first + array.length) * width)
+    words = raw.view(np.int64 if width >= 8 else np.int32).reshape(array.length, max(width // 8, 1))
+    low = words[:, 0].astype(np.int64)
+    long = (words[:, 1:] != (low >> 63)[:, None]).any(axis=1) | (low > 2**53) | (low < -(2**53))
+    out = low * 10.0**-scale if scale <= 0 else low / 10.0**scale
+    for i in np.flatnonzero((long | (abs(scale) > 22)) & ~missing).tolist():
+        whole = int.from_bytes(words[i].tobytes(), "little", signed=True)
+        out[i] = whole * 10**-scale if scale <= 0 else whole / 10**scale
+    return _numbers(out, missing, whole=scale <= 0)
+
+
+def _times(name: str, form: str) -> Reader:
+    """``tdD tdm``: dates; ``tts .. ttn``: times of a day; ``tss: .. tsn:``; ``tDs .. tDn``."""
+    if form == "tdD":
+        return _instants(name, np.int32, -_DAY, "date")
+    if form == "tdm":
+        return _instants(name, np.int64, _TICKS["m"], "date")
+    kind, unit = form[1], form[2]
+    if kind not in "tsD" or unit not in _TICKS:
+        raise _refused(name, form)
+    if kind == "D":
+        per_second = {"s": 1.0, "m": 1e3, "u": 1e6, "n": 1e9}[unit]
+        return lambda array: _numbers(_values(array, np.int64) / per_second, array.missing())
+    if kind == "t":
+        return _instants(name, np.int32 if unit in "sm" else np.int64, _TICKS[unit], "time")
+    return _instants(name, np.int64, _TICKS[unit], "timestamp")
+
+
+def _instants(
+    name: str, dtype: Any, ticks: int, unit: Literal["date", "timestamp", "time"]
+) -> Reader:
+    def convert(array: Array) -> Times:
+        missing = array.missing()
+        return Times(microseconds(name, _values(array, dtype), missing, ticks), missing, unit)
+
+    return convert
+
+
+def microseconds(
+    name: str, values: NDArray[Any], missing: NDArray[np.bool_], ticks: int
+) -> NDArray[np.int64]:
+    """Ticks as microseconds; an error where they do not fit."""
+    values = np.where(missing, 0, values).astype(np.int64) if missing.any() else values
+    if ticks > 0:
+        return (values // ticks).astype(np.int64, copy=False) if ticks > 1 else values
+    limit = np.iinfo(np.int64).max // -ticks
+    if len(values) and (int(values.max()) > limit or int(values.min()) < -limit):
+        raise InputError(
+            f"column {name!r} has a time that does not fit into microseconds.",
+            hint="infinite and very distant times must be missing or clipped",
+        )
+    return values.astype(np.int64, copy=False) * -ticks
+
+
+def _decoder(indices: Callable[[Array], Integers], values: Reader) -> Reader:
+    """A dictionary column, as the values that it stands for."""
+
+    def convert(array: Array) -> Column:
+        places = indices(array)
+        return picked(values(array.dictionary()), np.where(places.missing, -1, places.values))
+
+    return convert
+
+
+def picked(column: Column, at: NDArray[np.int64]) -> Column:
+    """The values at some places; missing where a place is below 0."""
+    gap = at < 0
+    if len(column) == 0:
+        column, at = _one_missing(column), np.where(gap, at, 0)
+    missing = gap | column.missing[at]
+    if isinstance(column, Strings):
+        return Strings(*take(column.offsets, column.data, np.where(missing, -1, at)), missing)
+    return replaced(column, column.values[at], missing)
+
+
+def _one_missing(column: Column) -> Column:
+    gap = np.ones(1, dtype=bool)
+    if isinstance(column, Strings):
+        return Strings(np.zeros(2, np.int64), np.empty(0, np.uint8), gap)
+    return replaced(column, np.zeros(1, column.values.dtype), gap)

@@ -1,0 +1,150 @@
+"""Python objects as columns: the type of a column is decided by all its values.
+
+Truth values, integers, other numbers, text, dates, times and durations (in
+seconds) are known; None, NaN, NA and NaT are missing. A column that mixes
+text, numbers and truth values is text, written as JSON writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.errors import InputError
+from deciban.kernels.texts import surrogates, utf8
+from deciban.labels import is_missing
+from deciban.sources.columns import Booleans, Column, Integers, Mask, Numbers, Strings, Times
+
+__all__ = ["column"]
+
+_KINDS: list[tuple[str, tuple[type, ...]]] = [
+    ("boolean", (bool, np.bool_)),
+    ("duration", (timedelta, np.timedelta64)),  # before numbers: NumPy's is an integer
+    ("integer", (int, Integral)),
+    ("number", (float, Decimal, Fraction, Real)),
+    ("text", (str, bytes)),
+    ("timestamp", (datetime, np.datetime64)),
+    ("date", (date,)),
+    ("time", (time,)),
+]
+_WRITTEN = {"boolean", "integer", "number", "text"}
+_MICROSECOND = timedelta(microseconds=1)
+_EPOCH = datetime(1970, 1, 1)
+
+
+def column(name: str, values: Sequence[Any]) -> Column:
+    """A column of Python objects.
+
+    >>> column("x", ["a", None, ""]).tolist()
+    ['a', None, '']
+    >>> column("x", [1, 2.5, float("nan")]).tolist()
+    [1.0, 2.5, None]
+    """
+    types = set(map(type, values))
+    if types == {str} or types == {str, type(None)}:
+        texts = values if isinstance(values, list) else list(values)
+        if not surrogates(texts):
+            return Strings(*utf8(texts))
+        return _strings(name, values, np.array([value is None for value in values]))
+    gaps = [is_missing(value) for value in values]
+    known = [value for value, gap in zip(values, gaps, strict=True) if not gap]
+    kinds = {_kind(name, of) for of in set(map(type, known))}
+    return _made(name, kinds, known, np.array(gaps, dtype=bool))
+
+
+def _kind(name: str, of: type) -> str:
+    for kind, types in _KINDS:
+        if issubclass(of, types):
+            return kind
+    raise InputError(
+        f"column {name!r} has a value of the type {of.__name__}, which cannot be counted.",
+        hint="leave the column out, or turn it into text, numbers or several columns",
+    )
+
+
+def _made(name: str, kinds: set[str], known: list[Any], missing: Mask) -> Column:
+    if kinds <= {"integer", "number"}:
+        return _quantities(kinds, known, missing)
+    if kinds == {"boolean"}:
+        return Booleans(_spread(known, missing, np.bool_), missing)
+    if kinds == {"duration"}:
+        seconds = [value / timedelta(seconds=1) for value in map(_timedelta, known)]
+        return Numbers(_spread(seconds, missing, np.float64, np.nan))
+    if kinds == {"time"}:
+        return Times(_spread(list(map(_since_midnight, known)), missing, np.int64), missing, "time")
+    if kinds <= {"date", "timestamp"}:
+        moments = _spread(list(map(_since_epoch, known)), missing, np.int64)
+        return Times(moments, missing, "timestamp" if "timestamp" in kinds else "date")
+    if kinds <= _WRITTEN:
+        return _strings(name, [_written(value) for value in known], missing)
+    raise InputError(
+        f"column {name!r} mixes {' and '.join(sorted(kinds))} values.",
+        hint="give the column one type",
+    )
+
+
+def _spread(known: list[Any], missing: Mask, dtype: Any, filler: float = 0) -> NDArray[Any]:
+    """The known values in their rows."""
+    out = np.full(len(missing), filler, dtype=dtype)
+    out[~missing] = known
+    return out
+
+
+def _quantities(kinds: set[str], known: list[Any], missing: Mask) -> Column:
+    """Integers if all are and fit, otherwise floats; nothing at all is a column of NaN."""
+    whole = kinds == {"integer"}
+    if whole and min(known) >= -(2**63) and max(known) < 2**63:
+        return Integers(_spread(known, missing, np.int64), missing)
+    return Numbers(_spread(list(map(float, known)), missing, np.float64, np.nan), whole)
+
+
+def _written(value: Any) -> str | bytes:
+    """Text as it is; other values as JSON writes them."""
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    return value if isinstance(value, str | bytes) else str(value)
+
+
+def _strings(name: str, values: Sequence[Any], missing: Mask) -> Strings:
+    """Text in UTF-8; ``values`` has all rows, or only the known ones."""
+    try:
+        known = [
+            value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
+            for value in values
+            if value is not None
+        ]
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"column {name!r} has text that is not Unicode: {error.object!r:.60}.",
+            hint="a lone surrogate is no character: clean the text with errors='replace'",
+        ) from None
+    sizes = _spread(list(map(len, known)), missing, np.int64)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    return Strings(offsets, np.frombuffer(b"".join(known), np.uint8), missing)
+
+
+def _timedelta(value: Any) -> timedelta:
+    if isinstance(value, np.timedelta64):
+        value = value.astype("m8[us]").item()
+    return cast("timedelta", value)
+
+
+def _since_midnight(value: time) -> int:
+    return (datetime.combine(_EPOCH, value.replace(tzinfo=None)) - _EPOCH) // _MICROSECOND
+
+
+def _since_epoch(value: Any) -> int:
+    if isinstance(value, np.datetime64):
+        return int(value.astype("M8[us]").astype(np.int64))
+    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    if value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return int((value - _EPOCH) // _MICROSECOND)

@@ -1,0 +1,168 @@
+"""Types for fields that were written as text, in CSV and JSON.
+
+A column's type depends on all its fields and on nothing else: it is the most
+specific one that every field has. The first thousand rows rule out most
+columns of text; the others are looked at to the end before the first batch is
+given out. So a file is read twice, and a stray word in row fifty thousand
+makes the column text instead of stopping the reader.
+
+In a column whose other fields are all numbers, truth values or times, the
+markers "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?" and
+blanks are missing as well. In a column of text only an empty field is: there
+"NA" may be a name and "?" a message. Markers that the caller states hold for
+every column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+import numpy as np
+
+from deciban.errors import InputError
+from deciban.kernels import fields
+from deciban.sources.columns import Batch, Booleans, Column, Integers, Numbers, Strings, Times, part
+
+__all__ = ["How", "Markers", "Type", "settled", "typed"]
+
+Type = Literal["text", "number"]
+
+ANY = fields.BOOLEAN | fields.INTEGER | fields.NUMBER | fields.DATE | fields.MOMENT | fields.CLOCK
+TEXT = 0
+_STATED = {"text": TEXT, "number": fields.NUMBER}
+_SAMPLE = 2048
+_USUAL = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
+
+#: Reads some columns as text: their names, and how many rows (None: all).
+TextReader = Callable[[Sequence[str], int | None], Iterator[Batch]]
+
+
+@dataclass(frozen=True)
+class Markers:
+    """Fields that mean a missing value: in columns of text, and in all others.
+
+    >>> Markers.of(("?",)).in_text
+    [b'?']
+    >>> Markers.of(None).in_text
+    []
+    """
+
+    in_text: list[bytes]
+    elsewhere: list[bytes]
+
+    @staticmethod
+    def of(missing: Sequence[str] | None) -> Markers:
+        """The usual markers, or those that the caller states."""
+        if missing is None:
+            return Markers([], [marker.encode() for marker in _USUAL])
+        stated = [marker.strip().encode() for marker in missing]
+        return Markers(stated, [*stated, b""])
+
+
+@dataclass(frozen=True)
+class How:
+    """How files are read: rows a batch, markers of missing values, encoding, stated types."""
+
+    rows: int
+    missing: Sequence[str] | None
+    encoding: str
+    types: Mapping[str, Type]
+
+    @property
+    def markers(self) -> Markers:
+        """The fields that mean a missing value."""
+        return Markers.of(self.missing)
+
+
+def settled(
+    names: Sequence[str], read: TextReader, how: How, *, json: bool = False
+) -> dict[str, int]:
+    """The kind of every column: as stated, or from all its fields."""
+    markers = how.markers
+    stated = {name: _STATED[how.types[name]] for name in names if name in how.types}
+    kinds = dict.fromkeys((name for name in names if name not in stated), ANY)
+    for limit in (None,) if json else (_SAMPLE, None):
+        candidates = [name for name in kinds if kinds[name] != TEXT]
+        for batch in read(candidates, limit) if candidates else ():
+            for name, column in batch.columns.items():
+                kinds[name] = _narrowed(name, cast("Strings", column), kinds[name], markers, json)
+    return stated | {name: _choice(kind) for name, kind in kinds.items()}
+
+
+def _narrowed(name: str, column: Strings, possible: int, markers: Markers, json: bool) -> int:
+    if possible == TEXT and not json:
+        return TEXT
+    marks = [b"null"] if json else markers.elsewhere
+    missing = fields.marked(column.offsets, column.data, column.missing, marks)
+    kinds = fields.kinds(column.offsets, column.data, missing, possible, json)
+    if kinds & fields.NESTED:
+        raise InputError(
+            f"column {name!r} has objects or lists in it, which cannot be counted.",
+            hint="leave the column out, or turn it into text, numbers or several columns",
+        )
+    return kinds
+
+
+def _choice(possible: int) -> int:
+    """One kind of those that are possible; a column without any value is numbers."""
+    if possible == ANY:
+        return fields.NUMBER
+    order = (
+        fields.BOOLEAN,
+        fields.INTEGER,
+        fields.NUMBER,
+        fields.DATE,
+        fields.MOMENT,
+        fields.CLOCK,
+    )
+    return next((kind for kind in order if kind & possible), TEXT)
+
+
+def typed(batches: Iterator[Batch], kinds: Mapping[str, int], how: How) -> Iterator[Batch]:
+    """Batches of text as what the columns were found, or stated, to be."""
+    markers = how.markers
+    for batch in batches:
+        columns = {name: cast("Strings", column) for name, column in batch.columns.items()}
+        for name in how.types.keys() & columns.keys():
+            _check(name, columns[name], kinds[name], markers)
+        yield Batch(batch.n_rows, {n: _typed(c, kinds[n], markers) for n, c in columns.items()})
+
+
+def _check(name: str, column: Strings, kind: int, markers: Markers) -> None:
+    """A column that is stated to be numbers holds nothing else."""
+    if kind == TEXT:
+        return
+    missing = fields.marked(column.offsets, column.data, column.missing, markers.elsewhere)
+    if fields.kinds(column.offsets, column.data, missing, kind, False) & kind:
+        return
+    row = next(
+        i
+        for i in range(len(column))
+        if not fields.kinds(column.offsets[i : i + 2], column.data, missing[i : i + 1], kind, False)
+    )
+    raise InputError(
+        f"column {name!r} needs numbers and has {part(column, row, row + 1).tolist()[0]!r:.60}.",
+        hint="write the number, or leave the field empty",
+    )
+
+
+def _typed(column: Strings, kind: int, markers: Markers) -> Column:
+    """A column of text as what it is."""
+    marks = markers.in_text if kind == TEXT else markers.elsewhere
+    missing = column.missing
+    if marks:
+        missing = fields.marked(column.offsets, column.data, missing, marks)
+    if kind == TEXT:
+        return Strings(column.offsets, column.data, missing)
+    if kind == fields.NUMBER:
+        return Numbers(fields.numbers(column.offsets, column.data, missing))
+    values, missing = fields.whole(column.offsets, column.data, missing, kind)
+    if kind == fields.BOOLEAN:
+        return Booleans(values.astype(np.bool_), missing)
+    if kind == fields.INTEGER:
+        return Integers(values, missing)
+    if kind == fields.CLOCK:
+        return Times(values, missing, "time")
+    return Times(values, missing, "date" if kind == fields.DATE else "timestamp")

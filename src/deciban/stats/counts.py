@@ -1,0 +1,324 @@
+"""The table of counts: all that training leaves behind.
+
+A :class:`Counts` holds, for every class, the weight of its rows, and for every
+block of columns a :class:`Table` of sums that add up. Hence the algebra:
+
+``a + b``
+    the counts of both data sets; classes, columns and categories are united
+``a - b``
+    what is left when the rows of ``b`` are taken back; a count that would fall
+    below zero is an error, and nothing changes
+``a * s``
+    every row's weight times ``s``: decay
+
+Sums of numeric columns are exact whatever the weights; other counts are exact
+for whole weights up to 2**53, and fractional weights may show in the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NoReturn
+
+import numpy as np
+
+from deciban import encoding, labels, text
+from deciban.errors import (
+    DecibanError,
+    InputError,
+    NegativeCountError,
+    ParameterError,
+    ShapeError,
+)
+from deciban.families import family as named_family
+from deciban.labels import Labels
+from deciban.stats import rounding
+from deciban.stats.cells import Cells
+from deciban.stats.table import FloatArray, Table
+
+__all__ = ["Counts", "Table", "merge"]
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Counts of labelled rows, by class and by block of columns.
+
+    >>> a = Counts.of({"size": ["S", "M", "L"]}, [1, 1, -1])
+    >>> b = Counts.of({"size": ["S"]}, [-1])
+    >>> (a + b).classes, (a + b).weight
+    (array([-1,  1]), array([2., 2.]))
+    >>> (a + b) - b == a
+    True
+    >>> b - a  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    deciban.errors.NegativeCountError: 2 rows of class 1 cannot be taken away, it has 0. Hint: ...
+    """
+
+    classes: Labels
+    weight: FloatArray
+    tables: Mapping[str, Table]
+
+    #: numpy leaves ``number * counts`` to this class.
+    __array_ufunc__ = None
+    __hash__ = None  # type: ignore[assignment]
+
+    @classmethod
+    def of(
+        cls,
+        X: Mapping[Any, Any] | Any,
+        y: Any,
+        *,
+        family: str | Mapping[Any, str] = "categorical",
+        weight: Any = None,
+    ) -> Counts:
+        """Count columns ``{name: values}``, or the columns of a frame or matrix, by class.
+
+        ``family`` is that of all columns or ``{name: family}``: categorical,
+        gaussian, bernoulli, multinomial, complement or words.
+
+        >>> counts = Counts.of({"x": [1.0, 2.0, 4.0]}, ["a", "b", "b"], family="gaussian")
+        >>> counts.tables["gaussian"].sums["total"].floats().ravel()
+        array([1., 6.])
+        """
+        columns = _columns(X)
+        labelled = encoding.class_codes(y)
+        weights = encoding.weights(weight, len(labelled.codes))
+        rows = np.bincount(labelled.codes, weights, len(labelled.classes)).astype(np.float64)
+        tables = {}
+        for kind, block in _by_family(columns, family).items():
+            cells, matrix = _encoded(kind, block, len(labelled.codes))
+            how = named_family(kind)
+            how.check(matrix, cells.columns)
+            sums = how.count(matrix, labelled.codes, len(rows), weights, cells)
+            tables[kind] = Table(kind, cells, rows, sums)
+        return cls(labelled.classes, rows, tables)
+
+    def aligned(self, classes: Labels, shape: Mapping[str, Cells]) -> Counts:
+        """The same counts with these classes and, by block, these cells."""
+        at = labels.positions(self.classes, classes)
+        if np.any(at < 0):
+            raise InputError(
+                f"class {self.classes[at < 0][0]!s} has counts that would be lost.",
+                hint="name every class that was counted",
+            )
+        weight = np.zeros(len(classes))
+        weight[at] = self.weight
+        tables = {
+            name: table.aligned(at, len(classes), shape.get(name, table.cells))
+            for name, table in self.tables.items()
+        }
+        return Counts(classes, weight, tables)
+
+    def pruned(self) -> Counts:
+        """Without the classes and cells in which nothing is counted any more.
+
+        >>> a, b = Counts.of({"x": ["S"]}, [1]), Counts.of({"x": ["L"]}, [2])
+        >>> (a + b * 0).classes, (a + b * 0).pruned().classes
+        (array([1, 2]), array([1]))
+        """
+        counted = [self.weight > 0, *(table.rows > 0 for table in self.tables.values())]
+        keep = np.any(counted, axis=0)
+        tables = {name: table.selected(keep, table.used()) for name, table in self.tables.items()}
+        return Counts(self.classes[keep], self.weight[keep], tables)
+
+    def __add__(self, other: object) -> Counts:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        a, b = _united(self, other)
+        tables = {name: table + b.tables[name] for name, table in a.tables.items()}
+        return Counts(a.classes, a.weight + b.weight, tables)
+
+    def __sub__(self, other: object) -> Counts:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        a, b = _united(self, other)
+        weight = rounding.difference(a.weight, b.weight)
+        _refuse_negative_rows(a, b, weight)
+        tables = {name: _left(a, name, b.tables[name]) for name in a.tables}
+        return Counts(a.classes, weight, tables).pruned()
+
+    def __mul__(self, factor: object) -> Counts:
+        if not isinstance(factor, Real):
+            return NotImplemented
+        scale = float(factor)
+        if not (np.isfinite(scale) and scale >= 0):
+            raise ParameterError(
+                f"counts can be multiplied by a number >= 0, got {factor!r}.",
+                hint="0.5 halves the weight of everything learned so far",
+            )
+        tables = {n: t.mapped(lambda part: part * scale) for n, t in self.tables.items()}
+        return Counts(self.classes, self.weight * scale, tables)
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both count the same; what is not there counts as zero."""
+        if not isinstance(other, Counts):
+            return NotImplemented
+        try:
+            a, b = _united(self, other)
+        except InputError:
+            return False
+        return rounding.same(a.weight, b.weight) and all(
+            _same(table, b.tables[name]) for name, table in a.tables.items()
+        )
+
+    def __repr__(self) -> str:
+        blocks = [f"{n}: {len(t.cells.columns)} columns" for n, t in self.tables.items()]
+        return (
+            f"<Counts of {self.weight.sum():g} rows, {len(self.classes)} classes, "
+            f"{', '.join(blocks) or 'no columns'}>"
+        )
+
+
+def merge(parts: Iterable[Counts]) -> Counts:
+    """All of them together.
+
+    >>> merge(Counts.of({"x": [value]}, [1]) for value in "abc")
+    <Counts of 3 rows, 1 classes, categorical: 1 columns>
+    """
+    total: Counts | None = None
+    for part in parts:
+        total = part if total is None else total + part
+    if total is None:
+        raise InputError("there are no counts to merge.", hint="give at least one")
+    return total
+
+
+# ---------------------------------------------------------------------- from data
+
+
+def _columns(X: Any) -> Mapping[Any, Any]:
+    """Columns by name, or by number for a matrix."""
+    if isinstance(X, Mapping):
+        return X
+    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
+        return {name: X[name] for name in X.columns}
+    try:
+        matrix = np.asarray(X)
+    except ValueError:
+        matrix = np.empty(0)
+    if matrix.ndim != 2:
+        raise ShapeError(
+            f"X must be columns or a matrix of rows, got {type(X).__name__}.",
+            hint="pass {name: values}, a data frame or a list of rows of the same length",
+        )
+    return dict(enumerate(matrix.T))
+
+
+def _by_family(
+    columns: Mapping[Any, Any], family: str | Mapping[Any, str]
+) -> dict[str, dict[Any, Any]]:
+    """The columns of each family."""
+    kinds = family if isinstance(family, Mapping) else dict.fromkeys(columns, family)
+    blocks: dict[str, dict[Any, Any]] = {}
+    for name, values in columns.items():
+        if name not in kinds:
+            raise ParameterError(
+                f"column {name!r} has no family.", hint="name one for every column"
+            )
+        named_family(kinds[name])
+        blocks.setdefault(kinds[name], {})[name] = values
+    return blocks
+
+
+def _encoded(kind: str, block: Mapping[Any, Any], n_rows: int) -> tuple[Cells, Any]:
+    """The cells of a block and its matrix."""
+    try:
+        for name, values in block.items():
+            encoding.check_length(values, n_rows, f"column {name!r}")
+        if kind == "words":
+            return text.block(list(block), list(block.values()))
+        cells, matrix = encoding.block(kind, list(block), list(block.values()))
+    except DecibanError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"column {', '.join(map(repr, block))} cannot be counted as {kind}: {error}.",
+            hint="a column is a flat list or array; only categorical ones hold other than numbers",
+        ) from None
+    if matrix.shape != (n_rows, len(block)):
+        raise ShapeError(
+            f"{len(block)} columns of {n_rows} values are needed, got {matrix.shape[::-1]}.",
+            hint="a column is a flat list or array",
+        )
+    return cells, matrix
+
+
+# ---------------------------------------------------------------------- two at a time
+
+
+def _united(a: Counts, b: Counts) -> tuple[Counts, Counts]:
+    """Both on the same classes, blocks and cells."""
+    classes = labels.union(a.classes, b.classes)
+    if len(classes) > len(a.classes):
+        classes = labels.ordered(classes.tolist())
+    shape = {name: table.cells for name, table in a.tables.items()}
+    for name, table in b.tables.items():
+        shape[name] = _shared(name, a.tables[name], table) if name in shape else table.cells
+    return _spread(a, classes, shape, b), _spread(b, classes, shape, a)
+
+
+def _shared(name: str, left: Table, right: Table) -> Cells:
+    """The cells of a block that both have."""
+    if left.family != right.family:
+        raise InputError(
+            f"block {name!r} is {left.family} on one side and {right.family} on the other.",
+            hint="count both with the same families",
+        )
+    return left.cells.union(right.cells)
+
+
+def _spread(a: Counts, classes: Labels, shape: Mapping[str, Cells], other: Counts) -> Counts:
+    """These counts on wider axes, with nothing counted in the blocks of the other alone."""
+    fits = all(shape[name].same(table.cells) for name, table in a.tables.items())
+    wide = a if fits and labels.same(classes, a.classes) else a.aligned(classes, shape)
+    if len(shape) == len(wide.tables):
+        return wide
+    absent = {name: _nothing(t, len(classes)) for name, t in other.tables.items()}
+    tables = {name: wide.tables.get(name) or absent[name] for name in shape}
+    return Counts(wide.classes, wide.weight, tables)
+
+
+def _nothing(table: Table, n_classes: int) -> Table:
+    """A table of the same cells in which nothing is counted."""
+    none = table.selected(np.zeros(len(table.rows), bool), np.ones(table.cells.size, bool))
+    return none.aligned(np.empty(0, dtype=np.intp), n_classes, table.cells)
+
+
+def _same(a: Table, b: Table) -> bool:
+    return rounding.same(a.rows, b.rows) and bool(named_family(a.family).same(a.sums, b.sums))
+
+
+def _refuse_negative_rows(a: Counts, b: Counts, left: FloatArray) -> None:
+    if np.any(left < 0):
+        c = int(np.argmin(left))
+        raise NegativeCountError(
+            f"{b.weight[c]:g} rows of class {a.classes[c]!s} cannot be taken away, "
+            f"it has {a.weight[c]:g}.",
+            hint="only rows that were added can be taken away",
+        )
+
+
+def _left(a: Counts, name: str, part: Table) -> Table:
+    """What is left of a block; less than nothing is refused."""
+    whole = a.tables[name]
+    how, rows = named_family(whole.family), rounding.difference(whole.rows, part.rows)
+    sums = how.subtract(whole.sums, part.sums)
+    bad = how.impossible(sums, whole.sums, rows, whole.cells)
+    if np.any(rows < 0):
+        _refuse_part(f"block {name!r}", a.classes[int(np.argmin(rows))])
+    if bad.any():
+        c, cell = divmod(int(np.argmax(bad)), whole.cells.size)
+        _refuse_part(f"column {whole.cells.column_of(cell)!s}", a.classes[c])
+    return Table(whole.family, whole.cells, rows, sums)
+
+
+def _refuse_part(where: str, label: object) -> NoReturn:
+    raise NegativeCountError(
+        f"the counts of {where} in class {label!s} do not hold what is taken away.",
+        hint="only rows that were added can be taken away",
+    )
