@@ -31,7 +31,7 @@ FloatArray = NDArray[np.float64]
 
 
 class WordContribution(NamedTuple):
-    """A token of a text, where it stands, ``text[start:stop]``, and its part, (classes,), in nats."""
+    """A token, where it stands in its text, and its part of the log joint, (classes,)."""
 
     token: str
     start: int
