@@ -31,7 +31,7 @@ def shown(model):
 
 def _plain(value):
     if isinstance(value, ExactSum):
-        value = value.carried()
+        value = value.carry()
         return value.digits.tolist(), value.base if value.nonzero().any() else 0
     if isinstance(value, np.ndarray):
         return value.dtype.kind, value.shape, value.tolist()

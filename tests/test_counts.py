@@ -293,25 +293,25 @@ def test_zero_and_absent_are_the_same():
     a = Counts.of({"x": ["S", "M"]}, [1, 2])
     assert a + Counts.of({"y": ["red"]}, [3]) * 0 == a
     assert a + Counts.of({"x": ["L"]}, [3]) != a
-    wider = a.aligned(np.array([1, 2, 9]), {})
+    wider = a.align(np.array([1, 2, 9]), {})
     assert wider == a
-    assert wider.pruned().classes.tolist() == [1, 2]
+    assert wider.prune().classes.tolist() == [1, 2]
 
 
 def test_a_class_stays_while_one_block_has_rows_of_it():
     """A model may keep a block without the weights: rows of weight zero are rows there."""
     x = Counts.of({"x": ["S", "M"]}, [1, 2])
     weightless = Counts(x.classes, np.array([0.0, 1.0]), x.tables)
-    assert weightless.pruned().classes.tolist() == [1, 2]
+    assert weightless.prune().classes.tolist() == [1, 2]
 
 
 def test_alignment_loses_nothing():
     a = Counts.of({"x": ["S", "M"]}, [1, 2])
     with pytest.raises(InputError, match="class 2 has counts that would be lost"):
-        a.aligned(np.array([1]), {})
+        a.align(np.array([1]), {})
     fewer = Counts.of({"x": ["S"]}, [1]).tables["categorical"].cells
     with pytest.raises(InputError, match="column x has counts that would be lost"):
-        a.aligned(a.classes, {"categorical": fewer})
+        a.align(a.classes, {"categorical": fewer})
 
 
 def test_labels_that_are_equal_in_python_are_one():

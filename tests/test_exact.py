@@ -47,7 +47,7 @@ def test_sums_and_differences_are_those_of_fractions(values):
     assert (a - b).negative().tolist() == [x < 0 for x in difference]
     assert (a - b).nonzero().tolist() == [x != 0 for x in difference]
     assert all(map(within_one_ulp, (a - b).floats().tolist(), difference))
-    assert fractions(a.zeroed(a.negative())) == [max(x, 0) for x in left]
+    assert fractions(a.zero_where(a.negative())) == [max(x, 0) for x in left]
 
 
 @settings(deadline=None)
@@ -100,7 +100,7 @@ def _squares(x):
     """The exact squares of floats, from the kernel."""
     columns = np.array([x])
     *_, squares, base = kernel.moments(columns, np.zeros(1, dtype=np.intp), 1)
-    return ExactSum(squares[0], base).carried()
+    return ExactSum(squares[0], base).carry()
 
 
 tables = st.tuples(st.integers(1, 6), st.integers(1, 4), st.integers(1, 3)).flatmap(

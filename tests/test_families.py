@@ -212,7 +212,7 @@ def test_a_class_without_data_in_a_column(method):
         estimated("bernoulli", {"x": [1]}, [0]),
         Counts.of({"x": [1]}, [0], family="bernoulli"),
     )
-    wide = nothing[1].aligned(np.array([0, 1]), {})
+    wide = nothing[1].align(np.array([0, 1]), {})
     absent = params.estimate(wide, Settings("ml")).blocks["bernoulli"][1]
     np.testing.assert_allclose(np.exp([absent.present[0, 1], absent.absent[0, 1]]), [0.5, 0.5])
 

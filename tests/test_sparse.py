@@ -37,7 +37,7 @@ def test_arithmetic_is_that_of_the_table_in_full(data):
     np.testing.assert_array_equal(left.dense(), a)
     np.testing.assert_array_equal((left + right).dense(), a + b)
     np.testing.assert_array_equal((left * 0.25).dense(), a * 0.25)
-    np.testing.assert_array_equal(left.less(right).dense(), rounding.difference(a, b))
+    np.testing.assert_array_equal(left.subtract(right).dense(), rounding.difference(a, b))
     assert left.same(right) == rounding.same(a, b)
     assert left.same(SparseSum.of(a.copy()))
     np.testing.assert_array_equal(left.used(), a.any(axis=0))
@@ -53,7 +53,7 @@ def test_whole_numbers_come_back_to_the_bit(data):
     shape = data.draw(shapes())
     whole = hnp.arrays(np.float64, shape, elements=st.integers(0, 2**40).map(float))
     a, b = SparseSum.of(data.draw(whole)), SparseSum.of(data.draw(whole))
-    back = (a + b).less(b)
+    back = (a + b).subtract(b)
     assert back.values.dtype == a.values.dtype
     np.testing.assert_array_equal(back.values, a.values)
     np.testing.assert_array_equal(back.starts, a.starts)
@@ -68,12 +68,12 @@ def test_other_axes(data):
     classes = np.array(data.draw(st.lists(st.booleans(), min_size=shape[0], max_size=shape[0])))
     cells = data.draw(st.lists(st.booleans(), min_size=shape[1], max_size=shape[1]))
     cells = np.array(cells, dtype=bool)
-    np.testing.assert_array_equal(table.selected(classes, cells).dense(), a[np.ix_(classes, cells)])
+    np.testing.assert_array_equal(table.select(classes, cells).dense(), a[np.ix_(classes, cells)])
     rows = np.array(data.draw(st.permutations(range(shape[0] + 2))))[: shape[0]]
     where = np.array(data.draw(st.permutations(range(shape[1] + 3))), dtype=np.intp)[: shape[1]]
     wide = np.zeros((shape[0] + 2, shape[1] + 3))
     wide[np.ix_(rows, where)] = a
-    np.testing.assert_array_equal(table.placed(rows, where, wide.shape).dense(), wide)
+    np.testing.assert_array_equal(table.place(rows, where, wide.shape).dense(), wide)
     start, stop = sorted(data.draw(st.tuples(*[st.integers(0, shape[1])] * 2)))
     np.testing.assert_array_equal(table.between(start, stop).dense(), a[:, start:stop])
     np.testing.assert_array_equal(joined([table, table]).dense(), np.hstack([a, a]))
@@ -81,7 +81,7 @@ def test_other_axes(data):
 
 def test_places_of_minus_one_are_left_out():
     table = SparseSum.of(np.array([[1.0, 2.0, 3.0]]))
-    placed = table.placed(np.array([0]), np.array([-1, 1, 0]), (1, 2))
+    placed = table.place(np.array([0]), np.array([-1, 1, 0]), (1, 2))
     np.testing.assert_array_equal(placed.dense(), [[3.0, 2.0]])
 
 
@@ -181,7 +181,7 @@ def test_a_text_left_out_is_a_text_never_counted(method, contrast, data):
         others = [i for i in range(n) if i != row]
         rest = words.count(bags([texts[i] for i in others]), y[others], 3, None, None)
         known = rest["amount"].used()
-        rest = {key: part.selected(np.ones(3, bool), known) for key, part in rest.items()}
+        rest = {key: part.select(np.ones(3, bool), known) for key, part in rest.items()}
         less = words.estimate(rest, np.bincount(y[others], minlength=3) + 0.0, None, how)
         one = bags(texts[row : row + 1])
         keep = known[one.indices]

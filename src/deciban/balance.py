@@ -32,8 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from deciban import decision, encoding
 from deciban.errors import InputError, ParameterError, ShapeError
 from deciban.labels import Labels
-from deciban.stats.counts import Counts, Table
-from deciban.stats.exact import ExactSum
+from deciban.stats.counts import Counts
 
 __all__ = [
     "Resampled",
@@ -237,24 +236,7 @@ def _scaled(counts: Counts, priors: Mapping[Any, float] | Sequence[float] | str)
     if not np.all(counts.weight > 0):
         raise InputError("a class without rows cannot be given weight.", hint="leave it out")
     factor = share * counts.weight.sum() / counts.weight
-    tables = {name: _times(table, factor) for name, table in counts.tables.items()}
-    return Counts(counts.classes, counts.weight * factor, tables)
-
-
-def _times(table: Table, factor: FloatArray) -> Table:
-    sums = {name: _each_times(part, factor) for name, part in table.sums.items()}
-    return Table(table.family, table.cells, table.rows * factor, sums)
-
-
-def _each_times(part: Any, factor: FloatArray) -> Any:
-    """Every class's sums times its factor."""
-    if not isinstance(part, ExactSum):
-        return part * factor[:, None]
-    total = None
-    for c, by in enumerate(factor.tolist()):
-        one = part.zeroed(np.arange(len(factor))[:, None] != c) * by
-        total = one if total is None else total + one
-    return total
+    return counts.scale_classes(factor)
 
 
 # ---------------------------------------------------------------------- rows

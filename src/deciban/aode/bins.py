@@ -11,7 +11,7 @@ others are counted in the one pass. The cut points never move again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from deciban import tabular
 from deciban.aode.tally import Edges
 from deciban.errors import ParameterError
-from deciban.families import histogram
+from deciban.families.histogram import edges_of
 from deciban.labels import narrowed
 from deciban.naive_bayes.parts import Part, joined
 from deciban.schema import Schema
 from deciban.sources import naming
 from deciban.stats.cuts import EACH, MDL, cut_points
+from deciban.stats.histogram import tabulate
 
 FloatArray = NDArray[np.float64]
 
@@ -93,11 +94,12 @@ def _cut(schema: Schema, first: list[Part], rule: Any) -> Edges:
         whole = whole.taken(np.arange(LOOK))
     X = tabular.numbers(schema, whole.batch)
     names = narrowed(schema.numbers)
-    grid, sums = histogram.tabulate(X, whole.codes, len(whole.classes), whole.weight, names)
-    columns = histogram.by_column(sums, grid)
+    n_classes = len(whole.classes)
+    grid, counts = tabulate(X, whole.codes, n_classes, whole.weight, names)
+    columns = [counts.values[:, a:b] for a, b in pairwise(grid.offsets)]
     rules = _rules([part.shape[1] for part in columns], rule)
     return {
-        name: histogram.edges_of(grid, j, cut_points(columns[j], rules[j]))
+        name: edges_of(grid, j, cut_points(columns[j], rules[j]))
         for j, name in enumerate(schema.numbers)
     }
 

@@ -20,14 +20,16 @@ from deciban.aode.bins import looked_at
 from deciban.aode.layout import Layout, check_memory
 from deciban.aode.tally import VALUES, Edges, Tally, nothing
 from deciban.errors import InputError, ShapeError
-from deciban.families import categorical, histogram
+from deciban.families.histogram import bin_codes
 from deciban.kernels import pairs as kernel
 from deciban.naive_bayes.parts import Part
 from deciban.naive_bayes.rows import Rows
 from deciban.naive_bayes.sample import Sample
 from deciban.schema import Schema
+from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import Cells
-from deciban.stats.counts import Counts, Table
+from deciban.stats.counts import Counts
+from deciban.stats.table import Table
 
 Codes = NDArray[np.int64]
 #: Cells of rows: few enough for narrow numbers, since a table of their pairs fits the memory.
@@ -86,7 +88,7 @@ def encoded(schema: Schema, edges: Edges, part: Part) -> Coded:
     numbers = tabular.numbers(schema, part.batch)
     codes = np.empty((part.batch.n_rows, len(names)), dtype=np.int64)
     cuts = tuple(edges[name] for name in schema.numbers)
-    codes[:, : len(cuts)] = histogram.codes_of(cuts, numbers)
+    codes[:, : len(cuts)] = bin_codes(cuts, numbers)
     values = [np.arange(len(cut) + 1) for cut in cuts]
     categories = tabular.category_columns(schema, part.batch)
     for j, of in enumerate(threads.run(tabular.factorise, categories), len(cuts)):
@@ -99,8 +101,8 @@ def _counted(total: Tally, coded: Coded, limit: int) -> Tally:
     """The tally with some more rows; its own pairs are added to, in place."""
     part, K = coded.part, len(coded.part.classes)
     rows = np.bincount(part.codes, part.weight, K).astype(np.float64)
-    sums = categorical.count(coded.codes, part.codes, K, part.weight, coded.cells)
-    more = Counts(part.classes, rows, {VALUES: Table("categorical", coded.cells, rows, sums)})
+    sums = CATEGORIES.count(coded.codes, part.codes, K, part.weight, coded.cells)
+    more = Counts(part.classes, rows, {VALUES: Table(CATEGORIES, coded.cells, rows, sums)})
     counts = total.counts + more
     cells = counts.tables[VALUES].cells
     check_memory(cells, len(counts.classes), limit)

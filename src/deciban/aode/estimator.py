@@ -20,12 +20,12 @@ from deciban.aode.pieces import pieces
 from deciban.aode.tally import VALUES, Tally, nothing
 from deciban.aode.trust import Trust
 from deciban.errors import ModelFileError, ParameterError
+from deciban.estimators.counted import CountedClassifier
 from deciban.explanation import Piece
 from deciban.files.document import field
-from deciban.models.params import fixed_prior
+from deciban.models.prior import check_prior
 from deciban.naive_bayes.counting import some_left
 from deciban.naive_bayes.gathering import gather
-from deciban.naive_bayes.learning import Learning
 from deciban.naive_bayes.parts import joined
 from deciban.naive_bayes.rows import Rows
 from deciban.naive_bayes.sample import Sample
@@ -38,7 +38,7 @@ TRIED = 1_000
 FEWEST, WORK = 250, 3_000_000
 
 
-class AODE(Learning):
+class AODE(CountedClassifier[Model, Tally, Trust]):
     """Averaged one-dependence estimators: naive Bayes that counts pairs of values.
 
     Each column in turn is the parent on which all others depend, and the
@@ -82,8 +82,6 @@ class AODE(Learning):
     array([ True, False])
 
     """
-
-    model_: Model  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -142,10 +140,10 @@ class AODE(Learning):
         1.0
         """
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-        sample = self._tried(rows, Sample(TRIED))
+        sample = self._fill_sample(rows, Sample(TRIED))
         with all_or_nothing(self):
             self._adopt(self.model_.tally, None)
-            self._try(sample, None)
+            self._calibrate(sample, None)
         return self
 
     # ------------------------------------------------------------------ the model
@@ -171,10 +169,6 @@ class AODE(Learning):
     def _pieces(self) -> list[Piece]:
         return pieces(self._model())
 
-    def _model(self) -> Model:  # type: ignore[override]
-        super()._model()
-        return self.model_
-
     def _fit(
         self, X: Any, y: Any, classes: Any, target: str | None, sql: str | None, weight: Any
     ) -> Self:
@@ -186,35 +180,35 @@ class AODE(Learning):
             tally = learn(rows, self.bins, self.memory_limit, sample)
             rows.remember(self)
             self.model_ = Model(rows.schema, tally)
-            self._adopt(self._declared(tally, classes), None)
-            self._try(sample, None)
+            self._adopt(self._declare(tally, classes), None)
+            self._calibrate(sample, None)
         return self
 
     def _count(self, rows: Rows, sample: Sample | None) -> Tally:
         return learn(rows, self.model_.tally.edges, self.memory_limit, sample)
 
-    def _learned(self) -> tuple[Tally, Trust | None]:
+    def _state(self) -> tuple[Tally, Trust | None]:
         return self._model().tally, self._model().trust
 
-    def _declared(self, tally: Tally, classes: Any) -> Tally:
+    def _declare(self, tally: Tally, classes: Any) -> Tally:
         if classes is None:
             return tally
         named = encoding.class_codes(classes, "classes").classes
         return tally.widened(nothing(columns_of(self.schema_), tally.edges, named))
 
-    def _joined(self, tally: Tally, more: Tally) -> Tally:
+    def _join(self, tally: Tally, more: Tally) -> Tally:
         both = tally.counts + more.counts
         check_memory(both.tables[VALUES].cells, len(both.classes), self.memory_limit)
         return tally + more
 
-    def _less(self, tally: Tally, gone: Tally) -> Tally:
+    def _subtract(self, tally: Tally, gone: Tally) -> Tally:
         left = tally - gone
         some_left(left.counts, tally.counts)
         return left
 
     def _adopt(self, tally: Tally, trust: Trust | None) -> None:
         n_classes = len(tally.counts.classes)
-        prior = None if self.prior is None else np.exp(fixed_prior(self.prior, n_classes))
+        prior = None if self.prior is None else np.exp(check_prior(self.prior, n_classes))
         m, settings = self._check_parameters()
         self.model_ = Model(self.schema_, tally, m, prior=prior, trust=trust, **settings)
         self.classes_ = tally.counts.classes
@@ -223,7 +217,7 @@ class AODE(Learning):
         wanted = self.calibrate or isinstance(self.smoothing, str)
         return Sample(TRIED) if wanted else None
 
-    def _try(self, sample: Sample | None, before: Trust | None) -> None:
+    def _calibrate(self, sample: Sample | None, before: Trust | None) -> None:
         if sample is None or not sample.parts:
             return
         some = joined(sample.parts)

@@ -6,7 +6,8 @@ It answers to the same names as the model of :mod:`deciban.naive_bayes`.
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
 import numpy as np
@@ -17,13 +18,18 @@ from deciban.aode import scoring
 from deciban.aode.counting import columns_of
 from deciban.aode.tally import VALUES, Tally
 from deciban.aode.trust import STRENGTH, STRENGTHS, Trust
-from deciban.families import histogram
-from deciban.models import params
+from deciban.families.histogram import bin_codes
+from deciban.families.piece import Piece
+from deciban.labels import Labels
+from deciban.models import prior as priors
 from deciban.models.calibration import Calibration
-from deciban.models.selection import Smoothed, Wishes, smoothed
+from deciban.models.options import Options
+from deciban.models.protocol import WordContribution
+from deciban.models.selection import Choice, select_smoothing
 from deciban.naive_bayes.parts import Part
 from deciban.schema import Schema
 from deciban.sources.columns import Batch
+from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
 
 FloatArray = NDArray[np.float64]
@@ -53,6 +59,28 @@ class Model:
     calibrate: bool = True
     trust: Trust | None = None
 
+    kind = "AODE"
+    additive = False
+
+    @property
+    def classes(self) -> Labels:
+        """The classes, in order."""
+        return self.counts.classes
+
+    def pieces(self) -> Sequence[Piece]:
+        """What each value says by itself."""
+        from deciban.aode.pieces import pieces
+
+        return pieces(self)
+
+    def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
+        """The known phrases of a text in their places."""
+        return ()
+
+    def expected_word_contributions(self) -> dict[str, FloatArray]:
+        """None are expected."""
+        return {}
+
     @property
     def counts(self) -> Counts:
         """The classes, and how often each value occurs in them."""
@@ -72,23 +100,29 @@ class Model:
             return 1.0
         return self.trust.calibration(self.m).discount
 
+    @property
+    def temperature(self) -> float:
+        """One over the discount."""
+        return 1.0 / self.discount
+
     @cached_property
     def log_prior(self) -> FloatArray:
         """``log P(c)``."""
-        return params.class_prior(self.counts, PRIOR, fixed=self.prior)
+        return priors.class_prior(self.counts.weight, PRIOR, stated=self.prior)
 
     @cached_property
-    def choices(self) -> dict[str, Smoothed]:
+    def choices(self) -> dict[str, Choice]:
         """How each counted column is smoothed, and whether its holes say something."""
         counts = Counts(
-            self.counts.classes, self.counts.weight, {"categories": self.counts.tables[VALUES]}
+            self.counts.classes, self.counts.weight, {CATEGORIES.name: self.counts.tables[VALUES]}
         )
         stated = "auto" if self.smoothing is None else self.smoothing
-        found = smoothed(counts, Wishes(missing=self.missing, smoothing=stated))
+        options = Options(missing=self.missing, smoothing=stated)
+        found = select_smoothing(counts, self.schema, options)
         if self.smoothing is None:
             return found
         return {
-            name: Smoothed(self.smoothing / max(1, size + choice.missing), choice.missing)
+            name: replace(choice, smoothing=self.smoothing / max(1, size + choice.missing))
             for (name, choice), size in zip(found.items(), self.tally.layout.sizes, strict=True)
         }
 
@@ -110,7 +144,7 @@ class Model:
     def cells(self, batch: Batch) -> NDArray[np.int64]:
         """The cells of some rows: -1 is skipped, V + j is a value never seen in column j."""
         edges = tuple(self.tally.edges[name] for name in self.schema.numbers)
-        binned = histogram.codes_of(edges, tabular.numbers(self.schema, batch))
+        binned = bin_codes(edges, tabular.numbers(self.schema, batch))
         columns = tabular.category_columns(self.schema, batch)
         codes = np.hstack([binned, tabular.codes(self._lookups, columns, batch.n_rows)])
         layout = self.tally.layout
@@ -122,7 +156,7 @@ class Model:
 
     # ------------------------------------------------------------------ scoring
 
-    def fill_joint(self, batch: Batch, out: FloatArray) -> None:
+    def log_joint(self, batch: Batch, out: FloatArray) -> None:
         """Write ``log P(c) + beta * log P(x | c)`` of every row and class."""
         said = scoring.log_likelihood(self.params, self.cells(batch))
         out[:] = self.believed(self.log_prior, said)
@@ -131,7 +165,7 @@ class Model:
         """``prior + beta * said``."""
         return np.asarray(prior + self.discount * said)
 
-    def explain(self, batch: Batch) -> FloatArray:
+    def contributions(self, batch: Batch) -> FloatArray:
         """``beta`` times each column's part of ``log P(x | c)``, (rows, columns, classes)."""
         said = scoring.explain(self.params, self.cells(batch))
         out = np.zeros((batch.n_rows, len(self.schema.names), said.shape[2]))
@@ -141,7 +175,7 @@ class Model:
                 out[:, j] += said[:, at[name]]
         return out * self.discount
 
-    def left_out(
+    def leave_one_out(
         self, batch: Batch, y: NDArray[np.intp], weight: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Log prior and log-likelihood, (rows, classes), of counted rows as if each never was."""
@@ -149,7 +183,7 @@ class Model:
         return self._prior_left_out(y, weight), said[0]
 
     def _prior_left_out(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
-        return params.prior_left_out(self.counts, y, weight, PRIOR, fixed=self.prior)
+        return priors.leave_one_out(self.counts.weight, y, weight, PRIOR, stated=self.prior)
 
     # ------------------------------------------------------------------ trust
 

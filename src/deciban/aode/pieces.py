@@ -15,8 +15,9 @@ from deciban.aode.model import Model
 from deciban.aode.tally import VALUES
 from deciban.explanation import Piece
 from deciban.families.discrete import log_shares
-from deciban.naive_bayes.pieces import homes, values_of
+from deciban.naive_bayes.pieces import column_homes, values_of
 from deciban.schema import ColumnSchema
+from deciban.stats.categories import count_of
 
 FloatArray = NDArray[np.float64]
 
@@ -27,10 +28,10 @@ def pieces(model: Model) -> list[Piece]:
     found = []
     for j, name in enumerate(table.cells.columns.tolist()):
         some = slice(table.cells.offsets[j], table.cells.offsets[j + 1])
-        counts = table.sums["count"][:, some].T
+        counts = count_of(table)[:, some].T
         amount = counts + model.choices[name].smoothing
         log = log_shares(amount, amount.sum(axis=0, keepdims=True), len(amount))
-        home, edges = homes(model.schema)[name], model.tally.edges.get(name)
+        home, edges = column_homes(model.schema)[name], model.tally.edges.get(name)
         values: tuple[Any, ...] = tuple((table.cells.values or ())[j].tolist())
         if edges is not None:
             values = _inside(home, edges)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from deciban.aode.layout import Layout
 from deciban.aode.tally import VALUES, Tally
 from deciban.kernels import pairs as kernel
+from deciban.stats.categories import count_of
 
 FloatArray = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -63,7 +64,7 @@ def estimate(
     """The parameters of a tally; ``missing`` says in which columns a hole is a value."""
     layout, table = tally.layout, tally.counts.tables[VALUES]
     holes = np.asarray(missing, dtype=bool)
-    amount = amounts(table.sums["count"], table.rows, layout)
+    amount = amounts(count_of(table), table.rows, layout)
     sizes = np.array(layout.sizes, dtype=np.float64) + holes
     sizes = np.maximum(sizes, 1.0)
     used = np.ones(layout.n_cells, dtype=bool)

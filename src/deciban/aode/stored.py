@@ -16,9 +16,10 @@ from deciban.aode.trust import STRENGTHS, Trust
 from deciban.errors import ModelFileError
 from deciban.files import Stored
 from deciban.files.document import field, only
-from deciban.models.calibration import GRID
+from deciban.models.calibration import DISCOUNT_GRID
 from deciban.naive_bayes.stored import column, plain, stated_prior
 from deciban.schema import Schema
+from deciban.stats.categories import CATEGORIES, count_of
 
 KIND = "AODE"
 
@@ -98,18 +99,19 @@ def _edges(schema: Schema, edges: NDArray[Any], cuts: NDArray[Any]) -> Edges:
 def _trust(table: NDArray[Any] | None, strengths: tuple[float, ...]) -> Trust | None:
     if table is None:
         return None
-    size = len(strengths) * len(GRID)
+    size = len(strengths) * len(DISCOUNT_GRID)
     if table.dtype != np.float64 or table.shape != (size + 1,):
         raise ModelFileError(f"the trust must be {size + 1} floats.")
     if not np.all(np.isfinite(table)) or np.any(table < 0):
         raise ModelFileError("the trust must be finite and not below zero.")
-    return Trust(strengths, table[:-1].reshape(len(strengths), len(GRID)), float(table[-1]))
+    loss = table[:-1].reshape(len(strengths), len(DISCOUNT_GRID))
+    return Trust(strengths, loss, float(table[-1]))
 
 
 def _check_values(schema: Schema, tally: Tally) -> None:
     """The counts have the columns of the schema, and numbers the bins that are cut."""
     tables = tally.counts.tables
-    if set(tables) != {VALUES} or tables[VALUES].family != "categorical":
+    if set(tables) != {VALUES} or tables[VALUES].statistic is not CATEGORIES:
         raise ModelFileError("the counts must be one block of values.")
     if tuple(tally.cells.columns.tolist()) != columns_of(schema):
         raise ModelFileError("the counts are not those of the columns.")
@@ -127,7 +129,7 @@ def _check_pairs(tally: Tally) -> None:
     if not np.all(np.isfinite(pairs)) or np.any(pairs < 0):
         raise ModelFileError("the pairs must be finite and not below zero.")
     table = tally.counts.tables[VALUES]
-    alone = amounts(table.sums["count"], table.rows, layout)
+    alone = amounts(count_of(table), table.rows, layout)
     for i, j in layout.columns():
         part = pairs[layout.lines(i, j)]
         for at, axis in ((i, 1), (j, 0)):

@@ -14,8 +14,11 @@ from deciban.aode.layout import Layout, spread
 from deciban.errors import InputError, NegativeCountError
 from deciban.labels import Labels
 from deciban.stats import rounding
+from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import Cells
-from deciban.stats.counts import Counts, Table
+from deciban.stats.counts import Counts
+from deciban.stats.sums import DenseSum
+from deciban.stats.table import Table
 
 FloatArray = NDArray[np.float64]
 #: Where each numeric column is cut into bins.
@@ -31,7 +34,9 @@ def nothing(columns: Sequence[str], edges: Edges, classes: Labels) -> Counts:
     values = [np.arange(len(edges[n]) + 1) if n in edges else none for n in columns]
     cells = Cells(labels.narrowed(list(columns)), tuple(values))
     rows = np.zeros(len(classes))
-    table = Table("categorical", cells, rows, {"count": np.zeros((len(classes), cells.size))})
+    table = Table(
+        CATEGORIES, cells, rows, {"count": DenseSum(np.zeros((len(classes), cells.size)))}
+    )
     return Counts(classes, rows, {VALUES: table})
 
 

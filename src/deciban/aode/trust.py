@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.models.calibration import GRID, Calibration
+from deciban.models.calibration import DISCOUNT_GRID, Calibration
 
 FloatArray = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class Trust:
     @classmethod
     def of(cls, strengths: tuple[float, ...], found: list[Calibration]) -> Trust:
         """The table of a calibration for each strength."""
-        loss = np.array([part.loss for part in found]).reshape(len(strengths), len(GRID))
+        loss = np.array([part.loss for part in found]).reshape(len(strengths), len(DISCOUNT_GRID))
         return cls(strengths, loss, found[0].rows)
 
     def m(self, *, discounted: bool) -> float:

@@ -12,7 +12,7 @@ from deciban import schema
 from deciban.cli import models
 from deciban.cli.reading import Input
 from deciban.cli.strength import Strength, strengths
-from deciban.naive_bayes.model import Model
+from deciban.naive_bayes.model import NaiveBayesModel as Model
 from deciban.schema import SAMPLE, Schema
 from deciban.sources import Batch
 
@@ -38,6 +38,7 @@ class Chosen:
     smoothing: float
     missing: bool
     decibans: float | None
+    model: str
 
 
 @dataclass(frozen=True)
@@ -135,4 +136,5 @@ def _chosen(model: Model, strength: Strength) -> Chosen:
         choice.smoothing,
         choice.missing,
         strength.decibans,
+        choice.describe(),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from deciban.files import archive
 from deciban.files.model import unpacked
 from deciban.naive_bayes import stored as files
-from deciban.naive_bayes.model import Model
+from deciban.naive_bayes.model import NaiveBayesModel as Model
 from deciban.schema import ColumnSchema
 from deciban.sources.written import Type
 

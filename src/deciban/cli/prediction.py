@@ -17,7 +17,7 @@ from deciban.cli.progress import Progress
 from deciban.cli.reading import Input
 from deciban.cli.writing import Field, Write, kind_of
 from deciban.models import scores
-from deciban.naive_bayes.model import Model
+from deciban.naive_bayes.model import NaiveBayesModel as Model
 from deciban.sources import ROWS, Batch, Column, Scan
 from deciban.sources.naming import checked
 
@@ -67,7 +67,7 @@ def predict(
     table = data.scan(types(model), rows)
     for name in model.schema.names:
         table.require(name)
-    _ = model.params  # once, before the threads ask for it
+    model.estimate()  # once, before the threads ask for it
     abstained = 0
     with Progress("predicting", quiet=quiet) as progress:
         parts = threads.run(lambda batch: Part.of(model, batch, wanted), _batches(table))
@@ -113,7 +113,7 @@ class Part:
         """Score some rows."""
         classes = model.counts.classes
         log = np.empty((batch.n_rows, len(classes)))
-        model.fill_joint(batch, log)
+        model.log_joint(batch, log)
         scores.normalise(log, model.log_prior, logarithm=True)
         if wanted.priors is not None:
             log = decision.rebase_log(log, np.exp(model.log_prior), wanted.priors, classes)
@@ -141,7 +141,7 @@ class Part:
         pair = _best_two(self.posterior, self.answers, classes)
         prior = np.broadcast_to(self._log_prior(), (len(pair), 1, len(classes)))
         some = [is_counted(self.model, column) for column in self.model.schema.columns]
-        columns = self.model.explain(self.batch)[:, some]
+        columns = self.model.contributions(self.batch)[:, some]
         said = np.concatenate([prior, columns], axis=1)
         both = np.take_along_axis(said, pair[:, None, :], axis=2)
         against: list[Any] = classes[pair[:, 1]].tolist()

@@ -156,18 +156,10 @@ def _columns(columns: Sequence[Column]) -> Iterator[str]:
 def _choices(choices: Sequence[Chosen]) -> Iterator[str]:
     rows = [("counted as", "shape", "smoothing", "holes", "decibans a row")]
     for c in choices:
-        shape = {"gaussian": "bell curve", "categories": "categories"}.get(c.shape) or _bins(c.bins)
+        shape = c.model
         holes = "say something" if c.missing else "say nothing"
         rows.append((c.column, shape, f"{c.smoothing:.3g}", holes, _decibans(c.decibans)))
     yield from aligned(rows, right={2, 4})
-
-
-def _bins(bins: int) -> str:
-    if bins > 0:
-        return f"{bins} bins"
-    from deciban.stats.cuts import MDL
-
-    return "bins by description length" if bins == MDL else "every value"
 
 
 def _more(rows: Sequence[object]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from deciban.explanation import DECIBANS
 
 if TYPE_CHECKING:
-    from deciban.naive_bayes.model import Model
+    from deciban.naive_bayes.model import NaiveBayesModel as Model
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,11 @@ from deciban.schema import Schema
 from deciban.sources.arrow import joined
 from deciban.sources.columns import Batch, Column, Integers, taken
 from deciban.sources.duck import Stored, quoted
+from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import Cells
-from deciban.stats.counts import Counts, Table
+from deciban.stats.counts import Counts
+from deciban.stats.sums import DenseSum
+from deciban.stats.table import Table
 
 __all__ = ["count", "countable", "unlabelled"]
 
@@ -60,8 +63,8 @@ def count(table: Stored, columns: Sequence[str], target: str) -> Counts:
         counts.append(part)
     cells = Cells(labels.narrowed(columns), tuple(values))
     rows = np.zeros(len(found.classes))
-    sums = {"count": np.concatenate(counts, axis=1)}
-    return Counts(found.classes, rows, {"categories": Table("categorical", cells, rows, sums)})
+    sums = {"count": DenseSum(np.concatenate(counts, axis=1))}
+    return Counts(found.classes, rows, {CATEGORIES.name: Table(CATEGORIES, cells, rows, sums)})
 
 
 def _groups(table: Stored, columns: Sequence[str], target: str) -> dict[str, Column]:

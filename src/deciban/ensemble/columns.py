@@ -12,9 +12,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families import histogram
+from deciban.families.histogram import bin_codes, edges_of
 from deciban.stats.counts import Counts
 from deciban.stats.cuts import even
+from deciban.stats.histogram import count_by_column, grid_of
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -123,7 +124,7 @@ class Columns:
     def cells(self, numbers: FloatArray, codes: Codes) -> Cells:
         """The cell of every value; the last one of a column is for holes."""
         out = np.empty((len(numbers), len(self.sizes)), dtype=np.int64)
-        out[:, : self.n_numbers] = histogram.codes_of(self.edges, np.ascontiguousarray(numbers))
+        out[:, : self.n_numbers] = bin_codes(self.edges, np.ascontiguousarray(numbers))
         for j in range(len(self.share)):
             out[:, self.n_numbers + j] = self._ranks(j, codes[:, j])
         known = (out >= 0) & (out < self.sizes)
@@ -177,10 +178,9 @@ def _edges(counts: Counts) -> tuple[FloatArray, ...]:
     table = counts.tables.get("histogram")
     if table is None:
         return ()
-    grid = histogram.grid_of(table.cells)
-    columns = histogram.by_column(dict(table.sums), table.cells)
+    grid, columns = grid_of(table), count_by_column(table)
     n_bins = _n_bins(counts.weight.sum(), len(columns))
-    return tuple(histogram.edges_of(grid, j, even(part, n_bins)) for j, part in enumerate(columns))
+    return tuple(edges_of(grid, j, even(part, n_bins)) for j, part in enumerate(columns))
 
 
 def _n_bins(rows: float, n_columns: int) -> int:
@@ -200,7 +200,7 @@ def values_of(counts: Counts) -> tuple[tuple[Codes, ...], tuple[FloatArray, ...]
     if table is None:
         return (), ()
     ranks, shares = [], []
-    for part in histogram.by_column(dict(table.sums), table.cells):
+    for part in count_by_column(table):
         amount = part.sum(axis=0)
         order = np.argsort(-amount, kind="stable")
         rank = np.empty(len(order), dtype=np.int64)

@@ -16,22 +16,21 @@ from deciban.ensemble.model import Model
 from deciban.ensemble.report import Report
 from deciban.ensemble.words import readings
 from deciban.errors import ModelFileError, ParameterError
+from deciban.estimators.classifier import TableClassifier
 from deciban.explanation import DECIBANS
 from deciban.files.document import field
-from deciban.models.selection import Wishes
-from deciban.naive_bayes import counting, spoken
+from deciban.models.options import Options
+from deciban.naive_bayes import counting
+from deciban.naive_bayes.checks import check_columns, check_tokenizer
 from deciban.naive_bayes.gathering import gather
-from deciban.naive_bayes.model import Model as Counted
+from deciban.naive_bayes.model import NaiveBayesModel as Counted
 from deciban.naive_bayes.parts import Part, joined
-from deciban.naive_bayes.pieces import pieces
 from deciban.naive_bayes.rows import Rows
 from deciban.naive_bayes.sample import Sample
-from deciban.naive_bayes.scoring import Answering
-from deciban.naive_bayes.texts import BLOCK
-from deciban.naive_bayes.wishes import check_columns, tokenizer
 from deciban.progress import Progress, wanted
 from deciban.schema import Schema
 from deciban.stats.counts import Counts
+from deciban.stats.words import WORDS
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
 
@@ -44,7 +43,7 @@ class _Kept(Sample):
         self.parts.append(part)
 
 
-class BayesClassifier(Answering):
+class BayesClassifier(TableClassifier[Model]):
     """The best answer that counting and weighing can give, on tables and texts as they are.
 
     It takes whatever :class:`NaiveBayes` takes. Of tables, its answer is a sum of terms: the
@@ -83,8 +82,6 @@ class BayesClassifier(Answering):
     array([ True, False])
 
     """
-
-    model_: Model  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -147,7 +144,7 @@ class BayesClassifier(Answering):
         >>> [view.name for view in m.report_.views]
         ['linear', 'products', 'trees', 'pairs']
         """
-        model: Model = self._model()  # type: ignore[assignment]
+        model = self._model()
         return model.report
 
     _to_stored = staticmethod(files.to_stored)
@@ -174,18 +171,15 @@ class BayesClassifier(Answering):
 
     def _pieces(self) -> list[explanation.Piece]:
         """What the counts say of each value by itself: it ranks columns, and names values."""
-        model: Model = self._model()  # type: ignore[assignment]
-        return pieces(model.counted)
+        return list(self._model().counted.pieces())
 
     def _importance(self) -> dict[str, Any]:
-        model: Model = self._model()  # type: ignore[assignment]
-        prior = np.exp(model.counted.log_prior)
-        of = explanation.weighed(self._pieces(), prior, self.schema_.names)
-        return {**of, **spoken.weighed(model.counted, prior)}
+        of = explanation.expected_evidence(self._model().counted)
+        return {name: of.get(name, np.zeros(len(self.classes_))) for name in self.schema_.names}
 
     def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
         """The words of a text, where they are, and what each says for every class, in decibans."""
-        model: Model = self._model()  # type: ignore[assignment]
+        model = self._model()
         heard: dict[tuple[int, int], Any] = {}
         for words in model.texts:
             if words.name == column:
@@ -207,7 +201,7 @@ class BayesClassifier(Answering):
                 f'progress must be "auto", True or False, got {self.progress!r}.',
                 hint='"auto" shows a bar on a terminal',
             )
-        if tokenizer(self.tokenizer).buckets is not None:
+        if check_tokenizer(self.tokenizer).buckets is not None:
             raise ParameterError(
                 f"phrases are weighed by name, not in buckets, got {self.tokenizer!r}.",
                 hint="leave buckets out, or use NaiveBayes",
@@ -219,8 +213,8 @@ def _counted(rows: Rows) -> tuple[Counted, Part]:
     """The counts of all columns but texts, and the rows that count."""
     kept = _Kept()
     counts = counting.learn(rows, kept)
-    tables = {name: table for name, table in counts.tables.items() if name != BLOCK}
+    tables = {name: table for name, table in counts.tables.items() if name != WORDS.name}
     schema = Schema(tuple(column for column in rows.schema.columns if not column.texts))
     parts = [part for part in kept.parts if part.batch.n_rows]
-    counted = Counted(schema, Counts(counts.classes, counts.weight, tables), Wishes())
+    counted = Counted.of(schema, Counts(counts.classes, counts.weight, tables), Options())
     return counted, joined(parts)

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.ensemble.margins import FloatArray, centred, losses, prior, probabilities
-from deciban.families import family
-from deciban.families.settings import Settings
-from deciban.naive_bayes.model import Model
+from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.columns import Batch
 
 #: What a weight is drawn to, and how strongly: as if this many rows said so.
@@ -32,38 +30,29 @@ MOST_STEPS = 20
 CHUNK = 1 << 20
 
 
-def names(model: Model) -> list[str]:
+def names(model: NaiveBayesModel) -> list[str]:
     """The column of each part of the evidence; holes that say something are parts as well."""
-    return [n for table in model.blocks.tables.values() for n in table.cells.columns.tolist()]
+    return [name for block in model.blocks for name in block.columns]
 
 
-def of(model: Model, batch: Batch) -> FloatArray:
+def of(model: NaiveBayesModel, batch: Batch) -> FloatArray:
     """The evidence of any rows, (rows, parts, classes)."""
-    found = [np.empty((batch.n_rows, 0, len(model.log_prior)))]
-    for block, X in model.matrices(batch).items():
-        kind, parts = model.params.blocks[block]
-        found.append(family(kind).explain(parts, X))
-    return bounded(np.concatenate(found, axis=1))
+    parts = [np.empty((batch.n_rows, 0, len(model.log_prior)))]
+    matrices = model.encode(batch)
+    parts += [block.parameters.contributions(matrices[block.name]) for block in model.blocks]
+    return bounded(np.concatenate(parts, axis=1))
 
 
-def left_out(model: Model, batch: Batch, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
-    """The same of counted rows, each as if it had never been counted."""
-    found = []
-    for block, X in model.matrices(batch).items():
-        table, how = model.blocks.tables[block], model.settings[block]
-        columns = table.cells.columns.tolist()
-        lam, bins = how.per_column(len(columns)), how.bins_of(len(columns)).astype(int)
-        for j in range(len(columns)):
-            alone = table.column(j)
-            if not alone.cells.size:  # a column without any value says nothing
-                found.append(np.zeros((batch.n_rows, len(model.log_prior))))
-                continue
-            its = Settings(how.method, lam[j : j + 1], bins=bins[j : j + 1])
-            kind, sums = family(table.family), dict(alone.sums)
-            params = kind.estimate(sums, alone.rows, alone.cells, its)
-            x = np.ascontiguousarray(X[:, [j]])
-            found.append(kind.left_out(params, sums, alone.cells, its, x, y, weight))
-    return bounded(np.stack(found, axis=1))
+def left_out(
+    model: NaiveBayesModel, batch: Batch, y: NDArray[np.intp], weight: FloatArray
+) -> FloatArray:
+    """The evidence of counted rows, each as if it had never been counted."""
+    matrices = model.encode(batch)
+    parts = [
+        block.parameters.leave_one_out_by_column(matrices[block.name], y, weight)
+        for block in model.blocks
+    ]
+    return bounded(np.concatenate(parts, axis=1))
 
 
 def bounded(evidence: FloatArray) -> FloatArray:

@@ -21,7 +21,7 @@ from deciban.ensemble.terms import Terms
 from deciban.ensemble.trees import Grown
 from deciban.ensemble.weighing import Read
 from deciban.ensemble.words import Words
-from deciban.naive_bayes.model import Model as Counted
+from deciban.naive_bayes.model import NaiveBayesModel as Counted
 from deciban.naive_bayes.parts import Part
 from deciban.naive_bayes.texts import strings
 from deciban.schema import Schema

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +17,10 @@ from deciban.ensemble.margins import FloatArray
 from deciban.ensemble.report import Report
 from deciban.ensemble.terms import Terms
 from deciban.ensemble.words import Words
-from deciban.naive_bayes.model import Model as Counted
+from deciban.families.piece import Piece
+from deciban.labels import Labels
+from deciban.models.protocol import WordContribution
+from deciban.naive_bayes.model import NaiveBayesModel as Counted
 from deciban.schema import Schema
 from deciban.sources.columns import Batch
 from deciban.stats.counts import Counts
@@ -40,6 +44,26 @@ class Model:
     report: Report
     texts: tuple[Words, ...] = ()
 
+    kind = "BayesClassifier"
+    additive = False
+
+    @property
+    def classes(self) -> Labels:
+        """The classes, in order."""
+        return self.counts.classes
+
+    def pieces(self) -> Sequence[Piece]:
+        """What each value says by itself."""
+        return self.counted.pieces()
+
+    def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
+        """The known phrases of a text in their places."""
+        return ()
+
+    def expected_word_contributions(self) -> dict[str, FloatArray]:
+        """None are expected."""
+        return {}
+
     @property
     def counts(self) -> Counts:
         """The table of counts behind the evidence."""
@@ -53,7 +77,7 @@ class Model:
         trees = self.terms.forest.constants(n_classes) if n_classes > 1 else np.zeros(1)
         return np.asarray(self.terms.constants + trees + said)
 
-    def fill_joint(self, batch: Batch, out: FloatArray) -> None:
+    def log_joint(self, batch: Batch, out: FloatArray) -> None:
         """Write the margin of every row and class: some rows at a time, on all cores."""
 
         def work(rows: slice) -> None:
@@ -72,7 +96,7 @@ class Model:
             terms.forest.add(self.columns.cells(numbers, codes), out)
         if self.pairs is not None:
             said = np.empty_like(out)
-            self.pairs.fill_joint(batch, said)
+            self.pairs.log_joint(batch, said)
             out += terms.pairs * said
         for words in self.texts:
             out += words.margins(batch)
@@ -91,7 +115,7 @@ class Model:
         names = (*self.schema.numbers, *self.schema.categories)
         return np.array([self._homes[name] for name in names], dtype=np.intp)
 
-    def explain(self, batch: Batch) -> FloatArray:
+    def contributions(self, batch: Batch) -> FloatArray:
         """Each column's part of the margins, (rows, columns, classes).
 
         A product's part is halved between its two numbers; what a split of a
@@ -117,7 +141,7 @@ class Model:
             out[:, self._homes[name]] += said[:, j]
         if self.pairs is not None:
             own = [j for j, column in enumerate(self.schema.columns) if not column.texts]
-            out[:, own] += terms.pairs * self.pairs.explain(batch)
+            out[:, own] += terms.pairs * self.pairs.contributions(batch)
         for words in self.texts:
             out[:, self.schema.names.index(words.name)] += words.margins(batch)
         return out

@@ -43,4 +43,4 @@ def learn(schema: Schema, part: Part, seen: Part, limit: int) -> Model | str:
 
 def judged(model: Model, batch: Batch, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
     """The margins of counted rows, each as if it had never been counted."""
-    return model.believed(*model.left_out(batch, y, weight))
+    return model.believed(*model.leave_one_out(batch, y, weight))

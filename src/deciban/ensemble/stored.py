@@ -30,7 +30,7 @@ from deciban.files import Stored
 from deciban.files.document import field, only
 from deciban.labels import Labels
 from deciban.naive_bayes import stored as counted_files
-from deciban.naive_bayes.model import Model as Counted
+from deciban.naive_bayes.model import NaiveBayesModel as Counted
 from deciban.schema import Schema
 from deciban.stats.counts import Counts
 from deciban.text import Tokenizer
@@ -108,7 +108,7 @@ def from_stored(stored: Stored) -> Model:
     texts = _texts(about, schema, dict(stored.labels), arrays, len(counted.counts.classes))
     if arrays:
         raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
-    _ = counted.params  # what cannot be estimated is noticed now
+    counted.estimate()  # what cannot be estimated is noticed now
     report = _report(field(about, "report", dict))
     return Model(schema, counted, pairs, columns, terms, report, texts)
 

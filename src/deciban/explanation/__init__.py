@@ -12,7 +12,7 @@ from deciban.explanation.counterfactual import Change, Counterfactual
 from deciban.explanation.curve import Curve
 from deciban.explanation.explainable import Explainable
 from deciban.explanation.explained import Explanation, Part, Term
-from deciban.explanation.importance import Importance, Weight, weighed
+from deciban.explanation.importance import Importance, Weight, expected_evidence, weighed
 from deciban.explanation.nomogram import Nomogram, Scale
 from deciban.explanation.weights import DECIBANS, decibans, position
 from deciban.families.piece import Piece
@@ -33,6 +33,7 @@ __all__ = [
     "Term",
     "Weight",
     "decibans",
+    "expected_evidence",
     "position",
     "weighed",
 ]

@@ -49,7 +49,7 @@ class Explanations(Sequence[Explanation]):
     @property
     def decibans(self) -> FloatArray:
         """Decibans of every feature for each row's answer, (rows, features)."""
-        return scores.between(self.evidence, self.answer, self.runner_up)
+        return scores.differences(self.evidence, self.answer, self.runner_up)
 
     @property
     def total(self) -> FloatArray:
@@ -144,7 +144,7 @@ def best_two(probabilities: FloatArray) -> tuple[Codes, Codes]:
 def posterior(prior: FloatArray, evidence: FloatArray) -> FloatArray:
     """``P(c | x)`` of every row from decibans against one class; NaN where one is impossible."""
     with np.errstate(invalid="ignore", over="ignore"):
-        log = scores.added_up(evidence, prior) / DECIBANS
+        log = scores.sum_contributions(evidence, prior) / DECIBANS
         log -= log.max(axis=1, keepdims=True)
         odds = np.exp(log)
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))

@@ -69,7 +69,7 @@ def curve(piece: Piece, classes: NDArray[Any], at: int | None, level: float) -> 
     """The curve of a piece; ``at`` is the class compared with."""
     if not 0.0 < level < 1.0:
         raise ParameterError(f"level must be between 0 and 1, got {level!r}.", hint="try 0.95")
-    said = decibans(piece.said, at)
+    said = decibans(piece.log_likelihood, at)
     low, high = _band(piece, said, at, level)
     labels = tuple(classes.tolist())
     return Curve(

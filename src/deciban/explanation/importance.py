@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from deciban.errors import InputError
 from deciban.explanation.weights import decibans
 from deciban.families.piece import Piece
+from deciban.models.protocol import Model
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -102,6 +103,15 @@ class Importance(Sequence[Weight]):
         return html.importance(self)
 
 
+def expected_evidence(model: Model) -> dict[str, FloatArray]:
+    """``P(c) E[W_c]`` by column of a model, (classes,): pieces and texts; others say nothing."""
+    prior = np.exp(model.log_prior - np.logaddexp.reduce(model.log_prior))
+    expected = weighed(model.pieces(), prior, model.schema.names)
+    for name, contribution in model.expected_word_contributions().items():
+        expected[name] = prior * np.diagonal(decibans(contribution))
+    return expected
+
+
 def weighed(
     pieces: Iterable[Piece], prior: FloatArray, names: Iterable[str] = ()
 ) -> dict[str, FloatArray]:
@@ -115,5 +125,5 @@ def weighed(
 
 def _expected(piece: Piece) -> FloatArray:
     with np.errstate(invalid="ignore"):
-        each = piece.share * decibans(piece.said)
+        each = piece.share * decibans(piece.log_likelihood)
     return np.asarray(np.where(piece.share > 0, each, 0.0).sum(axis=0))

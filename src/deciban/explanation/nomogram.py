@@ -147,7 +147,7 @@ def nomogram(
 def _pair(piece: Piece, a: int, b: int) -> FloatArray:
     """Decibans for a against b; what is impossible would have no place on paper."""
     with np.errstate(invalid="ignore"):
-        of = DECIBANS * (piece.said[:, a] - piece.said[:, b])
+        of = DECIBANS * (piece.log_likelihood[:, a] - piece.log_likelihood[:, b])
     if not np.isfinite(of).all():
         raise InputError(
             f"a value of {piece.name!r} excludes a class: no scale can show that.",

@@ -33,7 +33,7 @@ def decibans(log_likelihood: FloatArray, against: int | None = None) -> FloatArr
     array([20., 10.,  0.])
     """
     if against is not None:
-        return scores.compared(log_likelihood, against, DECIBANS)
+        return scores.compare(log_likelihood, against, DECIBANS)
     if log_likelihood.shape[-1] == 2:
         other = log_likelihood[..., ::-1]
     else:

@@ -6,53 +6,47 @@ number of rows of class c that have column j, and ``n_c`` that of all its rows.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deciban.errors import InputError
-from deciban.families import bag
-from deciban.families.bag import Linear, add, count, explain, same, subtract
-from deciban.families.discrete import FloatArray, log_shares, more_than, pseudo_count
+from deciban.families.discrete import log_shares
+from deciban.families.linear_bag import BagFamily, LinearParameters
+from deciban.families.piece import Piece, dirichlet_draws
 from deciban.families.settings import Settings
-from deciban.labels import Labels
-from deciban.stats.cells import Cells
-
-__all__ = [
-    "add",
-    "check",
-    "count",
-    "estimate",
-    "explain",
-    "impossible",
-    "same",
-    "subtract",
-]
+from deciban.stats.amounts import PRESENCES, amount_of
+from deciban.stats.statistic import FloatArray
+from deciban.stats.table import Table
 
 
-def check(X: Any, columns: Labels) -> None:
-    """Amounts are 0 or 1."""
-    bag.check(X, columns)
-    values = X.data if hasattr(X, "indptr") else X
-    good = (values == 0) | (values == 1)
-    bag.refuse(X, columns, good, InputError, "0 or 1", "use x > 0 for presence")
+class Bernoulli(BagFamily):
+    """The family of Bernoulli bags."""
+
+    name = "bernoulli"
+    shape = "bernoulli"
+    statistic = PRESENCES
+
+    def estimate(self, table: Table, settings: Settings) -> LinearParameters:
+        """``log P(x_j = 1 | c)`` and ``log P(x_j = 0 | c)``, by the chosen method."""
+        extra = settings.pseudo_counts(table.cells.size)
+        tables = np.empty((2, table.cells.size, len(table.rows)))
+        for c, amount in enumerate(amount_of(table)):  # class by class: no copies of a large table
+            present = np.maximum(amount + extra, 0.0)
+            absent = np.maximum(table.rows[c] - amount + extra, 0.0)
+            for out, part in zip(tables, (present, absent), strict=True):
+                out[:, c] = log_shares(part, present + absent, 2)
+        present, absent = tables
+        return LinearParameters(present, absent, partial(_curve, table, tables, extra))
 
 
-def impossible(
-    left: dict[str, Any], whole: dict[str, Any], rows: FloatArray, cells: Cells
-) -> NDArray[np.bool_]:
-    """Fewer than no row, or more than all of them, with a column."""
-    return np.asarray((left["amount"] < 0) | more_than(left["amount"], rows))
+def _curve(table: Table, tables: FloatArray, extra: FloatArray, column: int) -> Piece:
+    """What absence and presence of a column say."""
+    log = np.stack([tables[1][column], tables[0][column]])
+    some = amount_of(table)[:, column]
+    counts = np.stack([table.rows - some, some])
+    draws = dirichlet_draws(counts, float(extra[column]))
+    names = ("absent", "present")
+    return Piece("", "", "category", (0.0, 1.0), log, np.exp(log), counts, draws, names=names)
 
 
-def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Linear:
-    """``log P(x_j = 1 | c)`` and ``log P(x_j = 0 | c)``, by the chosen method."""
-    extra = pseudo_count(settings.method, settings.per_column(cells.size))
-    tables = np.empty((2, cells.size, len(rows)))
-    for c, amount in enumerate(sums["amount"]):  # class by class: a large table has no copies
-        present = np.maximum(amount + extra, 0.0)
-        absent = np.maximum(rows[c] - amount + extra, 0.0)
-        for table, part in zip(tables, (present, absent), strict=True):
-            table[:, c] = log_shares(part, present + absent, 2)
-    return Linear(*tables)
+BERNOULLI = Bernoulli()

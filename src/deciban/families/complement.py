@@ -4,44 +4,53 @@ Rennie et al. (2003): with ``m_{c,j}`` the amount of column j outside class c,
 the weight of column j for class c is ``-log((m_{c,j} + lam) / (m_c + sum_j lam))``,
 divided by the sum of these weights over the columns when normalised. The
 counts are those of the multinomial family; the scores are weights, not
-log-probabilities. Without smoothing, a column that no other class has would
+log probabilities. Without smoothing, a column that no other class has would
 weigh infinitely much: it weighs as much as the smallest share a float can hold.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from deciban.families.bag import Linear, add, check, count, explain, impossible, same, subtract
-from deciban.families.discrete import FloatArray, log_shares, pseudo_count
+from deciban.families.discrete import log_shares
+from deciban.families.linear_bag import BagFamily, LinearParameters, amount_curve
 from deciban.families.settings import Settings
-from deciban.stats.cells import Cells
-
-__all__ = [
-    "add",
-    "check",
-    "count",
-    "estimate",
-    "explain",
-    "impossible",
-    "same",
-    "subtract",
-]
+from deciban.stats.amounts import AMOUNTS, amount_of
+from deciban.stats.table import Table
 
 #: What a column that no other class has counts as: the logarithm of the smallest float.
-SMALLEST = np.log(np.finfo(np.float64).tiny)
+MIN_LOG_SHARE = np.log(np.finfo(np.float64).tiny)
 
 
-def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Linear:
-    """The complement weight of every column and class."""
-    extra = pseudo_count(settings.method, settings.per_column(cells.size))
-    whole = sums["amount"].sum(axis=0)
-    weight = np.empty((cells.size, len(rows)))
-    for c, amount in enumerate(sums["amount"]):  # class by class: a large table has no copies
-        others = np.maximum(whole - amount + extra, 0.0)
-        share = np.maximum(log_shares(others, others.sum(), cells.size), SMALLEST)
-        total = share.sum() if settings.normalise else -1.0
-        weight[:, c] = share / (total or 1.0)
-    return Linear(weight)
+@dataclass(frozen=True, eq=False)
+class ComplementSettings(Settings):
+    """Settings of complement bags: whether weights are divided by their sum."""
+
+    normalise: bool = False
+
+
+class Complement(BagFamily):
+    """The family of complement bags."""
+
+    name = "complement"
+    shape = "complement"
+    statistic = AMOUNTS
+
+    def estimate(self, table: Table, settings: Settings) -> LinearParameters:
+        """The complement weight of every column and class."""
+        size, counts = table.cells.size, amount_of(table)
+        extra, whole = settings.pseudo_counts(size), counts.sum(axis=0)
+        normalise = isinstance(settings, ComplementSettings) and settings.normalise
+        weight = np.empty((size, len(table.rows)))
+        for c, amount in enumerate(counts):  # class by class: a large table has no copies
+            others = np.maximum(whole - amount + extra, 0.0)
+            share = np.maximum(log_shares(others, others.sum(), size), MIN_LOG_SHARE)
+            total = share.sum() if normalise else -1.0
+            weight[:, c] = share / (total or 1.0)
+        return LinearParameters(weight, unit_curve=partial(amount_curve, table, weight))
+
+
+COMPLEMENT = Complement()

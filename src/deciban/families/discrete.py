@@ -1,4 +1,4 @@
-"""Logarithms of probabilities of discrete values, by all three methods.
+"""Discrete values: log shares by all three methods, smoothing by empirical Bayes, loss alone.
 
 For counts ``N_a`` of the values ``a = 1..S`` with ``n = sum N_a``, under the
 prior Dirichlet(lam, ..., lam):
@@ -19,24 +19,17 @@ and all values are alike: ``1 / S``, the limit of a vanishing ``lam``.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.settings import Method
-from deciban.stats import rounding
+from deciban.stats.sparse import SparseSum
 
 FloatArray = NDArray[np.float64]
 
-
-def pseudo_count(method: Method, lam: FloatArray | float) -> Any:
-    """What the method adds to every count.
-
-    >>> pseudo_count("map", 3.0)
-    2.0
-    """
-    return {"ml": 0.0 * lam, "map": lam - 1.0, "bayes": lam}[method]
+#: The smoothings that are tried, from next to nothing to a strong pull towards equal shares.
+SMOOTHING_GRID = np.exp(np.linspace(np.log(0.02), np.log(20.0), 29))
+#: A row that a class cannot have costs this many nats.
+MAX_ROW_LOSS = 700.0
 
 
 def log_shares(amount: FloatArray, total: FloatArray, size: FloatArray | float) -> FloatArray:
@@ -52,16 +45,70 @@ def log_shares(amount: FloatArray, total: FloatArray, size: FloatArray | float) 
     return np.where(total > 0, out, -np.log(np.maximum(size, 1.0)))
 
 
-def subtract(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
-    """Count by count."""
-    return {name: rounding.difference(whole[name], part[name]) for name in whole}
+def empirical_smoothing(amount: FloatArray | SparseSum) -> float:
+    """The ``lam`` under which the counts (classes, values) are likeliest; 1 if any is.
+
+    Each class's shares are drawn from a symmetric Dirichlet(lam): empirical Bayes.
+
+    >>> round(empirical_smoothing(np.array([[50.0, 50], [51, 49]])), 1)   # alike: pull hard
+    20.0
+    >>> round(empirical_smoothing(np.array([[99.0, 1], [1, 99]])), 1)     # apart: let them be
+    0.2
+    """
+    from scipy.special import gammaln
+
+    size = amount.shape[1]
+    if isinstance(amount, SparseSum):
+        (values, times), whole = amount.distinct(), amount.by_class
+    else:
+        (values, times), whole = np.unique(amount, return_counts=True), amount.sum(axis=1)
+    if size < 2 or not values.any():
+        return 1.0
+    lam = SMOOTHING_GRID[:, None]
+    cells = (gammaln(values + lam) - gammaln(lam)) @ times
+    totals = (gammaln(size * lam) - gammaln(whole + size * lam)).sum(axis=1)
+    return float(SMOOTHING_GRID[int(np.argmax(cells + totals))])
 
 
-def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    """Whether all counts are equal."""
-    return all(rounding.same(a[name], b[name]) for name in a)
+def categorical_loss(amount: FloatArray, lam: float, class_weight: FloatArray) -> float:
+    """The leave-one-out loss, in nats a row, of a categorical column used alone.
+
+    ``amount`` are its counts, (classes, values).
+    """
+    own, value = np.nonzero(amount)
+    times, size, total = amount[own, value], amount.shape[1], amount.sum(axis=1)
+    one = one_row(times)
+    rest = total[own] - one
+    rest = np.where(rest > 1e-9 * one, rest, 0.0)  # rounding of fractional weights is no row
+    log_likelihood = log_shares(amount.T + lam, total + size * lam, size)[value]
+    left = log_shares(times - one + lam, rest + size * lam, size)
+    log_likelihood[np.arange(len(own)), own] = left
+    return loss_alone(log_likelihood, own, times, class_weight)
 
 
-def more_than(amount: FloatArray, rows: FloatArray) -> NDArray[np.bool_]:
-    """Where more is counted, (classes, ...), than there are rows."""
-    return np.asarray(amount > (1 + rounding.ROUNDING) * rows[:, None])
+def one_row(times: FloatArray) -> FloatArray:
+    """The weight of one row of many that are alike: 1, or all there is."""
+    return np.minimum(times, 1.0)
+
+
+def loss_alone(
+    log_likelihood: FloatArray,
+    own: NDArray[np.intp],
+    times: FloatArray,
+    class_weight: FloatArray,
+) -> float:
+    """Mean negative log posterior of the true class, each row taken out of the prior as well.
+
+    ``log_likelihood``, (values, classes), leaves one row of each value out of its ``own`` class;
+    ``times`` are the rows that have the value, ``class_weight`` the rows of each class.
+    """
+    if not len(own):
+        return float(np.inf)
+    rows = np.arange(len(own))
+    joint = log_likelihood + np.log(class_weight + 1.0)
+    left = np.maximum(class_weight[own] - one_row(times), 0.0)
+    joint[rows, own] = log_likelihood[rows, own] + np.log(left + 1.0)
+    top = joint.max(axis=1)
+    with np.errstate(invalid="ignore"):
+        loss = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) - joint[rows, own]
+    return float(np.minimum(np.nan_to_num(loss, nan=np.inf), MAX_ROW_LOSS) @ times / times.sum())

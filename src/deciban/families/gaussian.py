@@ -1,9 +1,5 @@
 """Numeric columns as normal distributions, one per class.
 
-The sums are exact (see :mod:`deciban.stats.exact`): ``n``, ``sum x`` and
-``sum x**2`` of the values that are not missing. Mean and variance are
-computed from them without cancellation, at any offset and scale.
-
 =========  ==============================  =========================================
 method     prediction rule                 parameters
 =========  ==============================  =========================================
@@ -15,202 +11,274 @@ method     prediction rule                 parameters
 
 The prior is normal-inverse-gamma and worth ``lam`` rows that look like the
 whole column: ``m_0`` its mean, ``k_0 = lam``, ``a_0 = lam / 2`` and
-``b_0 = lam / 2`` times its variance.
+``b_0 = lam / 2`` times its variance. The sums are exact (:mod:`deciban.stats.moments`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import InputError, MissingValueError
-from deciban.families.discrete import FloatArray, more_than
-from deciban.families.settings import Settings
-from deciban.kernels import exact, gaussian
+from deciban.errors import InputError
+from deciban.families.discrete import loss_alone, one_row
+from deciban.families.piece import (
+    Piece,
+    density_shares,
+    normal_draws,
+    seen_points,
+    spaced_points,
+)
+from deciban.families.protocol import Candidate, ColumnCounts, Parameters
+from deciban.families.settings import Method, Settings, check_amount
+from deciban.families.soft import SoftBlock, count_softly
+from deciban.kernels import gaussian as kernel
 from deciban.kernels.gamma import log_gamma
-from deciban.labels import Labels
+from deciban.stats.categories import count_of
 from deciban.stats.cells import Cells
-from deciban.stats.exact import ExactSum, deviation
-from deciban.stats.rounding import ROUNDING
+from deciban.stats.exact import ExactSum
+from deciban.stats.histogram import grid_of
+from deciban.stats.moments import (
+    MOMENTS,
+    NAMES,
+    MeanAndSpread,
+    MeanAndVariance,
+    exact_sums,
+    mean_and_spread,
+    pool_classes,
+)
+from deciban.stats.statistic import Codes, FloatArray, Sums
+from deciban.stats.table import Table
 
-#: With more classes, the faster way of counting would need too much memory.
-MOST_CLASSES = 1 << 12
-#: The kernel counts no more rows at once: its sums of squares would not fit.
-MOST_ROWS = 1 << 22
-#: Sums that should be equal differ by less than this share after many decays.
-DUST = 2.0**-400
 #: A row that leaves less than this share of the spread is taken away exactly.
-CANCELLED = 1e-3
-_NAMES = ("n", "total", "squares")
+CANCELLED_SHARE = 1e-3
+#: The prior of a column whose smoothing is not stated is worth this many rows.
+DEFAULT_PRIOR_ROWS = 1.0
+#: The loss of a column alone is measured on fewer than this many values of all classes.
+MAX_VALUES_TRIED = 1 << 14
+#: In EM a prior is worth this many rows at least: without one, J has no maximum.
+MIN_PRIOR_ROWS = 0.01
+#: In EM a column whose variance is less than this share of its mean's square holds one value.
+CONSTANT_VARIANCE = 1e-20
 
 
 @dataclass(frozen=True, eq=False)
-class Params:
-    """Location, 1 / scale**2 and log-density at the centre, (columns, classes).
+class GaussianSettings(Settings):
+    """Settings of normal columns: ``floor`` is added to every variance, ``shared`` is one for all.
 
-    ``df`` is None for normal distributions. A class without data in a column is
-    taken to look like the whole column, and a column without data says nothing.
+    >>> GaussianSettings("ml", floor=-1.0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ParameterError: floor must be a number >= 0, got -1.0. Hint: it is added to ...
     """
+
+    floor: float = 0.0
+    shared: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_amount("floor", self.floor, "it is added to every variance")
+
+
+class Density(NamedTuple):
+    """Location, 1 / scale**2 and log density at the centre; ``df`` is None for normal ones."""
 
     mean: FloatArray
     precision: FloatArray
     constant: FloatArray
     df: FloatArray | None = None
 
+    def log(self, x: FloatArray) -> FloatArray:
+        """The log density at x."""
+        with np.errstate(over="ignore"):  # as far away as can be: minus infinity
+            distance = (x - self.mean) ** 2 * self.precision
+        if self.df is None:
+            return np.asarray(self.constant - distance / 2)
+        return np.asarray(self.constant - (self.df + 1) / 2 * np.log1p(distance / self.df))
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianParameters:
+    """The densities of every column, (columns, classes), and what they were estimated from.
+
+    A class without data in a column is taken to look like the whole column, and a column
+    without data says nothing.
+    """
+
+    table: Table
+    settings: GaussianSettings
+    moments: MeanAndSpread
+    density: Density
+
+    @property
+    def mean(self) -> FloatArray:
+        """The location of each column and class."""
+        return self.density.mean
+
+    @property
+    def precision(self) -> FloatArray:
+        """One over the squared scale of each column and class."""
+        return self.density.precision
+
     @property
     def n_columns(self) -> int:
         """How many columns a row has."""
-        return len(self.mean)
+        return len(self.density.mean)
+
+    def add(self, X: FloatArray, out: FloatArray) -> None:
+        """Add the log density of every row; a missing value adds nothing."""
+        mean, precision, constant, df = self.density
+        if df is None:
+            work = np.zeros(64 * X.shape[1])
+            kernel.add_normal(X, mean, precision, constant, work, out)
+        else:
+            kernel.add_student(X, mean, precision, constant, df, out)
+
+    def contributions(self, X: FloatArray) -> FloatArray:
+        """The log density of each column under every class; 0 for a missing value."""
+        return np.where(np.isnan(X)[:, :, None], 0.0, self.density.log(X[:, :, None]))
+
+    def add_contributions(self, X: FloatArray, at: NDArray[np.intp], out: FloatArray) -> None:
+        """Add the log density of column j to column ``at[j]`` of out, (rows, columns, classes)."""
+        each = self.contributions(X)
+        for j, place in enumerate(at.tolist()):
+            out[:, place] += each[:, j]
+
+    def entries(self, values: FloatArray, columns: NDArray[np.intp]) -> FloatArray:
+        """The log density of single values of some columns, (values, classes)."""
+        parts = (None if part is None else part[columns] for part in self.density)
+        density = Density(*parts).log(values[:, None])  # type: ignore[arg-type]
+        return np.where(np.isnan(values)[:, None], 0.0, density)
+
+    def leave_one_out(self, X: FloatArray, y: Codes, weight: FloatArray) -> FloatArray:
+        """Log densities, (rows, classes), with each row taken away from its class.
+
+        The row's own class loses it, and so does the whole column, whose mean and
+        variance are every class's prior.
+        """
+        return np.asarray(self.leave_one_out_by_column(X, y, weight).sum(axis=1))
+
+    def leave_one_out_by_column(self, X: FloatArray, y: Codes, weight: FloatArray) -> FloatArray:
+        """Log densities of each column, (rows, columns, classes), each row taken away."""
+        out = np.zeros((*X.shape, self.density.mean.shape[1]))
+        for j, lam in enumerate(self.settings.per_column(X.shape[1]).tolist()):
+            known = np.flatnonzero(~np.isnan(X[:, j]))
+            sums, x = self.table.column(j).sums, X[known, j]
+            out[known, j] = leave_out(sums, lam, self.settings, x, y[known], weight[known])
+        return out
+
+    def curve(self, column: int, seen: Table | None = None) -> Piece:
+        """The log density at points that were seen, or within three standard deviations."""
+        one = self.table.column(column)
+        n, mean, spread = (part[:, 0] for part in mean_and_spread(one.sums))
+        if seen is None:
+            deviation = np.sqrt(spread / np.where(n > 0, n, 1.0) + self.settings.floor)
+            x, rows = spaced_points(mean, deviation), None
+        else:
+            x, rows = seen_points(grid_of(seen).middles(0), count_of(seen))
+        density = Density(*(None if p is None else p[column] for p in self.density))  # type: ignore[arg-type]
+        log = density.log(x[:, None])
+        draws = normal_draws(x, n, mean, spread)
+        values = tuple(x.tolist())
+        return Piece("", "", "number", values, log, density_shares(log, x), rows, draws)
 
 
-def check(X: FloatArray, columns: Labels) -> None:
-    """Numbers are finite, or NaN for a missing value."""
-    infinite = np.isinf(X)
-    if infinite.any():
-        row, column = divmod(int(np.argmax(infinite)), X.shape[1])
-        _refuse_infinity(X[row, column], columns[column])
+class Gaussian:
+    """The family of normal columns."""
+
+    name = "gaussian"
+    shape = "gaussian"
+    statistic = MOMENTS
+
+    def applies(self, column: ColumnCounts) -> bool:
+        """To numbers and times whose histogram is kept as well."""
+        return column.kind in ("numeric", "time")
+
+    def candidates(self, column: ColumnCounts, smoothing: float | None) -> Iterable[Candidate]:
+        """A prior worth one row, or as many as stated."""
+        return [Candidate(DEFAULT_PRIOR_ROWS if smoothing is None else smoothing)]
+
+    def loss_alone(self, column: ColumnCounts, candidate: Candidate) -> float:
+        """The leave-one-out loss of the column used alone; values are the histogram's keys."""
+        own, key, times, x = keys_of(column.tables["histogram"], MAX_VALUES_TRIED)
+        sums, lam = column.tables["moments"].sums, candidate.smoothing
+        try:
+            how = GaussianSettings("bayes", lam)
+            log_likelihood = leave_out(sums, lam, how, x[key], own, one_row(times))
+        except InputError:  # squares that fit no float
+            return float(np.inf)
+        return loss_alone(log_likelihood, own, times, column.class_weight)
+
+    def settings(self, method: Method, candidates: Sequence[Candidate]) -> GaussianSettings:
+        """The worth of each column's prior."""
+        return GaussianSettings(method, np.array([c.smoothing for c in candidates]))
+
+    def estimate(self, table: Table, settings: Settings) -> GaussianParameters:
+        """Normal or Student's t parameters of every column and class."""
+        how = settings if isinstance(settings, GaussianSettings) else _plain(settings)
+        moments = mean_and_spread(table.sums)
+        moments = share_variance(moments) if how.shared else moments
+        lam = 0.0 if how.method == "ml" else how.per_column(table.cells.size)
+        needed = np.any(lam) or not moments.n.all()
+        prior = pool_classes(table.sums) if needed else MeanAndVariance(np.zeros(1), np.zeros(1))
+        known = np.asarray(exact_sums(table.sums)[0].nonzero().any(axis=0))
+        density = _transpose(_fit(moments, prior, lam, how), known)
+        return GaussianParameters(table, how, moments, density)
+
+    def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
+        """Bell curves at the mode of their posterior; a column of one value says nothing."""
+        pooled = pool_classes(whole.sums)
+        keep = pooled.var > CONSTANT_VARIANCE * pooled.mean**2
+        columns = np.flatnonzero(keep)
+        some = table.select(np.ones(len(table.rows), dtype=bool), keep)
+        prior = MeanAndVariance(pooled.mean[columns], pooled.var[columns])
+        lam = np.maximum(settings.per_column(len(keep))[columns], MIN_PRIOR_ROWS)
+        objective = partial(_soft_objective, some, prior, lam)
+        how = GaussianSettings("map", lam)
+        return SoftBlock(
+            GAUSSIAN, some, how, objective, count_softly(some),
+            lambda X: np.ascontiguousarray(X[:, columns]),
+        )  # fmt: skip
+
+    def describe(self, candidate: Candidate) -> str:
+        """The model of a column in a few words."""
+        return "bell curve"
 
 
-def _refuse_infinity(value: float, column: object) -> None:
-    raise MissingValueError(
-        f"X has {value} (infinity) in column {column!s}.",
-        hint="replace it by a large finite number, or by NaN for missing",
-    )
+GAUSSIAN = Gaussian()
 
 
-def count(
-    X: FloatArray, y: NDArray[np.intp], n_classes: int, weight: FloatArray | None, cells: Cells
-) -> dict[str, Any]:
-    """``n``, ``sum x`` and ``sum x**2`` per class and column, exactly; NaN is skipped."""
-    sums: dict[str, Any] = {}
-    for start in range(0, max(len(X), 1), MOST_ROWS):
-        part = slice(start, start + MOST_ROWS)
-        some = None if weight is None else weight[part]
-        more = _counted(X[part], y[part], n_classes, some, cells)
-        sums = {name: sums[name] + more[name] for name in sums} or more
-    return sums
+def _plain(settings: Settings) -> GaussianSettings:
+    return GaussianSettings(settings.method, settings.smoothing)
 
 
-def _counted(
-    X: FloatArray, y: NDArray[np.intp], n_classes: int, weight: FloatArray | None, cells: Cells
-) -> dict[str, Any]:
-    if weight is None and n_classes > MOST_CLASSES:
-        weight = np.ones(len(y))
-    parts: list[Any]
-    if weight is None:
-        infinite, *parts = exact.moments(X, y, n_classes)
-    else:
-        infinite, *parts = exact.weighted_moments(X, y, weight, n_classes)
-    if infinite >= 0:
-        row, column = divmod(infinite, X.shape[1])
-        _refuse_infinity(X[row, column], cells.columns[column])
-    digits, bases = parts[::2], parts[1::2]
-    sums = [ExactSum(some, base).carried() for some, base in zip(digits, bases, strict=True)]
-    return dict(zip(_NAMES, sums, strict=True))
+def keys_of(
+    table: Table, max_values: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp], FloatArray, FloatArray]:
+    """The class, key and weight of what a histogram holds, evenly thinned; and the keys' values."""
+    amount = count_of(table)
+    own, key = np.nonzero(amount)
+    own, key = (np.ascontiguousarray(at[:: 1 + len(own) // max_values]) for at in (own, key))
+    return own, key, amount[own, key], grid_of(table).middles(0)
 
 
-def subtract(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
-    """Sum by sum; all are zero where only the rounding of weights is left of n."""
-    left = {name: whole[name] - part[name] for name in whole}
-    dust = _dust(left, whole)
-    return {name: some.zeroed(dust) for name, some in left.items()} if dust.any() else left
-
-
-def _dust(difference: dict[str, Any], whole: dict[str, Any]) -> NDArray[np.bool_]:
-    """Where a difference of all three sums is not nothing, but no more than rounding.
-
-    Whole weights leave nothing at all; fractional ones may leave the last bits.
-    """
-    some = np.any([part.nonzero() for part in difference.values()], axis=0)
-    some &= ~(whole["n"].whole() & difference["n"].whole())
-    if not some.any():
-        return np.asarray(some)
-    n, total, squares = (np.abs(difference[name].floats()) for name in _NAMES)
-    most, sum_, scale = (np.abs(whole[name].floats()) for name in _NAMES)
-    share = np.where(difference["n"].nonzero(), ROUNDING, DUST)
-    size = np.where(np.isfinite(scale), scale, 0.0)
-    small = total <= share * np.maximum(sum_, np.sqrt(most) * np.sqrt(size))
-    return np.asarray(some & small & (squares <= share * size) & (n <= share * most))
-
-
-def impossible(
-    left: dict[str, Any], whole: dict[str, Any], rows: FloatArray, cells: Cells
-) -> NDArray[np.bool_]:
-    """Less than no data, more than the rows, or squares that no data with this sum can have."""
-    n, total, squares = (left[name] for name in _NAMES)
-    negative = n.negative() | squares.negative()
-    empty = ~n.nonzero() & (total.nonzero() | squares.nonzero())
-    left_over = deviation(n.zeroed(negative), total, squares.zeroed(negative))
-    slack = ROUNDING * np.maximum(deviation(whole["n"], whole["total"], whole["squares"]), 0.0)
-    slack += DUST * np.minimum(n.floats() * squares.floats(), np.finfo(np.float64).max)
-    return np.asarray(negative | empty | more_than(n.floats(), rows) | (left_over < -slack))
-
-
-def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    """Whether the sums are equal: exactly for whole weights, up to rounding otherwise."""
-    difference = {name: a[name] - b[name] for name in _NAMES}
-    some = np.any([part.nonzero() for part in difference.values()], axis=0)
-    return not some.any() or not np.any(some & ~_dust(difference, a))
-
-
-class Moments(NamedTuple):
-    """How many values, their mean, and the sum of squared deviations from it."""
-
-    n: FloatArray
-    mean: FloatArray
-    spread: FloatArray
-
-
-class Prior(NamedTuple):
-    """What a class looks like before it is seen: the whole column."""
-
-    mean: FloatArray
-    var: FloatArray
-
-
-def moments(sums: dict[str, Any]) -> Moments:
-    """``n``, mean and sum of squared deviations from the mean; zeros where n is 0."""
-    n = sums["n"].floats()
-    some = np.where(n > 0, n, 1.0)
-    mean = sums["total"].floats() / some
-    spread = np.maximum(deviation(sums["n"], sums["total"], sums["squares"]), 0.0) / some
-    if not (np.all(np.isfinite(mean)) and np.all(np.isfinite(spread))):
-        raise InputError(
-            "the squares of the values do not fit a float.", hint="divide the column by 1e150"
-        )
-    return Moments(n, mean, spread)
-
-
-def pooled(sums: dict[str, Any]) -> Prior:
-    """Mean and variance of each column over all classes, (columns,)."""
-    n, mean, spread = moments({name: part.total() for name, part in sums.items()})
-    return Prior(mean, spread / np.where(n > 0, n, 1.0))
-
-
-def shared(of: Moments) -> Moments:
-    """The same with one variance per column, within classes, for all of them."""
+def share_variance(of: MeanAndSpread) -> MeanAndSpread:
+    """Moments with one variance per column, within classes, for all of them."""
     n = of.n.sum(axis=0)
     var = of.spread.sum(axis=0) / np.where(n > 0, n, 1.0)
-    return Moments(of.n, of.mean, of.n * var)
+    return MeanAndSpread(of.n, of.mean, of.n * var)
 
 
-def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Params:
-    """Normal or Student's t parameters of every column and class."""
-    of = shared(moments(sums)) if settings.shared else moments(sums)
-    lam = 0.0 if settings.method == "ml" else settings.per_column(cells.size)
-    needed = np.any(lam) or not of.n.all()
-    prior = pooled(sums) if needed else Prior(np.zeros(1), np.zeros(1))
-    known = np.broadcast_to(sums["n"].nonzero().any(axis=0), of.n.shape)
-    return _turned(_fitted(of, prior, lam, settings), known)
-
-
-def _fitted(of: Moments, prior: Prior, lam: FloatArray | float, settings: Settings) -> Params:
-    """Location, precision and constant, in the shape of the moments; without data, the prior."""
+def _fit(
+    of: MeanAndSpread, prior: MeanAndVariance, lam: FloatArray | float, how: GaussianSettings
+) -> Density:
+    """The density in the shape of the moments; without data, that of the prior."""
     n, mean, spread = of
-    lam = 0.0 if settings.method == "ml" else lam
+    lam = 0.0 if how.method == "ml" else lam
     kappa = lam + n
     some = np.where(kappa > 0, kappa, 1.0)
     shift = np.where(np.asarray(lam) > 0, mean - prior.mean, 0.0)
@@ -219,31 +287,28 @@ def _fitted(of: Moments, prior: Prior, lam: FloatArray | float, settings: Settin
         "ml": 2 * b / some,
         "map": b / (kappa / 2 + 1.5),
         "bayes": 2 * b * (kappa + 1) / some**2,
-    }[settings.method]
+    }[how.method]
     centre = np.where(kappa > 0, mean - lam / some * shift, prior.mean)
-    var = np.where(kappa > 0, var, prior.var) + settings.floor
+    var = np.where(kappa > 0, var, prior.var) + how.floor
     precision = 1.0 / np.maximum(var, np.finfo(np.float64).tiny)
-    if settings.method != "bayes":
-        return Params(centre, precision, 0.5 * np.log(precision / (2 * np.pi)))
+    if how.method != "bayes":
+        return Density(centre, precision, 0.5 * np.log(precision / (2 * np.pi)))
     df = np.where(kappa > 0, kappa, 1.0)
-    return Params(centre, precision, _student_constant(df) + 0.5 * np.log(precision), df)
+    return Density(centre, precision, _student_constant(df) + 0.5 * np.log(precision), df)
 
 
-def _turned(fitted: Params, known: NDArray[np.bool_]) -> Params:
+def _transpose(fitted: Density, known: NDArray[np.bool_]) -> Density:
     """From (classes, columns) to (columns, classes); a column that is not known says nothing."""
     # Not zero, nor half of it: an overflowing distance times zero would be NaN.
     least = 2 * np.finfo(np.float64).smallest_subnormal
     precision = np.where(known, fitted.precision, least)
     constant = np.where(known, fitted.constant, 0.0)
-    mean, precision, constant = (
-        np.ascontiguousarray(x.T) for x in (fitted.mean, precision, constant)
-    )
-    df = None if fitted.df is None else np.ascontiguousarray(fitted.df.T)
-    return Params(mean, precision, constant, df)
+    parts = (fitted.mean, precision, constant, fitted.df)
+    return Density(*(None if x is None else np.ascontiguousarray(x.T) for x in parts))  # type: ignore[arg-type]
 
 
 def _student_constant(df: FloatArray) -> FloatArray:
-    """The log-density at the centre of Student's t of scale 1."""
+    """The log density at the centre of Student's t of scale 1."""
     a = df / 2
     near = np.minimum(a, 50.0)
     # Stirling's series: for much data the two logarithms would cancel.
@@ -252,60 +317,49 @@ def _student_constant(df: FloatArray) -> FloatArray:
     return np.asarray(ratio - 0.5 * np.log(np.pi * df))
 
 
-def of_column(sums: dict[str, Any], column: int) -> dict[str, Any]:
-    """The sums of one column."""
-    return {name: part.between(column, column + 1) for name, part in sums.items()}
+def _soft_objective(
+    table: Table, whole: MeanAndVariance, lam: FloatArray, parameters: Parameters
+) -> float:
+    """The part of J of bell curves, whose prior looks like the whole column."""
+    density = cast("GaussianParameters", parameters).density
+    n, mean, spread = mean_and_spread(table.sums)
+    centre, precision = density.mean.T, density.precision.T
+    off = spread + n * (mean - centre) ** 2
+    off += lam * (whole.var + (centre - whole.mean) ** 2)
+    value = (n + lam + 3) / 2 * np.log(precision) - off * precision / 2
+    return float(value.sum() - n.sum() / 2 * np.log(2 * np.pi))
 
 
-def left_out(
-    params: Params,
-    sums: dict[str, Any],
-    cells: Cells,
-    settings: Settings,
-    X: FloatArray,
-    y: NDArray[np.intp],
-    weight: FloatArray,
-) -> FloatArray:
-    """Log-densities, (rows, classes), with each row taken away from its class.
-
-    The row's own class loses it, and so does the whole column, whose mean and
-    variance are every class's prior.
-    """
-    out = np.zeros((len(X), params.mean.shape[1]))
-    for j, lam in enumerate(settings.per_column(cells.size).tolist()):
-        known = np.flatnonzero(~np.isnan(X[:, j]))
-        column = of_column(sums, j)
-        out[known] += column_left_out(column, lam, settings, X[known, j], y[known], weight[known])
-    return out
+# ---------------------------------------------------------------------- leaving one out
 
 
-def column_left_out(
-    sums: dict[str, Any],
+def leave_out(
+    sums: Sums,
     lam: float,
-    settings: Settings,
+    how: GaussianSettings,
     x: FloatArray,
-    own: NDArray[np.intp],
+    own: Codes,
     weight: FloatArray,
 ) -> FloatArray:
-    """The same of one column, whose values are all known; ``sums`` are :func:`of_column`."""
-    totals = {name: part.total() for name, part in sums.items()}
+    """Log densities of one column's known values, (rows, classes), each taken out of its class."""
+    totals = {name: part.total() for name, part in zip(NAMES, exact_sums(sums), strict=True)}
     whole = {name: ExactSum(part.digits[None], part.base) for name, part in totals.items()}
-    rest = _without(whole, moments(whole), x, np.zeros_like(own), weight)
-    prior = Prior(rest.mean, rest.spread / np.where(rest.n > 0, rest.n, 1.0))
-    of = moments(sums)
-    others = Moments(*(part.T for part in of))
-    turned = Prior(prior.mean[:, None], prior.var[:, None])
-    out = _log_density(_fitted(others, turned, lam, settings), x[:, None])
-    less = _fitted(_without(sums, of, x, own, weight), prior, lam, settings)
-    out[np.arange(len(x)), own] = _log_density(less, x)
+    rest = _remove(whole, mean_and_spread(whole), x, np.zeros_like(own), weight)
+    prior = MeanAndVariance(rest.mean, rest.spread / np.where(rest.n > 0, rest.n, 1.0))
+    of = mean_and_spread(sums)
+    others = MeanAndSpread(*(part.T for part in of))
+    by_row = MeanAndVariance(prior.mean[:, None], prior.var[:, None])
+    out = _fit(others, by_row, lam, how).log(x[:, None])
+    less = _fit(_remove(sums, of, x, own, weight), prior, lam, how)
+    out[np.arange(len(x)), own] = less.log(x)
     out[rest.n <= 0] = 0.0  # the only value of the column: without it nothing is known
     return out
 
 
-def _without(
-    sums: dict[str, Any], of: Moments, x: FloatArray, own: NDArray[np.intp], weight: FloatArray
-) -> Moments:
-    """The moments of a column in each row's class when the row is taken away from them again.
+def _remove(
+    sums: Sums, of: MeanAndSpread, x: FloatArray, own: Codes, weight: FloatArray
+) -> MeanAndSpread:
+    """The moments of a column in each row's class when the row is taken away from them.
 
     A row that holds nearly all of the spread would leave rounding in its
     place: such rows, no more than a few a class, are taken from the exact sums.
@@ -314,41 +368,15 @@ def _without(
     left = np.where(n - weight > 1e-9 * weight, n - weight, 0.0)
     some = np.where(left > 0, left, 1.0)
     rest = np.maximum(spread - weight * (x - mean) ** 2 * (n / some), 0.0) * (left > 0)
-    less = Moments(left, np.where(left > 0, mean + (mean - x) * (weight / some), 0.0), rest)
-    bad = np.flatnonzero((rest < CANCELLED * spread) & (left > 0))
+    less = MeanAndSpread(left, np.where(left > 0, mean + (mean - x) * (weight / some), 0.0), rest)
+    bad = np.flatnonzero((rest < CANCELLED_SHARE * spread) & (left > 0))
     if len(bad):
-        gone = count(x[bad, None], np.arange(len(bad)), len(bad), weight[bad], Cells.of_columns(1))
-        had = {name: ExactSum(part.digits[own[bad]], part.base) for name, part in sums.items()}
-        for part, exactly in zip(less, moments(subtract(had, gone)), strict=True):
+        one = Cells.of_columns(1)
+        gone = MOMENTS.count(x[bad, None], np.arange(len(bad)), len(bad), weight[bad], one)
+        had = {
+            name: ExactSum(part.digits[own[bad]], part.base)
+            for name, part in zip(NAMES, exact_sums(sums), strict=True)
+        }
+        for part, exactly in zip(less, mean_and_spread(MOMENTS.subtract(had, gone)), strict=True):
             part[bad] = exactly[:, 0]
     return less
-
-
-def add(params: Params, X: FloatArray, out: FloatArray) -> None:
-    """Add the log-density of every row; a missing value adds nothing."""
-    if params.df is None:
-        work = np.zeros(64 * X.shape[1])
-        gaussian.add_normal(X, params.mean, params.precision, params.constant, work, out)
-    else:
-        gaussian.add_student(X, params.mean, params.precision, params.constant, params.df, out)
-
-
-def explain(params: Params, X: FloatArray) -> FloatArray:
-    """The log-density of each column under every class."""
-    density = _log_density(params, X[:, :, None])
-    return np.where(np.isnan(X)[:, :, None], 0.0, density)
-
-
-def add_each(params: Params, X: FloatArray, at: NDArray[np.intp], out: FloatArray) -> None:
-    """Add the log-density of column j to column ``at[j]`` of out, (rows, columns, classes)."""
-    said = explain(params, X)
-    for j, place in enumerate(at.tolist()):
-        out[:, place] += said[:, j]
-
-
-def _log_density(params: Params, x: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore"):  # as far away as can be: minus infinity
-        distance = (x - params.mean) ** 2 * params.precision
-    if params.df is None:
-        return np.asarray(params.constant - distance / 2)
-    return np.asarray(params.constant - (params.df + 1) / 2 * np.log1p(distance / params.df))

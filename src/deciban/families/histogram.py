@@ -1,9 +1,9 @@
 """Numeric columns as histograms: bins are chosen after counting.
 
-What is counted is every class's weight on the keys of a :class:`Grid`. From
-that table, bins are cut when parameters are estimated, and a bin is then a
-category: its share of each class is smoothed and compared, and the width of a
-bin, being the same under every class, does not matter.
+What is counted is every class's weight on the keys of a grid. From that table,
+bins are cut when parameters are estimated, and a bin is then a category: its
+share of each class is smoothed and compared, and the width of a bin, being the
+same under every class, does not matter.
 
 ``bins`` of the settings, for all columns or for each:
 
@@ -14,128 +14,189 @@ bin, being the same under every class, does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from deciban.families import categorical
-from deciban.families.categorical import impossible, same, subtract
-from deciban.families.discrete import FloatArray
-from deciban.families.gaussian import check
-from deciban.families.settings import Settings
+from deciban.families.categorical import (
+    CategoricalParameters,
+    estimate_shares,
+    soften_shares,
+)
+from deciban.families.discrete import categorical_loss, empirical_smoothing
+from deciban.families.piece import Piece
+from deciban.families.protocol import Candidate, ColumnCounts
+from deciban.families.settings import Method, Settings, check_whole, spread
+from deciban.families.soft import SoftBlock
 from deciban.kernels import histogram as kernel
+from deciban.stats.categories import CATEGORIES, count_of
 from deciban.stats.cells import Cells
-from deciban.stats.cuts import cut_points
-from deciban.stats.grid import MOST, Grid
+from deciban.stats.cuts import EACH, MDL, cut_points
+from deciban.stats.grid import Grid
+from deciban.stats.histogram import HISTOGRAM, count_by_column, grid_of
+from deciban.stats.statistic import Codes, FloatArray
+from deciban.stats.sums import DenseSum
+from deciban.stats.table import Table
 
-__all__ = [
-    "add",
-    "check",
-    "count",
-    "estimate",
-    "explain",
-    "impossible",
-    "left_out",
-    "same",
-    "subtract",
-]
+#: The numbers of bins that are tried.
+BINS_TRIED = (5, 10, 20)
+#: Columns with no more different values are tried with every value by itself.
+MAX_SINGLE_VALUES = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Params:
+class HistogramSettings(Settings):
+    """Settings of binned columns: how each is cut.
+
+    >>> HistogramSettings(bins=5).bins_of(2)
+    array([5, 5])
+    """
+
+    bins: ArrayLike = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole("bins", self.bins, -1, "bins; 0 is every value, -1 minimum description length")
+
+    def bins_of(self, n_columns: int) -> NDArray[np.int64]:
+        """How each column is cut."""
+        stated = np.asarray(self.bins, dtype=np.float64)
+        return spread("bins", stated, n_columns).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class HistogramParameters:
     """The edges between the bins of each column; the bins as categories, counted and estimated."""
 
+    table: Table
     edges: tuple[FloatArray, ...]
-    cells: Cells
-    sums: dict[str, Any]
-    bins: categorical.Params
+    bins: CategoricalParameters
 
     @property
     def n_columns(self) -> int:
         """How many columns a row has."""
         return len(self.edges)
 
+    def add(self, X: FloatArray, out: FloatArray) -> None:
+        """Add ``sum_j log P(bin of x_j | c)``."""
+        self.bins.add(bin_codes(self.edges, X), out)
 
-def tabulate(
-    X: FloatArray,
-    y: NDArray[np.intp],
-    n_classes: int,
-    weight: FloatArray | None,
-    names: Any,
-    drop: Sequence[int] | None = None,
-) -> tuple[Grid, dict[str, Any]]:
-    """The keys that the rows have, and the weight of each class on them.
+    def contributions(self, X: FloatArray) -> FloatArray:
+        """``log P(bin of x_j | c)`` of every column."""
+        return self.bins.contributions(bin_codes(self.edges, X))
 
-    Where it is known that other rows of the table need ``drop`` bits dropped,
-    these rows need not find that out by themselves.
-    """
-    start = [0] * X.shape[1] if drop is None else drop
-    found = [
-        kernel.count(np.ascontiguousarray(X[:, j]), y, weight, n_classes, start[j], MOST)
-        for j in range(X.shape[1])
-    ]
-    grid = Grid(names, tuple(keys for _, keys, _ in found), tuple(drop for drop, _, _ in found))
-    counts = np.concatenate([np.zeros((n_classes, 0)), *(c for _, _, c in found)], axis=1)
-    return grid, {"count": counts}
+    def add_contributions(self, X: FloatArray, at: NDArray[np.intp], out: FloatArray) -> None:
+        """Add ``log P(bin of x_j | c)`` of column j to column ``at[j]`` of out."""
+        self.bins.add_contributions(bin_codes(self.edges, X), at, out)
 
+    def leave_one_out(self, X: FloatArray, y: Codes, weight: FloatArray) -> FloatArray:
+        """Log likelihoods, (rows, classes), each row taken away from its class; the bins stay."""
+        return self.bins.leave_one_out(bin_codes(self.edges, X), y, weight)
 
-def count(
-    X: FloatArray, y: NDArray[np.intp], n_classes: int, weight: FloatArray | None, cells: Cells
-) -> dict[str, Any]:
-    """The weight of each class on the keys of a given grid."""
-    grid, sums = tabulate(X, y, n_classes, weight, cells.columns)
-    out = np.zeros((n_classes, cells.size))
-    np.add.at(out.T, grid.positions(cells), sums["count"].T)
-    return {"count": out}
+    def leave_one_out_by_column(self, X: FloatArray, y: Codes, weight: FloatArray) -> FloatArray:
+        """Log likelihoods of each column, (rows, columns, classes), each row taken away."""
+        return self.bins.leave_one_out_by_column(bin_codes(self.edges, X), y, weight)
+
+    def curve(self, column: int, seen: Table | None = None) -> Piece:
+        """The log share of every bin; its value is the median of the numbers in it."""
+        one = self.table.column(column)
+        edges = self.edges[column]
+        x = _medians(grid_of(one).middles(0), count_of(one).sum(axis=0), edges)
+        piece = self.bins.curve(column)
+        values, ends = tuple(x.tolist()), tuple(edges.tolist())
+        return replace(piece, kind="number", values=values, edges=ends)
 
 
-def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Params:
-    """Cut every column into bins, then estimate their shares as those of categories."""
-    grid = grid_of(cells)
-    rules = settings.bins_of(len(cells.columns)).astype(int).tolist()
-    columns = by_column(sums, cells)
-    cuts = [cut_points(part, rule) for part, rule in zip(columns, rules, strict=True)]
-    edges = tuple(edges_of(grid, j, cut) for j, cut in enumerate(cuts))
-    bins = Cells(cells.columns, tuple(np.arange(len(cut) + 1) for cut in cuts))
-    parts = [binned(part, cut) for part, cut in zip(columns, cuts, strict=True)]
-    table = {"count": np.concatenate([np.zeros((len(rows), 0)), *parts], axis=1)}
-    return Params(edges, bins, table, categorical.estimate(table, rows, bins, settings))
+class HistogramFamily:
+    """The family of binned columns."""
+
+    name = "histogram"
+    shape = "histogram"
+    statistic = HISTOGRAM
+
+    def applies(self, column: ColumnCounts) -> bool:
+        """To every column of numbers."""
+        return self.statistic.name in column.tables
+
+    def candidates(self, column: ColumnCounts, smoothing: float | None) -> Iterable[Candidate]:
+        """5, 10 or 20 bins, and every value by itself where there are few."""
+        count = count_of(column.tables[self.statistic.name])
+        rules = [*BINS_TRIED, EACH] if count.shape[1] <= MAX_SINGLE_VALUES else [*BINS_TRIED]
+        return [self._candidate(count, bins, smoothing) for bins in rules]
+
+    def by_description_length(self, column: ColumnCounts, smoothing: float | None) -> Candidate:
+        """Bins by minimum description length."""
+        count = count_of(column.tables[self.statistic.name])
+        return self._candidate(count, MDL, smoothing)
+
+    def _candidate(self, count: FloatArray, bins: int, smoothing: float | None) -> Candidate:
+        if smoothing is None:
+            smoothing = empirical_smoothing(sum_bins(count, cut_points(count, bins)))
+        return Candidate(smoothing, bins)
+
+    def loss_alone(self, column: ColumnCounts, candidate: Candidate) -> float:
+        """The leave-one-out loss of the column used alone, in nats a row."""
+        count = count_of(column.tables[self.statistic.name])
+        binned = sum_bins(count, cut_points(count, candidate.bins))
+        return categorical_loss(binned, candidate.smoothing, column.class_weight)
+
+    def settings(self, method: Method, candidates: Sequence[Candidate]) -> HistogramSettings:
+        """The smoothing of each column, and how it is cut."""
+        lam, bins = np.array([c.smoothing for c in candidates]), [c.bins for c in candidates]
+        return HistogramSettings(method, lam, bins=np.array(bins, dtype=np.int64))
+
+    def estimate(self, table: Table, settings: Settings) -> HistogramParameters:
+        """Cut every column into bins, then estimate their shares as those of categories."""
+        n_columns = len(table.cells.columns)
+        how = settings if isinstance(settings, HistogramSettings) else _plain(settings)
+        edges, bins = cut(table, how.bins_of(n_columns).tolist())
+        sizes = np.diff(bins.cells.offsets).astype(np.float64)
+        return HistogramParameters(
+            table, edges, estimate_shares(bins, how.pseudo_counts(n_columns), sizes)
+        )
+
+    def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
+        """Bins as labelled rows cut them, or all rows where there are none, are categories."""
+        how = settings if isinstance(settings, HistogramSettings) else _plain(settings)
+        rules = how.bins_of(len(table.cells.columns)).tolist()
+        labelled = bool(table.rows.any())
+        edges, bins = cut(table if labelled else whole, rules)
+        if not labelled:
+            zero = DenseSum(np.zeros((len(table.rows), bins.cells.size)))
+            bins = Table(CATEGORIES, bins.cells, table.rows, {"count": zero})
+        return soften_shares(bins, how, lambda X: bin_codes(edges, X))
+
+    def describe(self, candidate: Candidate) -> str:
+        """The model of a column in a few words."""
+        if candidate.bins > 0:
+            return f"{candidate.bins} bins"
+        return "bins by description length" if candidate.bins == MDL else "every value"
 
 
-def left_out(
-    params: Params,
-    sums: dict[str, Any],
-    cells: Cells,
-    settings: Settings,
-    X: FloatArray,
-    y: NDArray[np.intp],
-    weight: FloatArray,
-) -> FloatArray:
-    """The same with each row taken away from its class; the bins stay."""
-    codes = codes_of(params.edges, X)
-    return categorical.left_out(params.bins, params.sums, params.cells, settings, codes, y, weight)
+HISTOGRAM_FAMILY = HistogramFamily()
 
 
-def grid_of(cells: Cells) -> Grid:
-    """The cells, which must be a grid."""
-    if not isinstance(cells, Grid):
-        raise TypeError("a histogram is counted on a grid")
-    return cells
+def _plain(settings: Settings) -> HistogramSettings:
+    return HistogramSettings(settings.method, settings.smoothing)
 
 
-def by_column(sums: dict[str, Any], cells: Cells) -> list[FloatArray]:
-    """The counts of each column, (classes, keys)."""
-    return [sums["count"][:, a:b] for a, b in pairwise(cells.offsets)]
+def cut(table: Table, rules: Sequence[int]) -> tuple[tuple[FloatArray, ...], Table]:
+    """The edges between the bins of each column, and the bins as a table of categories."""
+    columns = count_by_column(table)
+    cuts = [cut_points(count, rule) for count, rule in zip(columns, rules, strict=True)]
+    edges = tuple(edges_of(grid_of(table), j, at) for j, at in enumerate(cuts))
+    cells = Cells(table.cells.columns, tuple(np.arange(len(at) + 1) for at in cuts))
+    parts = [sum_bins(count, at) for count, at in zip(columns, cuts, strict=True)]
+    count = np.concatenate([np.zeros((len(table.rows), 0)), *parts], axis=1)
+    return edges, Table(CATEGORIES, cells, table.rows, {"count": DenseSum(count)})
 
 
-def binned(counts: FloatArray, cuts: NDArray[np.intp]) -> FloatArray:
+def sum_bins(counts: FloatArray, cuts: NDArray[np.intp]) -> FloatArray:
     """The counts of the bins of one column, (classes, bins).
 
-    >>> binned(np.array([[1.0, 2.0, 4.0]]), np.array([2]))
+    >>> sum_bins(np.array([[1.0, 2.0, 4.0]]), np.array([2]))
     array([[3., 4.]])
     """
     if not counts.shape[1]:
@@ -143,14 +204,14 @@ def binned(counts: FloatArray, cuts: NDArray[np.intp]) -> FloatArray:
     return np.asarray(np.add.reduceat(counts, np.concatenate([[0], cuts]), axis=1))
 
 
-def edges_of(grid: Grid, column: int, cut: NDArray[np.intp]) -> FloatArray:
+def edges_of(grid: Grid, column: int, cuts: NDArray[np.intp]) -> FloatArray:
     """The least value of each bin but the first.
 
     Half way between neighbours where they are known exactly, but never the
     lower of them, which neighbouring floats would round to.
     """
     floats = grid.floats(column)
-    low, high = floats[cut - 1], floats[cut]
+    low, high = floats[cuts - 1], floats[cuts]
     if grid.drop[column]:
         return high
     middle = _between(low, high)
@@ -163,22 +224,23 @@ def _between(low: FloatArray, high: FloatArray) -> FloatArray:
     return np.where(np.isfinite(middle), middle, low / 2 + high / 2)
 
 
-def codes_of(edges: tuple[FloatArray, ...], X: FloatArray) -> NDArray[np.int64]:
+def bin_codes(edges: tuple[FloatArray, ...], X: FloatArray) -> NDArray[np.int64]:
     """The bin of every value; -1 where it is missing."""
     offsets = np.cumsum([0, *map(len, edges)], dtype=np.intp)
     return kernel.bins(X, np.concatenate([np.empty(0), *edges]), offsets)
 
 
-def add(params: Params, X: FloatArray, out: FloatArray) -> None:
-    """Add ``sum_j log P(bin of x_j | c)``."""
-    categorical.add(params.bins, codes_of(params.edges, X), out)
-
-
-def add_each(params: Params, X: FloatArray, at: NDArray[np.intp], out: FloatArray) -> None:
-    """Add ``log P(bin of x_j | c)`` of column j to column ``at[j]`` of out."""
-    categorical.add_each(params.bins, codes_of(params.edges, X), at, out)
-
-
-def explain(params: Params, X: FloatArray) -> FloatArray:
-    """``log P(bin of x_j | c)`` of every column."""
-    return categorical.explain(params.bins, codes_of(params.edges, X))
+def _medians(keys: FloatArray, rows: FloatArray, edges: FloatArray) -> FloatArray:
+    """The median of the values in every bin."""
+    if not len(keys):
+        return np.zeros(len(edges) + 1)
+    bins = np.searchsorted(edges, keys, side="right")
+    out = np.empty(len(edges) + 1)
+    for b in range(len(out)):
+        inside = np.flatnonzero(bins == b)
+        if not len(inside):  # all its rows were taken away
+            out[b] = edges[b - 1] if b else edges[0]
+            continue
+        half = np.cumsum(rows[inside])
+        out[b] = keys[inside[np.searchsorted(half, half[-1] / 2)]]
+    return out

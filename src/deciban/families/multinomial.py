@@ -6,34 +6,50 @@ amount of column j in all rows of class c: the text model of Laplace's rule.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from deciban.families.bag import Linear, add, check, count, explain, impossible, same, subtract
-from deciban.families.discrete import FloatArray, pseudo_count
-from deciban.families.settings import Settings
+from deciban.families.linear_bag import BagFamily, LinearParameters, amount_curve
+from deciban.families.piece import Piece, beta_draws
+from deciban.families.settings import Settings, pseudo_count
 from deciban.kernels import shares
-from deciban.stats.cells import Cells
-
-__all__ = [
-    "add",
-    "check",
-    "count",
-    "estimate",
-    "explain",
-    "impossible",
-    "same",
-    "subtract",
-]
+from deciban.stats.amounts import AMOUNTS, amount_of
+from deciban.stats.statistic import FloatArray
+from deciban.stats.table import Table
 
 
-def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Linear:
-    """``log P(j | c)`` of every column, by the chosen method."""
-    extra = np.atleast_1d(pseudo_count(settings.method, settings.lam))
-    settings.per_column(cells.size)
-    amount = sums["amount"]
-    if np.any(extra < 0):
-        amount, extra = np.maximum(amount + extra, 0.0), np.zeros(1)
-    total = amount.sum(axis=1) + np.broadcast_to(extra, cells.size).sum()
-    return Linear(shares.log_shares(amount, extra, total))
+class Multinomial(BagFamily):
+    """The family of multinomial bags."""
+
+    name = "multinomial"
+    shape = "multinomial"
+    statistic = AMOUNTS
+
+    def estimate(self, table: Table, settings: Settings) -> LinearParameters:
+        """``log P(j | c)`` of every column, by the chosen method."""
+        extra = np.atleast_1d(pseudo_count(settings.method, settings.lam))
+        alpha = settings.pseudo_counts(table.cells.size)
+        amount = amount_of(table)
+        if np.any(extra < 0):
+            amount, extra = np.maximum(amount + extra, 0.0), np.zeros(1)
+        total = amount.sum(axis=1) + np.broadcast_to(extra, table.cells.size).sum()
+        present = shares.log_shares(amount, extra, total)
+        return LinearParameters(present, unit_curve=partial(_curve, table, present, alpha))
+
+
+def _curve(table: Table, present: FloatArray, extra: FloatArray, column: int) -> Piece:
+    """The line of one column, with samples of its slope."""
+    alpha = amount_of(table) + extra
+    rest = alpha.sum(axis=1) - alpha[:, column]
+    draw = beta_draws(alpha[:, column], rest)
+
+    def line(rng: np.random.Generator, n: int) -> FloatArray:
+        one = draw(rng, n)
+        return np.stack([np.zeros_like(one), one], axis=1)
+
+    return replace(amount_curve(table, present, column), draws=line)
+
+
+MULTINOMIAL = Multinomial()

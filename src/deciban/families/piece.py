@@ -8,7 +8,7 @@ are arithmetic on pieces.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from itertools import pairwise
 from typing import Any, Literal
@@ -19,15 +19,19 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 Draws = Callable[[np.random.Generator, int], FloatArray]
 
+#: The points of a curve, the share of values beyond each of its ends, and how many standard
+#: deviations it reaches where no values are kept.
+CURVE_POINTS, CURVE_TAIL, CURVE_DEVIATIONS = 81, 0.001, 3.0
+
 
 @dataclass(frozen=True, eq=False)
 class Piece:
     """The values that a piece distinguishes, and what each says.
 
-    All tables are (values, classes): ``said`` are log-likelihoods up to a
+    All tables are (values, classes): ``log_likelihood`` is up to a
     constant per value, ``share`` how often the model expects a value in a row of
     each class (an amount: how much of it), ``rows`` how many were counted.
-    ``draws`` are samples of ``said`` from its posterior. Numbers in bins have
+    ``draws`` are samples of ``log_likelihood`` from its posterior. Numbers in bins have
     ``edges``, the least value of each bin but the first; numbers without are
     on a curve through the values. ``names`` are words for the values.
     """
@@ -36,12 +40,18 @@ class Piece:
     name: str
     kind: Literal["number", "category", "amount"]
     values: tuple[Any, ...]
-    said: FloatArray
+    log_likelihood: FloatArray
     share: FloatArray
     rows: FloatArray | None = None
     draws: Draws | None = None
     edges: tuple[float, ...] | None = None
     names: tuple[str, ...] = ()
+
+    def scale(self, factor: float) -> Piece:
+        """What the values say, times a factor: evidence at a temperature."""
+        draws = self.draws
+        scaled = None if draws is None else (lambda rng, n: factor * draws(rng, n))
+        return replace(self, log_likelihood=factor * self.log_likelihood, draws=scaled)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -84,13 +94,16 @@ def _short(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def shares_drawn(counts: FloatArray, extra: float, discount: float) -> Draws:
-    """Samples of log shares, (values, classes): each class's are Dirichlet(counts + extra)."""
-    alpha = counts + extra
-    return share_drawn(alpha, alpha.sum(axis=0) - alpha, discount)
+# ---------------------------------------------------------------------- samples of posteriors
 
 
-def share_drawn(alpha: FloatArray, rest: FloatArray, discount: float = 1.0) -> Draws:
+def dirichlet_draws(counts: FloatArray, pseudo_count: float) -> Draws:
+    """Samples of log shares, (values, classes), from Dirichlet(counts + pseudo_count)."""
+    alpha = counts + pseudo_count
+    return beta_draws(alpha, alpha.sum(axis=0) - alpha)
+
+
+def beta_draws(alpha: FloatArray, rest: FloatArray) -> Draws:
     """Samples of logarithms of Beta(alpha, rest)."""
     alpha, rest = np.maximum(alpha, 1e-3), np.maximum(rest, 1e-3)
 
@@ -99,15 +112,13 @@ def share_drawn(alpha: FloatArray, rest: FloatArray, discount: float = 1.0) -> D
         tiny = np.finfo(np.float64).tiny
         one = np.maximum(rng.standard_gamma(alpha, size), tiny)
         others = rng.standard_gamma(rest, size)
-        return np.asarray(discount * (np.log(one) - np.log(one + others)))
+        return np.asarray(np.log(one) - np.log(one + others))
 
     return draw
 
 
-def bells_drawn(
-    x: FloatArray, n: FloatArray, mean: FloatArray, spread: FloatArray, discount: float
-) -> Draws:
-    """Samples of log-densities at x, (values, classes).
+def normal_draws(x: FloatArray, n: FloatArray, mean: FloatArray, spread: FloatArray) -> Draws:
+    """Samples of log densities at x, (values, classes).
 
     Means and variances are normal-inverse-gamma, with a flat prior and at least
     two rows' worth of knowledge.
@@ -120,14 +131,47 @@ def bells_drawn(
         shape = (times, 1, len(mean))
         var = b / np.maximum(rng.standard_gamma(rows / 2, shape), 1e-300)
         centre = mean + np.sqrt(var / rows) * rng.standard_normal(shape)
-        density = -0.5 * ((x[None, :, None] - centre) ** 2 / var + np.log(var))
-        return np.asarray(discount * density)
+        return np.asarray(-0.5 * ((x[None, :, None] - centre) ** 2 / var + np.log(var)))
 
     return draw
 
 
-def density_shares(said: FloatArray, x: FloatArray) -> FloatArray:
-    """Log-densities on a grid as shares of each class, (values, classes)."""
+# ---------------------------------------------------------------------- points of a curve
+
+
+def density_shares(log_density: FloatArray, x: FloatArray) -> FloatArray:
+    """Log densities on a grid as shares of each class, (values, classes)."""
     width = np.gradient(x)[:, None] if len(x) > 1 else 1.0
-    weight = np.exp(said - said.max(axis=0)) * width
+    weight = np.exp(log_density - log_density.max(axis=0)) * width
     return np.asarray(weight / weight.sum(axis=0))
+
+
+def spaced_points(mean: FloatArray, deviation: FloatArray) -> FloatArray:
+    """Evenly spaced values within a few standard deviations of every class's mean."""
+    low = (mean - CURVE_DEVIATIONS * deviation).min()
+    high = (mean + CURVE_DEVIATIONS * deviation).max()
+    return np.linspace(low, high, CURVE_POINTS) if high > low else np.array([low])
+
+
+def seen_points(keys: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Evenly spaced values, each the nearest that was seen, and the rows nearest to each.
+
+    ``keys`` are the values in order, ``counts`` (classes, keys) the rows that have them.
+    """
+    if not len(keys):
+        return np.zeros(1), np.zeros((1, len(counts)))
+    reached = np.cumsum(counts.sum(axis=0)) / max(counts.sum(), 1e-300)
+    low, high = np.searchsorted(reached, [CURVE_TAIL, 1.0 - CURVE_TAIL])
+    high = min(high, len(keys) - 1)
+    even = np.linspace(keys[low], keys[high], CURVE_POINTS)
+    x = np.unique(keys[_nearest(even, keys)])
+    rows = np.zeros((len(x), len(counts)))
+    np.add.at(rows, _nearest(keys, x), counts.T)
+    return x, rows
+
+
+def _nearest(values: FloatArray, among: FloatArray) -> NDArray[np.intp]:
+    """The position of the nearest of ``among``, which is in order."""
+    if len(among) < 2:
+        return np.zeros(len(values), dtype=np.intp)
+    return np.asarray(np.searchsorted((among[1:] + among[:-1]) / 2, values))

@@ -8,25 +8,22 @@ is smaller then, and such a word says nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.discrete import FloatArray, log_shares
+from deciban.families.discrete import log_shares
 from deciban.kernels import removal as kernel
 from deciban.stats import rounding
 from deciban.stats.sparse import SparseSum
-
-if TYPE_CHECKING:
-    from deciban.families.words import Bags
-
-Mask = NDArray[np.bool_]
+from deciban.stats.statistic import Codes, FloatArray
+from deciban.stats.sums import Mask
+from deciban.stats.words import Bags
 
 
 @dataclass(frozen=True, eq=False)
-class Smoothed:
-    """Counts, the logarithms of what smoothing makes of them, and the totals of classes.
+class SmoothedCounts:
+    """Counts of words, the logarithms of what smoothing makes of them, and the totals of classes.
 
     ``others`` are the totals of all other classes. Where smoothing takes away from counts,
     totals are of what is left; what it adds is not in them.
@@ -40,11 +37,11 @@ class Smoothed:
     others: FloatArray
 
     @classmethod
-    def of(cls, amount: SparseSum, extra: float) -> Smoothed:
+    def of(cls, amount: SparseSum, pseudo_count: float) -> SmoothedCounts:
         """Logarithms are those above that of a word which a class does not have."""
         n_classes = amount.n_classes
-        values, of, add = amount.amounts, amount.classes.astype(np.int32), max(extra, 0.0)
-        more = values + extra
+        values, of, add = amount.amounts, amount.classes.astype(np.int32), max(pseudo_count, 0.0)
+        more = values + pseudo_count
         np.maximum(more, 0.0, out=more)
         totals = amount.by_class if add else np.bincount(of, more, n_classes).astype(np.float64)
         others = amount.by_cell.sum() - amount.by_class
@@ -58,30 +55,26 @@ class Smoothed:
 class Removal:
     """Texts with their classes and weights, and which of their words stay in the vocabulary.
 
-    ``size`` is how many words of each text stay, ``extra`` what smoothing adds to every count.
+    ``size`` is how many words of each text stay, ``pseudo_count`` what smoothing adds to every
+    count.
     """
 
     bags: Bags
     stays: Mask
     size: FloatArray
-    y: NDArray[np.intp]
+    y: Codes
     weight: FloatArray
-    extra: float
+    pseudo_count: float
 
     @classmethod
     def of(
-        cls,
-        bags: Bags,
-        documents: SparseSum,
-        y: NDArray[np.intp],
-        weight: FloatArray,
-        extra: float,
+        cls, bags: Bags, documents: SparseSum, y: Codes, weight: FloatArray, pseudo_count: float
     ) -> Removal:
         """Some texts that are counted; ``documents`` has the texts of each class with each word."""
         stays, size = kernel.kept(bags.data, bags.indices, bags.indptr, weight, documents.by_cell)
-        return cls(bags, stays, size, y, weight, extra)
+        return cls(bags, stays, size, y, weight, pseudo_count)
 
-    def shares(self, counts: Smoothed, *, others: bool) -> tuple[FloatArray, FloatArray]:
+    def log_shares(self, counts: SmoothedCounts, *, others: bool) -> tuple[FloatArray, FloatArray]:
         """``sum_w x_w log P(w | c)`` and, if asked for, ``sum_w x_w log P(w | not c)``.
 
         The text is taken away from its own class, and so from the others of all others.
@@ -92,36 +85,36 @@ class Removal:
         kernel.shares(
             bags.data, bags.indices, bags.indptr, self.y.astype(np.int64), self.weight,
             self.stays, amount.starts, counts.classes, counts.values, counts.logs,
-            amount.by_cell, counts.totals, counts.others, self.extra, own, rest,
+            amount.by_cell, counts.totals, counts.others, self.pseudo_count, own, rest,
         )  # fmt: skip
         return own, rest
 
-    def absence(self, documents: FloatArray, rows: FloatArray) -> FloatArray:
+    def log_absence(self, documents: FloatArray, rows: FloatArray) -> FloatArray:
         """``sum_w log P(w there, or not, | c)``, the text taken away from its own class."""
         out = np.empty((len(self.y), len(documents)))
         for c, part in enumerate(documents):
             gone = np.where(self.y == c, self.weight, 0.0)
             for amount in np.unique(gone).tolist():
                 of = gone == amount
-                out[of, c] = self._absence(of, part, float(rows[c]) - amount, amount)
+                out[of, c] = self._class_absence(of, part, float(rows[c]) - amount, amount)
         return out
 
-    def _absence(self, of: Mask, part: FloatArray, rows: float, gone: float) -> FloatArray:
-        """The same of some texts for one class that has lost so many rows."""
+    def _class_absence(self, of: Mask, part: FloatArray, rows: float, gone: float) -> FloatArray:
+        """The log absence of some texts under one class that has lost so many rows."""
         some = of[self.bags.rows]
         row, at, n = self.bags.rows[some], self.bags.indices[some], len(self.y)
-        present = rounding.difference(part[at], np.full(len(at), gone))
-        said = np.where(self.stays[some], self._log(present, rows), 0.0)
+        count = rounding.difference(part[at], np.full(len(at), gone))
+        present = np.where(self.stays[some], self._log(count, rows), 0.0)
         absent = self._log(np.maximum(rows - part, 0.0), rows)
         # Vetoes are counted: minus infinity cannot be taken out of a sum again.
-        never, no = np.isneginf(absent), np.isneginf(said)
-        absent, said = np.where(never, 0.0, absent), np.where(no, 0.0, said)
+        never, no = np.isneginf(absent), np.isneginf(present)
+        absent, present = np.where(never, 0.0, absent), np.where(no, 0.0, present)
         vetoes = never.sum() + np.bincount(row, no.astype(float) - never[at], n)
-        total = absent.sum() + np.bincount(row, said - absent[at], n)
+        total = absent.sum() + np.bincount(row, present - absent[at], n)
         return np.where(vetoes > 0, -np.inf, total)[of]
 
     def _log(self, texts: FloatArray, rows: float) -> FloatArray:
         """``log P`` of what so many of so many texts have."""
-        amount = np.maximum(texts + self.extra, 0.0)
-        both = amount + np.maximum(rows - texts + self.extra, 0.0)
+        amount = np.maximum(texts + self.pseudo_count, 0.0)
+        both = amount + np.maximum(rows - texts + self.pseudo_count, 0.0)
         return log_shares(amount, both, 2)

@@ -1,11 +1,11 @@
-"""Texts: bags of words, read in one of several ways.
+"""Texts: bags of words, in one of several models.
 
 Two sums are kept of every word and class: ``amount``, how often it occurs, and
 ``documents``, how many texts have it. How they are used is a setting:
 
 ===============  ==========================================================
 ``amount``       ``sum_w n_w log P(w | c)``, the multinomial model of text
-``presence``     the same with every word of a text once
+``presence``     the multinomial model with every word of a text once
 ``absence``      ``sum_w log P(w there, or not, | c)`` over the whole vocabulary
 ===============  ==========================================================
 
@@ -13,263 +13,295 @@ Two sums are kept of every word and class: ``amount``, how often it occurs, and
 was counted. A word outside of it says nothing, whatever the class. With a
 ``contrast`` t, a class is scored by ``(1 - t) log P(w | c) - t log P(w | not c)``:
 t = 1 is the complement model of Rennie et al. (2003), in between is a class
-against the rest. What a text of n words says is multiplied by ``scale * n ** -length``,
-but never by more than one.
+against the rest. The log likelihood of a text of n words is multiplied by
+``scale * n ** -length``, but never by more than one.
 
-``X`` is :class:`Bags`: rows of amounts over the words, in compressed form.
+``X`` is :class:`~deciban.stats.words.Bags`: rows of amounts over the words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families import bag
-from deciban.families.bag import Linear, check
-from deciban.families.discrete import FloatArray, log_shares, pseudo_count
-from deciban.families.removal import Removal, Smoothed
-from deciban.families.settings import Settings
-from deciban.kernels import sparse as kernel
+from deciban.errors import ParameterError
+from deciban.families.discrete import log_shares
+from deciban.families.linear_bag import LinearParameters
+from deciban.families.multinomial import MULTINOMIAL
+from deciban.families.piece import Piece
+from deciban.families.protocol import Candidate, ColumnCounts, Parameters
+from deciban.families.removal import Removal, SmoothedCounts
+from deciban.families.settings import Method, Settings, check_amount
+from deciban.families.soft import SoftBlock, dot, identity
+from deciban.stats.amounts import AMOUNTS
 from deciban.stats.cells import Cells
-from deciban.stats.rounding import ROUNDING
-from deciban.stats.sparse import SparseSum, both, full
+from deciban.stats.sparse import SparseSum
+from deciban.stats.statistic import Codes, FloatArray
+from deciban.stats.sums import DenseSum, Sum
+from deciban.stats.table import Table
+from deciban.stats.words import NO_WORDS, WORDS, Bags, Weighting, sum_of
 
-__all__ = [
-    "Bags",
-    "add",
-    "check",
-    "count",
-    "estimate",
-    "explain",
-    "impossible",
-    "left_out",
-    "same",
-    "subtract",
-]
-
-#: The sums that are kept, and what a word of a text counts for in each.
-SUMS = {"amount": "amount", "documents": "presence"}
 #: A word that a class or its complement never has weighs no more than this share.
-LEAST = 1e-10
+MIN_CONTRAST_PSEUDO_COUNT = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Bags:
-    """Rows of words: entry i is ``data[i]`` times word ``indices[i]``; row r's start at indptr[r].
+class WordSettings(Settings):
+    """Settings of a text column.
 
-    >>> bags = Bags(np.array([1.0, 4.0]), np.array([0, 1], "i4"), np.array([0, 2], "i4"), 2)
-    >>> bags.shape, bags.sums(bags.data), bags.read("presence").data
-    ((1, 2), array([5.]), array([1., 1.]))
+    weighting
+        what a word of a text counts for: ``"amount"``, each time it occurs; ``"presence"``, once
+        a text; ``"absence"``, once, and a word that is not there counts as well
+    contrast
+        how far a class is scored by the words of the *other* classes, from 0, the multinomial
+        model, to 1, the complement
+    length, scale
+        the log likelihood of a text of ``n`` words is multiplied by ``scale * n ** -length``
     """
 
-    data: FloatArray
-    indices: NDArray[np.int32]
-    indptr: NDArray[np.int32]
-    n_words: int
+    weighting: Weighting = "amount"
+    contrast: float = 0.0
+    length: float = 0.0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.weighting not in get_args(Weighting):
+            raise ParameterError(
+                f"weighting must be one of {', '.join(map(repr, get_args(Weighting)))}, "
+                f"got {self.weighting!r}.",
+                hint='"amount" is the multinomial model of text',
+            )
+        check_amount("contrast", self.contrast, "0 is the multinomial model, 1 the complement")
+        check_amount("length", self.length, "0 believes every word, 1 the mean of them")
+        check_amount("scale", self.scale, "1 believes a text in full")
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and words."""
-        return len(self.indptr) - 1, self.n_words
+    def pseudo_count(self) -> float:
+        """What is added to every count."""
+        extra = float(self.pseudo_counts(1)[0])
+        return max(extra, MIN_CONTRAST_PSEUDO_COUNT) if self.contrast else extra
 
-    @cached_property
-    def rows(self) -> NDArray[np.intp]:
-        """The row of every entry."""
-        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+    def discount(self, size: FloatArray) -> FloatArray:
+        """What the log likelihood of texts of so many words is multiplied by."""
+        return length_discount(size, self.scale, self.length)
 
-    def read(self, weighting: str) -> Bags:
-        """Every word as it counts."""
-        return self if weighting == "amount" else self.holding(np.ones(len(self.data)))
 
-    def holding(self, data: FloatArray) -> Bags:
-        """The same words with other numbers."""
-        return Bags(data, self.indices, self.indptr, self.n_words)
-
-    def sums(self, values: NDArray[Any]) -> FloatArray:
-        """The sum of some values of the entries, row by row."""
-        return np.bincount(self.rows, values, len(self.indptr) - 1).astype(np.float64, copy=False)
+def length_discount(size: FloatArray, scale: float, length: float) -> FloatArray:
+    """``scale * n ** -length`` for texts of n words, but never more than one."""
+    return np.minimum(scale * np.maximum(size, 1.0) ** -length, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Params:
-    """What the scores of words follow from, and how they are read.
+class WordParameters:
+    """What the scores of words follow from, and how they are used.
 
     The table of scores has a number for every word and class, most of which never
     met: it is made when a text is scored first, not by training.
     """
 
-    sums: Mapping[str, Any]
-    rows: FloatArray
-    settings: Settings
+    table: Table
+    settings: WordSettings
 
     @property
     def n_columns(self) -> int:
         """How many words there are."""
-        return int(self.sums["amount"].shape[1])
+        return self.table.cells.size
 
     @cached_property
-    def words(self) -> Linear:
+    def words(self) -> LinearParameters:
         """The scores of every word for every class."""
-        return _scores(summed(self.sums, self.settings), self.rows, self.settings)
+        return _scores(self.table, self.settings)
 
     @cached_property
-    def smoothed(self) -> Smoothed:
+    def smoothed(self) -> SmoothedCounts:
         """The counts as texts are taken away from them."""
-        return Smoothed.of(self.sums[key(self.settings)], added(self.settings))
+        how = self.settings
+        return SmoothedCounts.of(sum_of(self.table, how.weighting), how.pseudo_count)
+
+    def add(self, X: Bags, out: FloatArray) -> None:
+        """Add the log likelihood of every text under each class."""
+        how = self.settings
+        bags = X.weighted(how.weighting)
+        if how.length == 0 and how.scale == 1:
+            self.words.add(bags, out)
+            return
+        full = np.zeros_like(out)
+        self.words.add(bags, full)
+        out += full * how.discount(bags.sum_rows(bags.data))[:, None]
+
+    def contributions(self, X: Bags) -> FloatArray:
+        """The log likelihood of every text, which is one column: (rows, 1, classes)."""
+        out = np.zeros((X.shape[0], len(self.table.rows)))
+        self.add(X, out)
+        return out[:, None, :]
+
+    def add_contributions(self, X: Bags, at: NDArray[np.intp], out: FloatArray) -> None:
+        """Add the log likelihood of every text to column ``at[0]`` of out."""
+        out[:, at[0]] += self.contributions(X)[:, 0]
+
+    def leave_one_out(self, X: Bags, y: Codes, weight: FloatArray) -> FloatArray:
+        """Log likelihoods, (rows, classes), with each text taken away from its class.
+
+        A word that only this text has is not in the vocabulary any more.
+        """
+        removal = self.remove(X, y, weight)
+        ((_, full),) = self.contrasts(removal, (self.settings.contrast,))
+        return full * self.settings.discount(removal.size)[:, None]
+
+    def leave_one_out_by_column(self, X: Bags, y: Codes, weight: FloatArray) -> FloatArray:
+        """Log likelihoods of the one column, (rows, 1, classes), each text taken away."""
+        return self.leave_one_out(X, y, weight)[:, None, :]
+
+    def remove(self, X: Bags, y: Codes, weight: FloatArray) -> Removal:
+        """Texts that are taken away, their words as they count."""
+        how = self.settings
+        documents = sum_of(self.table, "presence")
+        return Removal.of(X.weighted(how.weighting), documents, y, weight, how.pseudo_count)
+
+    def contrasts(
+        self, removal: Removal, contrasts: Iterable[float]
+    ) -> Iterator[tuple[float, FloatArray]]:
+        """The log likelihoods of texts that are taken away under each contrast, undiscounted."""
+        contrasts = tuple(contrasts)
+        if self.settings.weighting == "absence":
+            documents = sum_of(self.table, "absence").dense()
+            yield from ((t, removal.log_absence(documents, self.table.rows)) for t in contrasts)
+            return
+        own, rest = removal.log_shares(self.smoothed, others=max(contrasts) > 0)
+        for t in contrasts:
+            yield t, (1 - t) * own - t * rest if 0 < t < 1 else -rest if t else own
+
+    def curve(self, column: int, seen: Table | None = None) -> Piece:
+        """Words have no scale of values."""
+        raise TypeError("a text has no curve")
 
 
-def count(
-    X: Bags, y: NDArray[np.intp], n_classes: int, weight: FloatArray | None, cells: Cells
-) -> dict[str, Any]:
-    """The sums of every word and class."""
-    return {
-        name: SparseSum.of(
-            kernel.count(
-                X.read(weighting).data, X.indices, X.indptr, y, weight, n_classes, X.n_words
-            )
-        )
-        for name, weighting in SUMS.items()
-    }
-
-
-def subtract(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
-    """Count by count."""
-    return {name: table.less(part[name]) for name, table in whole.items()}
-
-
-def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    """Whether all counts are equal."""
-    return all(table.same(b[name]) for name, table in a.items())
-
-
-def impossible(
-    left: dict[str, Any], whole: dict[str, Any], rows: FloatArray, cells: Cells
-) -> NDArray[np.bool_]:
-    """Less of a word than nothing or than texts that have it, or in more texts than there are."""
-    keys, amount, documents = both(left["amount"], left["documents"])
-    n_classes, n_cells = left["amount"].shape
-    of = keys % max(n_classes, 1)
-    bad = (amount < 0) | (documents < 0) | ((amount > 0) != (documents > 0))
-    bad |= documents > (1 + ROUNDING) * rows[of]
-    out = np.zeros((n_classes, n_cells), dtype=bool)
-    out[of[bad], (keys // max(n_classes, 1))[bad]] = True
-    return out
-
-
-# ---------------------------------------------------------------------- estimating
-
-
-def key(settings: Settings) -> str:
-    """The sum that a weighting is estimated from."""
-    return "amount" if settings.weighting == "amount" else "documents"
-
-
-def summed(sums: Mapping[str, Any], settings: Settings) -> FloatArray:
-    """That sum, in full."""
-    return full(sums[key(settings)])
-
-
-def added(settings: Settings) -> float:
-    """What is added to every count."""
-    extra = float(pseudo_count(settings.method, float(settings.per_column(1)[0])))
-    return max(extra, LEAST) if settings.contrast else extra
-
-
-def estimate(sums: dict[str, Any], rows: FloatArray, cells: Cells, settings: Settings) -> Params:
-    """The scores of every word for every class, when they are asked for."""
-    return Params(sums, rows, settings)
-
-
-def _scores(amount: FloatArray, rows: FloatArray, settings: Settings) -> Linear:
-    extra, t = added(settings), settings.contrast
-    if settings.weighting == "absence":
-        return _absence(amount, rows, extra)
-    scores = _shares(amount, extra) if t < 1 else np.zeros(amount.shape)
+def _scores(table: Table, how: WordSettings) -> LinearParameters:
+    extra, t, amount = how.pseudo_count, how.contrast, sum_of(table, how.weighting).dense()
+    if how.weighting == "absence":
+        return _absence(amount, table.rows, extra)
+    scores = _smooth_shares(amount, extra) if t < 1 else np.zeros(amount.shape)
     if t > 0:
-        scores = (1 - t) * scores - t * _shares(amount.sum(axis=0) - amount, extra)
-    return Linear(scores.T)
+        scores = (1 - t) * scores - t * _smooth_shares(amount.sum(axis=0) - amount, extra)
+    return LinearParameters(scores.T)
 
 
-def _shares(amount: FloatArray, extra: float) -> FloatArray:
-    more = np.maximum(amount + extra, 0.0)
+def _smooth_shares(amount: FloatArray, pseudo_count: float) -> FloatArray:
+    more = np.maximum(amount + pseudo_count, 0.0)
     return log_shares(more, more.sum(axis=1, keepdims=True), amount.shape[1])
 
 
-def _absence(documents: FloatArray, rows: FloatArray, extra: float) -> Linear:
-    there = np.maximum(documents + extra, 0.0)
-    absent = np.maximum(rows[:, None] - documents + extra, 0.0)
-    return Linear(log_shares(there, there + absent, 2).T, log_shares(absent, there + absent, 2).T)
+def _absence(documents: FloatArray, rows: FloatArray, pseudo_count: float) -> LinearParameters:
+    there = np.maximum(documents + pseudo_count, 0.0)
+    absent = np.maximum(rows[:, None] - documents + pseudo_count, 0.0)
+    both = there + absent
+    return LinearParameters(log_shares(there, both, 2).T, log_shares(absent, both, 2).T)
 
 
-# ---------------------------------------------------------------------- scoring
+class WordFamily:
+    """The family of texts; each text column is estimated by itself."""
+
+    name = "words"
+    shape = "words"
+    statistic = WORDS
+
+    def applies(self, column: ColumnCounts) -> bool:
+        """To every column of text."""
+        return self.statistic.name in column.tables
+
+    def candidates(self, column: ColumnCounts, smoothing: float | None) -> Iterable[Candidate]:
+        """Smoothing as stated; the rest is chosen on rows, by leave-one-out."""
+        return [Candidate(1.0 if smoothing is None else smoothing)]
+
+    def loss_alone(self, column: ColumnCounts, candidate: Candidate) -> float:
+        """Not known from the counts: words of a text are not independent."""
+        return float(np.nan)
+
+    def settings(self, method: Method, candidates: Sequence[Candidate]) -> WordSettings:
+        """The plain multinomial model."""
+        return WordSettings(method, candidates[0].smoothing)
+
+    def estimate(self, table: Table, settings: Settings) -> WordParameters:
+        """The scores of every word for every class, when they are asked for."""
+        how = settings if isinstance(settings, WordSettings) else _plain(settings)
+        return WordParameters(table, how)
+
+    def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
+        """A text of n words is worth as many as its discount says; labelled ones, the average."""
+        how = settings if isinstance(settings, WordSettings) else _plain(settings)
+        return _soften_absence(table, how) if how.weighting == "absence" else _soften(table, how)
+
+    def describe(self, candidate: Candidate) -> str:
+        """The model of a column in a few words."""
+        return "words"
 
 
-def add(params: Params, X: Bags, out: FloatArray) -> None:
-    """Add what every text says for each class."""
-    bags, how = X.read(params.settings.weighting), params.settings
-    if how.length == 0 and how.scale == 1:
-        bag.add(params.words, bags, out)
-        return
-    said = np.zeros_like(out)
-    bag.add(params.words, bags, said)
-    out += said * believed(bags.sums(bags.data), how.scale, how.length)[:, None]
+WORD_FAMILY = WordFamily()
 
 
-def believed(size: FloatArray, scale: float, length: float) -> FloatArray:
-    """How far texts of so many words are believed."""
-    return np.minimum(scale * np.maximum(size, 1.0) ** -length, 1.0)
+def _plain(settings: Settings) -> WordSettings:
+    return WordSettings(settings.method, settings.smoothing)
 
 
-def explain(params: Params, X: Bags) -> FloatArray:
-    """The text as a whole is one column: (rows, 1, classes)."""
-    out = np.zeros((X.shape[0], len(params.rows)))
-    add(params, X, out)
-    return out[:, None, :]
+# ---------------------------------------------------------------------- soft counts
 
 
-def add_each(params: Params, X: Bags, at: NDArray[np.intp], out: FloatArray) -> None:
-    """Add what every text says to column ``at[0]`` of out, (rows, columns, classes)."""
-    out[:, at[0]] += explain(params, X)[:, 0]
+def count_softly(X: Bags, weight: FloatArray) -> dict[str, Sum]:
+    """Occurrences and texts of every word, of rows that belong to every class by so much."""
+    return {
+        "amount": SparseSum.of(_sum_rows(X, weight)),
+        "documents": SparseSum.of(_sum_rows(X.weighted("presence"), weight)),
+    }
 
 
-def left_out(
-    params: Params,
-    sums: dict[str, Any],
-    cells: Cells,
-    settings: Settings,
-    X: Bags,
-    y: NDArray[np.intp],
-    weight: FloatArray,
-) -> FloatArray:
-    """Log-likelihoods, (rows, classes), with each text taken away from its class.
+def _sum_rows(bags: Bags, weight: FloatArray) -> FloatArray:
+    """The weighted sum of the rows for every class, (classes, words)."""
+    from scipy.sparse import csr_array
 
-    A word that only this text has is not in the vocabulary any more.
-    """
-    gone = removal(params, X, y, weight)
-    ((_, said),) = contrasted(params, gone, (settings.contrast,))
-    return said * believed(gone.size, settings.scale, settings.length)[:, None]
+    rows = csr_array((bags.data, bags.indices, bags.indptr), shape=bags.shape)
+    return np.ascontiguousarray((rows.T @ weight).T)
 
 
-def removal(params: Params, X: Bags, y: NDArray[np.intp], weight: FloatArray) -> Removal:
-    """Texts that are taken away, their words as they count."""
-    bags = X.read(params.settings.weighting)
-    return Removal.of(bags, params.sums["documents"], y, weight, added(params.settings))
+def _soften(table: Table, how: WordSettings) -> SoftBlock:
+    """Words that count, as a multinomial bag of discounted words."""
+    amount = sum_of(table, how.weighting).dense()
+    size = amount.sum() / max(table.rows.sum(), np.finfo(float).tiny)
+    worth = float(how.discount(np.array([size]))[0])
+    # The share of words that labelled texts have: smoothing is spread over all, no stronger.
+    known = float(np.mean(amount.any(axis=0))) if amount.any() else 1.0
+    words = table.cells.values[0] if table.cells.values else NO_WORDS
+    bag = Table(AMOUNTS, Cells(words), table.rows, {"amount": DenseSum(worth * amount)})
+    smooth = worth * max(how.pseudo_count, 0.0) * known
+
+    def objective(parameters: Parameters) -> float:
+        return dot(worth * amount + smooth, cast("LinearParameters", parameters).present.T)
+
+    def count(X: Bags, weight: FloatArray) -> dict[str, Sum]:
+        return {"amount": DenseSum(_sum_rows(X, weight))}
+
+    def encode(X: Bags) -> Bags:
+        bags = X.weighted(how.weighting)
+        return bags.with_data(bags.data * how.discount(bags.sum_rows(bags.data))[bags.rows])
+
+    return SoftBlock(MULTINOMIAL, bag, Settings("bayes", smooth), objective, count, encode)
 
 
-def contrasted(
-    params: Params, gone: Removal, contrasts: Iterable[float]
-) -> Iterator[tuple[float, FloatArray]]:
-    """What texts that are taken away say in full, under each contrast."""
-    contrasts = tuple(contrasts)
-    if params.settings.weighting == "absence":
-        documents = summed(params.sums, params.settings)
-        yield from ((t, gone.absence(documents, params.rows)) for t in contrasts)
-        return
-    own, rest = gone.shares(params.smoothed, others=max(contrasts) > 0)
-    for t in contrasts:
-        yield t, (1 - t) * own - t * rest if 0 < t < 1 else -rest if t else own
+def _soften_absence(table: Table, how: WordSettings) -> SoftBlock:
+    """Texts whose absent words count as well."""
+    documents, extra = sum_of(table, "absence").dense(), max(how.pseudo_count, 0.0)
+
+    def objective(parameters: Parameters) -> float:
+        words = cast("WordParameters", parameters).words
+        absent = table.rows[:, None] - documents + extra
+        return dot(documents + extra, words.present.T) + dot(
+            absent, cast("FloatArray", words.absent).T
+        )
+
+    smooth = WordSettings("bayes", extra, weighting="absence")
+    return SoftBlock(WORD_FAMILY, table, smooth, objective, count_softly, identity)

@@ -4,8 +4,6 @@ Read from the outside in:
 
 ``model``
     what an estimator leaves in a file: its kind, its description, its counts
-``description``
-    what a file holds, in words
 ``tables``, ``vocabulary``
     counts and labels as a document and arrays, and back, checked
 ``archive``
@@ -18,7 +16,6 @@ Read from the outside in:
 
 from __future__ import annotations
 
-from deciban.files.description import Description, describe
 from deciban.files.model import Stored, load, save
 
-__all__ = ["Description", "Stored", "describe", "load", "save"]
+__all__ = ["Stored", "load", "save"]

@@ -1,4 +1,4 @@
-"""One number for trust: how far the evidence of all columns together is to be believed.
+"""Calibration: a temperature on the evidence of all columns together.
 
 Naive Bayes counts evidence that columns share as often as they share it, and
 so is far too sure. A *discount* ``beta`` between 0 and 1 is put on the evidence,
@@ -18,14 +18,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.kernels import discounts as kernel
 
 FloatArray = NDArray[np.float64]
 
-#: A row whose class is impossible costs this many nats.
-LARGE = 700.0
 #: The discounts that are tried.
-GRID = np.exp(np.linspace(np.log(0.01), 0.0, 93))
+DISCOUNT_GRID = np.exp(np.linspace(np.log(0.01), 0.0, 93))
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,28 +35,43 @@ class Calibration:
     rows: float
 
     @classmethod
-    def nothing(cls) -> Calibration:
-        """Of no rows: the evidence is believed in full."""
-        return cls(np.zeros(len(GRID)), 0.0)
+    def empty(cls) -> Calibration:
+        """Of no rows: the evidence is not discounted."""
+        return cls(np.zeros(len(DISCOUNT_GRID)), 0.0)
 
     @classmethod
     def of(
-        cls, prior: FloatArray, evidence: FloatArray, y: NDArray[np.intp], weight: FloatArray
+        cls,
+        log_prior: FloatArray,
+        log_likelihood: FloatArray,
+        y: NDArray[np.intp],
+        weight: FloatArray,
     ) -> Calibration:
-        """The table of some rows: their log prior and log-likelihood, (rows, classes)."""
-        before, said = np.ascontiguousarray(prior), np.ascontiguousarray(evidence)
-        loss = kernel.losses(before, said, y, weight, GRID, LARGE)
+        """The table of some rows, from their log prior and log likelihood, (rows, classes)."""
+        prior, evidence = np.ascontiguousarray(log_prior), np.ascontiguousarray(log_likelihood)
+        loss = kernel.losses(prior, evidence, y, weight, DISCOUNT_GRID, MAX_ROW_LOSS)
         return cls(loss, float(weight.sum()))
 
     @cached_property
     def discount(self) -> float:
-        """The discount of least loss; 1 where nothing is known."""
+        """The discount of least loss, the largest of equals; 1 where nothing is known."""
         if self.rows <= 0:
             return 1.0
-        return float(GRID[len(GRID) - 1 - int(np.argmin(self.loss[::-1]))])
+        last = len(DISCOUNT_GRID) - 1
+        return float(DISCOUNT_GRID[last - int(np.argmin(self.loss[::-1]))])
 
     def __add__(self, other: Calibration) -> Calibration:
         return Calibration(self.loss + other.loss, self.rows + other.rows)
 
     def __mul__(self, factor: float) -> Calibration:
         return Calibration(self.loss * factor, self.rows * factor)
+
+
+def discount_evidence(
+    log_prior: FloatArray, log_likelihood: FloatArray, discount: float
+) -> FloatArray:
+    """``log_prior + discount * log_likelihood``; what is impossible stays so."""
+    with np.errstate(invalid="ignore"):
+        joint = log_prior + discount * log_likelihood
+    joint[np.isnan(joint)] = -np.inf
+    return joint

@@ -15,7 +15,7 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from deciban.families.piece import Piece
 from deciban.labels import Labels
+from deciban.models.selection import Choice
 from deciban.schema import Schema
 from deciban.sources.columns import Batch
 from deciban.stats.counts import Counts
@@ -74,6 +75,12 @@ class Model(Protocol):
     def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
         """The known tokens of a text in their places; empty for a column that is no text."""
 
+    def expected_word_contributions(self) -> Mapping[str, FloatArray]:
+        """What texts are expected to contribute, (classes, classes) by column.
+
+        Rows of a class (first axis), contribution for a class; pieces say it of other columns.
+        """
+
 
 class CountedModel(Model, Protocol):
     """A model that is its counts: rows can be added, taken away, and left out one by one."""
@@ -81,6 +88,10 @@ class CountedModel(Model, Protocol):
     @property
     def counts(self) -> Counts:
         """The table of counts."""
+
+    @property
+    def choices(self) -> Mapping[str, Choice]:
+        """How each counted column is modelled."""
 
     @property
     def temperature(self) -> float:

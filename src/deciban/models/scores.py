@@ -1,4 +1,4 @@
-"""From parameters to scores: log joints and posteriors, in log space throughout.
+"""From log joints to posteriors and evidence, in log space throughout.
 
 ``log P(c, x) = log P(c) + sum_j log P(x_j | c)``, and the posterior divides by
 ``P(x)``, the sum over the classes. A row that no class can have produced (all
@@ -7,45 +7,13 @@ joints minus infinity) carries no information: its posterior is the prior.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import InputError, ShapeError
-from deciban.families import family
 from deciban.kernels import evidence
 from deciban.kernels import posterior as kernel
-from deciban.models.params import Params
 
 FloatArray = NDArray[np.float64]
-
-
-def fill_log_joint(params: Params, blocks: Mapping[str, Any], out: FloatArray) -> None:
-    """Write ``log P(c, x)`` of every row and class to ``out``; a block left out is missing.
-
-    >>> from deciban import Counts
-    >>> from deciban.models import params
-    >>> counts = Counts.of({"x": ["S", "S", "L"]}, [1, 1, 2])
-    >>> joint = np.empty((1, 2))
-    >>> fill_log_joint(params.estimate(counts), {"categorical": np.array([[0]])}, joint)
-    >>> np.exp(joint) * 3                                # 2/3 * 1/4 and 1/3 * 2/3 for an L
-    array([[0.5       , 0.66666667]])
-    """
-    out[:] = params.log_prior
-    for name, X in blocks.items():
-        if name not in params.blocks:
-            raise InputError(
-                f"unknown block {name!r}.", hint=f"one of {', '.join(params.blocks) or 'none'}"
-            )
-        kind, parts = params.blocks[name]
-        if X.shape != (len(out), parts.n_columns):
-            raise ShapeError(
-                f"block {name!r} has shape {X.shape}, needed is {(len(out), parts.n_columns)}.",
-                hint="score the columns that were counted",
-            )
-        family(kind).add(parts, X, out)
 
 
 def normalise(joint: FloatArray, log_prior: FloatArray, *, logarithm: bool = False) -> None:
@@ -59,12 +27,12 @@ def normalise(joint: FloatArray, log_prior: FloatArray, *, logarithm: bool = Fal
     kernel.normalise(joint, log_prior, logarithm)
 
 
-def compared(log_likelihood: FloatArray, against: int, scale: float = 1.0) -> FloatArray:
-    """``scale`` times log-likelihoods against those of one class, last axis.
+def compare(log_likelihood: FloatArray, against: int, scale: float = 1.0) -> FloatArray:
+    """``scale`` times log likelihoods against those of one class, last axis.
 
     Impossible against impossible is no evidence either way.
 
-    >>> compared(np.log([0.5, 0.25]), against=1).round(4)
+    >>> compare(np.log([0.5, 0.25]), against=1).round(4)
     array([0.6931, 0.    ])
     """
     out = np.array(log_likelihood, dtype=np.float64, order="C")
@@ -72,22 +40,22 @@ def compared(log_likelihood: FloatArray, against: int, scale: float = 1.0) -> Fl
     return out
 
 
-def added_up(said: FloatArray, prior: FloatArray) -> FloatArray:
-    """What the prior and all columns say, (rows, classes), of (rows, columns, classes).
+def sum_contributions(contributions: FloatArray, log_prior: FloatArray) -> FloatArray:
+    """The log joint, (rows, classes), of contributions (rows, columns, classes) and the prior.
 
-    >>> added_up(np.ones((1, 3, 2)), np.array([0.0, 0.5]))
+    >>> sum_contributions(np.ones((1, 3, 2)), np.array([0.0, 0.5]))
     array([[3. , 3.5]])
     """
-    return evidence.totals(np.ascontiguousarray(said), np.ascontiguousarray(prior))
+    return evidence.totals(np.ascontiguousarray(contributions), np.ascontiguousarray(log_prior))
 
 
-def between(said: FloatArray, a: NDArray[np.intp], b: NDArray[np.intp]) -> FloatArray:
-    """What every column says for each row's class a against its class b, (rows, columns).
+def differences(contributions: FloatArray, a: NDArray[np.intp], b: NDArray[np.intp]) -> FloatArray:
+    """Every column's contribution for each row's class a less that for its class b.
 
-    >>> between(np.array([[[3.0, 1.0]]]), np.array([0]), np.array([1]))
+    >>> differences(np.array([[[3.0, 1.0]]]), np.array([0]), np.array([1]))
     array([[2.]])
     """
-    return evidence.differences(np.ascontiguousarray(said), a, b)
+    return evidence.differences(np.ascontiguousarray(contributions), a, b)
 
 
 def likeliest(joint: FloatArray) -> NDArray[np.intp]:

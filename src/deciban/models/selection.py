@@ -1,251 +1,169 @@
-"""What the counts themselves choose: how a column is modelled, how much it is smoothed.
+"""What the counts select: the family of each column, its smoothing, and whether holes matter.
 
 Everything here is arithmetic on the table; no row is read again.
 
-- *Smoothing* is chosen by empirical Bayes, column by column: the ``lam`` under
-  which the counts of the column are likeliest, when each class's shares are
-  drawn from a symmetric Dirichlet(lam).
-- *The shape of a number* is the one with the least leave-one-out loss when the
-  column is used alone: a bell curve (Student's t, the normal distribution with
-  its parameters integrated out), 5, 10 or 20 bins of equal frequency, or every
-  value by itself where there are few.
-- *Missing values* say something of their own where "missing or not", used
-  alone, has a smaller leave-one-out loss than the prior.
+- *The family of a column* is the candidate with the least leave-one-out loss when the column is
+  used alone: of numbers a bell curve, 5, 10 or 20 bins of equal frequency, or every value by
+  itself where there are few; families say themselves what may be tried.
+- *Smoothing* is chosen by empirical Bayes, column by column: the ``lam`` under which the counts
+  of the column are likeliest, when each class's shares are drawn from a Dirichlet(lam).
+- *Missing values* say something of their own where "missing or not", used alone, has a smaller
+  leave-one-out loss than the prior.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels
-from deciban.errors import InputError
-from deciban.families import gaussian, histogram
-from deciban.families.discrete import log_shares
-from deciban.families.histogram import binned
-from deciban.families.settings import Settings
-from deciban.stats.counts import Counts, Table
-from deciban.stats.cuts import EACH, MDL, cut_points
-from deciban.stats.sparse import SparseSum
+from deciban import families
+from deciban.families.discrete import categorical_loss, empirical_smoothing
+from deciban.families.histogram import HISTOGRAM_FAMILY
+from deciban.families.protocol import Candidate, ColumnCounts, Family
+from deciban.models.options import Options
+from deciban.schema import Schema
+from deciban.stats.categories import CATEGORIES, count_of
+from deciban.stats.counts import Counts
+from deciban.stats.histogram import HISTOGRAM
+from deciban.stats.moments import MOMENTS
 
 FloatArray = NDArray[np.float64]
-Shape = Literal["categories", "gaussian", "histogram"]
-
-#: The smoothings that are tried, from next to nothing to a strong pull towards equal shares.
-SMOOTHINGS = np.exp(np.linspace(np.log(0.02), np.log(20.0), 29))
-#: The numbers of bins that are tried.
-BINS = (5, 10, 20)
-#: Columns with no more values are tried with every value by itself.
-FEW_VALUES = 30
-#: The loss of a bell curve is measured on fewer than this many values of all classes.
-MOST_VALUES = 1 << 14
-#: A row that a class cannot have costs this many nats.
-LARGE = 700.0
-#: The prior of a bell curve is worth this many rows.
-BELL = 1.0
 
 
 @dataclass(frozen=True)
 class Choice:
-    """How one column is modelled.
+    """How one counted column is modelled.
 
-    ``loss`` is the leave-one-out loss of the column alone, in nats a row.
+    ``loss`` is the leave-one-out loss of the column alone, in nats a row; ``missing`` says
+    whether a missing value says something of its own.
     """
 
     column: str
-    shape: Shape
+    family: str
     bins: int
     smoothing: float
     missing: bool
     loss: float
 
+    @property
+    def shape(self) -> str:
+        """The kind of model: ``"categories"``, ``"gaussian"``, ``"histogram"``, ..."""
+        return families.get(self.family).shape
 
-class Smoothed(NamedTuple):
-    """The smoothing of a column's shares, and whether its holes say something."""
+    @property
+    def candidate(self) -> Candidate:
+        """What the family is asked for."""
+        return Candidate(self.smoothing, self.bins)
 
-    smoothing: float
-    missing: bool
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What the user has fixed; ``"auto"`` is left to the counts."""
-
-    numeric: str = "auto"
-    missing: str = "auto"
-    smoothing: Any = "auto"
-    method: str = "bayes"
-    text: str = "auto"
-    min_df: float = 1
-    max_words: int | None = None
-
-    def smoothing_of(self, column: str) -> float | None:
-        """The smoothing stated for a column; None is for the counts to choose."""
-        stated = self.smoothing
-        if isinstance(stated, Mapping):
-            stated = stated.get(column, "auto")
-        return None if isinstance(stated, str) else float(stated)
+    def describe(self) -> str:
+        """The model of the column in a few words."""
+        return families.get(self.family).describe(self.candidate)
 
 
-def choose(counts: Counts, wishes: Wishes) -> dict[str, Choice]:
+def select(counts: Counts, schema: Schema, options: Options) -> dict[str, Choice]:
     """A choice for every column that is counted."""
-    found = {}
-    for part, name, table in _columns(counts, "categories"):
-        found[name] = _category(counts, wishes, name, table, part)
-    numbers = _columns(counts, "histogram")
-    for column, (part, name, table) in zip(_both_places(counts), numbers, strict=True):
-        found[name] = _number(counts, wishes, name, table, part, column)
-    return found
-
-
-def _both_places(counts: Counts) -> list[tuple[int, int]]:
-    """Where each number stands in its histogram, and where among the moments."""
-    table, moments = counts.tables.get("histogram"), counts.tables.get("moments")
-    if table is None or moments is None:
-        return []
-    return list(enumerate(labels.positions(table.cells.columns, moments.cells.columns).tolist()))
-
-
-def _columns(counts: Counts, block: str) -> list[tuple[slice, str, Table]]:
-    table = counts.tables.get(block)
-    if table is None:
-        return []
-    parts = [slice(a, b) for a, b in pairwise(table.cells.offsets)]
-    return list(zip(parts, table.cells.columns.tolist(), [table] * len(parts), strict=True))
-
-
-def smoothed(counts: Counts, wishes: Wishes) -> dict[str, Smoothed]:
-    """What is chosen for every column of categories, where nobody asks what it is worth alone."""
     return {
-        name: _smoothed(counts, wishes, name, table, part)
-        for part, name, table in _columns(counts, "categories")
+        column.name: _select_column(column, options) for column in column_counts(counts, schema)
     }
 
 
-def _smoothed(counts: Counts, wishes: Wishes, name: str, table: Table, part: slice) -> Smoothed:
-    amount = table.sums["count"][:, part]
-    missing = _missing_matters(counts, wishes, table.rows - amount.sum(axis=1))
-    return Smoothed(_smoothing(wishes, name, amount), missing)
+def select_smoothing(counts: Counts, schema: Schema, options: Options) -> dict[str, Choice]:
+    """Smoothing and missing values of every column of categories; its loss alone is not asked."""
+    selected = {}
+    for column in column_counts(counts, schema):
+        stated = options.smoothing_of(column.name)
+        count = count_of(column.tables[CATEGORIES.name])
+        lam = empirical_smoothing(count) if stated is None else stated
+        missing = missing_matters(column, options.missing)
+        family = next(iter(candidate_families(column))).name
+        selected[column.name] = Choice(column.name, family, 0, lam, missing, np.nan)
+    return selected
 
 
-def _category(counts: Counts, wishes: Wishes, name: str, table: Table, part: slice) -> Choice:
-    lam, missing = _smoothed(counts, wishes, name, table, part)
-    loss = _loss_of_categories(table.sums["count"][:, part], lam, counts.weight)
-    return Choice(name, "categories", 0, lam, missing, loss)
+def column_counts(counts: Counts, schema: Schema) -> Iterator[ColumnCounts]:
+    """Every counted column with its tables: categories first, then numbers."""
+    kinds = counted_kinds(schema)
+    for statistics in ((CATEGORIES,), (HISTOGRAM, MOMENTS)):
+        tables = {s.name: counts.tables[s.name] for s in statistics if s.name in counts.tables}
+        if len(tables) < len(statistics):
+            continue
+        places = [
+            {name: j for j, name in enumerate(table.cells.columns.tolist())}
+            for table in tables.values()
+        ]
+        for name in places[0]:
+            own = {
+                key: table.column(at[name])
+                for (key, table), at in zip(tables.items(), places, strict=True)
+            }
+            yield ColumnCounts(name, kinds.get(name, "categorical"), own, counts.weight)
 
 
-def _number(
-    counts: Counts, wishes: Wishes, name: str, table: Table, part: slice, column: tuple[int, int]
-) -> Choice:
-    amount = table.sums["count"][:, part]
-    missing = _missing_matters(counts, wishes, table.rows - amount.sum(axis=1))
-    tried = []
-    if wishes.numeric in ("auto", "gaussian"):
-        lam = wishes.smoothing_of(name)
-        lam = BELL if lam is None else lam
-        loss = _loss_of_bell(counts, column, table, amount, lam)
-        tried.append(Choice(name, "gaussian", 0, lam, missing, loss))
-    for bins in _rules(wishes.numeric, amount.shape[1]):
-        some = binned(amount, cut_points(amount, bins))
-        lam = _smoothing(wishes, name, some)
-        loss = _loss_of_categories(some, lam, counts.weight)
-        tried.append(Choice(name, "histogram", bins, lam, missing, loss))
+def counted_kinds(schema: Schema) -> dict[str, str]:
+    """The kind of every counted column; what is derived from a time is its hour or weekday."""
+    kinds = {}
+    for column in schema.columns:
+        for name in (*column.numbers, *column.categories, *column.texts):
+            part = name.removeprefix(f"{column.name} (").removesuffix(")")
+            kinds[name] = column.kind if name == column.name else part
+    return kinds
+
+
+def candidate_families(column: ColumnCounts, numeric: str = "auto") -> Iterator[Family]:
+    """The families that may model a column; numbers may be left to one of them."""
+    of_numbers = HISTOGRAM.name in column.tables
+    for family in families.FAMILIES.values():
+        wanted = not of_numbers or numeric in ("auto", family.name)
+        if wanted and family.statistic.name in column.tables and family.applies(column):
+            yield family
+
+
+def _select_column(column: ColumnCounts, options: Options) -> Choice:
+    """The candidate of least leave-one-out loss."""
+    stated = options.smoothing_of(column.name)
+    missing = missing_matters(column, options.missing)
+    tried = [
+        Choice(
+            column.name,
+            family.name,
+            candidate.bins,
+            candidate.smoothing,
+            missing,
+            family.loss_alone(column, candidate),
+        )
+        for family, candidate in _candidates(column, options.numeric, stated)
+    ]
     return min(tried, key=lambda choice: choice.loss)
 
 
-def _rules(numeric: str, n_values: int) -> list[int]:
-    if numeric == "gaussian":
-        return []
-    if numeric == "mdl":
-        return [MDL]
-    return [*BINS, EACH] if n_values <= FEW_VALUES else [*BINS]
+def _candidates(
+    column: ColumnCounts, numeric: str, stated: float | None
+) -> Iterator[tuple[Family, Candidate]]:
+    if numeric == "mdl" and HISTOGRAM.name in column.tables:
+        yield HISTOGRAM_FAMILY, HISTOGRAM_FAMILY.by_description_length(column, stated)
+        return
+    for family in candidate_families(column, numeric):
+        for candidate in family.candidates(column, stated):
+            yield family, candidate
 
 
-def _missing_matters(counts: Counts, wishes: Wishes, missing: FloatArray) -> bool:
-    missing = np.maximum(missing, 0.0)
-    if wishes.missing == "skip" or not missing.any():
+def missing_weight(column: ColumnCounts) -> FloatArray:
+    """The weight of each class's rows in which the column has no value."""
+    table = next(t for key, t in column.tables.items() if key != MOMENTS.name)
+    return np.asarray(np.maximum(table.rows - count_of(table).sum(axis=1), 0.0))
+
+
+def missing_matters(column: ColumnCounts, option: str) -> bool:
+    """Whether a missing value says something: stated, or by leave-one-out."""
+    missing = missing_weight(column)
+    if option == "skip" or not missing.any():
         return False
-    if wishes.missing == "value":
+    if option == "value":
         return True
-    table = np.stack([np.maximum(counts.weight - missing, 0.0), missing], axis=1)
-    alone = _loss_of_categories(table, empirical_smoothing(table), counts.weight)
-    nothing = _loss_of_categories(counts.weight[:, None], 1.0, counts.weight)
-    return alone < nothing
-
-
-def _smoothing(wishes: Wishes, name: str, amount: FloatArray) -> float:
-    stated = wishes.smoothing_of(name)
-    return empirical_smoothing(amount) if stated is None else stated
-
-
-def empirical_smoothing(amount: FloatArray | SparseSum) -> float:
-    """The ``lam`` under which the counts (classes, values) are likeliest; 1 if any is.
-
-    >>> round(empirical_smoothing(np.array([[50.0, 50], [51, 49]])), 1)   # alike: pull hard
-    20.0
-    >>> round(empirical_smoothing(np.array([[99.0, 1], [1, 99]])), 1)     # apart: let them be
-    0.2
-    """
-    from scipy.special import gammaln
-
-    size = amount.shape[1]
-    if isinstance(amount, SparseSum):
-        (values, times), whole = amount.distinct(), amount.by_class
-    else:
-        (values, times), whole = np.unique(amount, return_counts=True), amount.sum(axis=1)
-    if size < 2 or not values.any():
-        return 1.0
-    lam = SMOOTHINGS[:, None]
-    cells = (gammaln(values + lam) - gammaln(lam)) @ times
-    totals = (gammaln(size * lam) - gammaln(whole + size * lam)).sum(axis=1)
-    return float(SMOOTHINGS[int(np.argmax(cells + totals))])
-
-
-def _loss_of_categories(amount: FloatArray, lam: float, weight: FloatArray) -> float:
-    """The leave-one-out loss, a row, of a categorical column used alone."""
-    own, value = np.nonzero(amount)
-    times, size, total = amount[own, value], amount.shape[1], amount.sum(axis=1)
-    one, rest = _one(times), total[own] - _one(times)
-    rest = np.where(rest > 1e-9 * one, rest, 0.0)  # rounding of fractional weights is no row
-    said = log_shares(amount.T + lam, total + size * lam, size)[value]
-    said[np.arange(len(own)), own] = log_shares(times - one + lam, rest + size * lam, size)
-    return _loss(said, own, times, weight)
-
-
-def _loss_of_bell(
-    counts: Counts, column: tuple[int, int], table: Table, amount: FloatArray, lam: float
-) -> float:
-    """The same of a bell curve; values are those of the histogram's keys, evenly thinned."""
-    own, key = np.nonzero(amount)
-    own, key = (np.ascontiguousarray(at[:: 1 + len(own) // MOST_VALUES]) for at in (own, key))
-    times = amount[own, key]
-    x = histogram.grid_of(table.cells).middles(column[0])[key]
-    sums = gaussian.of_column(dict(counts.tables["moments"].sums), column[1])
-    try:
-        said = gaussian.column_left_out(sums, lam, Settings("bayes", lam), x, own, _one(times))
-    except InputError:  # squares that fit no float
-        return float(np.inf)
-    return _loss(said, own, times, counts.weight)
-
-
-def _one(times: FloatArray) -> FloatArray:
-    """The weight of one row of many that are alike: 1, or all there is."""
-    return np.minimum(times, 1.0)
-
-
-def _loss(said: FloatArray, own: NDArray[np.intp], times: FloatArray, weight: FloatArray) -> float:
-    """Mean negative log posterior of the true class, each row taken out of the prior as well."""
-    if not len(own):
-        return float(np.inf)
-    rows = np.arange(len(own))
-    joint = said + np.log(weight + 1.0)
-    joint[rows, own] = said[rows, own] + np.log(np.maximum(weight[own] - _one(times), 0.0) + 1.0)
-    top = joint.max(axis=1)
-    with np.errstate(invalid="ignore"):
-        loss = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) - joint[rows, own]
-    return float(np.minimum(np.nan_to_num(loss, nan=np.inf), LARGE) @ times / times.sum())
+    weight = column.class_weight
+    table = np.stack([np.maximum(weight - missing, 0.0), missing], axis=1)
+    alone = categorical_loss(table, empirical_smoothing(table), weight)
+    return alone < categorical_loss(weight[:, None], 1.0, weight)

@@ -12,19 +12,21 @@ from numpy.typing import NDArray
 from deciban import labels, tabular, threads
 from deciban.engines import duckdb as grouping
 from deciban.errors import FileError, InputError, ShapeError
-from deciban.families import categorical, gaussian, histogram
 from deciban.labels import Labels
-from deciban.naive_bayes import texts
 from deciban.naive_bayes.parts import Part
 from deciban.naive_bayes.rows import Rows
 from deciban.naive_bayes.sample import Sample
+from deciban.naive_bayes.texts import WordCounter
 from deciban.schema import Schema
 from deciban.sources.columns import Batch
 from deciban.sources.duck import Stored
+from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import Cells
-from deciban.stats.counts import Counts, Table
-from deciban.stats.exact import ExactSum
-from deciban.stats.grid import Grid
+from deciban.stats.counts import Counts
+from deciban.stats.histogram import HISTOGRAM, grid_of, tabulate
+from deciban.stats.moments import MOMENTS
+from deciban.stats.table import Table
+from deciban.stats.words import WORDS
 from deciban.text import Tokenizer
 
 FloatArray = NDArray[np.float64]
@@ -54,15 +56,15 @@ def _divided(
     with ThreadPoolExecutor(1) as pool:
         grouped = pool.submit(grouping.count, table, there, target)
         here = _streamed(rest, None, tokenizer)
-        whole = nothing(rows.schema, here.classes) + here + grouped.result()
-    categories = replace(whole.tables["categories"], rows=whole.weight)
-    sums = dict(categories.sums)
-    if categorical.impossible(sums, sums, whole.weight, categories.cells).any():
+        whole = empty(rows.schema, here.classes) + here + grouped.result()
+    categories = replace(whole.tables[CATEGORIES.name], rows=whole.weight)
+    sums = categories.sums
+    if CATEGORIES.impossible(sums, sums, whole.weight, categories.cells).any():
         raise FileError(f"{table.path} changed while it was read.", hint="train again")
     if sample is not None:
         sample.begin(rest.n_rows)
         sample.parts.extend(rows.every(sample.stride).labelled())
-    return Counts(whole.classes, whole.weight, {**whole.tables, "categories": categories})
+    return Counts(whole.classes, whole.weight, {**whole.tables, CATEGORIES.name: categories})
 
 
 def _streamed(rows: Rows, sample: Sample | None, tokenizer: Tokenizer) -> Counts:
@@ -86,22 +88,22 @@ def _streamed(rows: Rows, sample: Sample | None, tokenizer: Tokenizer) -> Counts
 
 def tally(schema: Schema, parts: Iterable[Part], tokenizer: Tokenizer) -> Counts | None:
     """The counts of all parts, counted by all cores and added up in order; None of none."""
-    words = texts.Counting(schema.texts, tokenizer)
+    words = WordCounter(schema.texts, tokenizer)
     total: Counts | None = None
 
     def work(part: Part) -> Counts:
         words.add(part)
-        return count(schema, part, None if total is None else _dropped(total))
+        return count(schema, part, None if total is None else _grid_drop(total))
 
     for counts in threads.run(work, parts):
         total = counts if total is None else total + counts
     if total is None or not words.names:
         return total
-    found = words.table(total.classes, total.weight)
-    return Counts(total.classes, total.weight, {**total.tables, texts.BLOCK: found})
+    table = words.table(total.classes, total.weight)
+    return Counts(total.classes, total.weight, {**total.tables, WORDS.name: table})
 
 
-def nothing(schema: Schema, classes: Labels) -> Counts:
+def empty(schema: Schema, classes: Labels) -> Counts:
     """The counts of no rows: all columns and these classes.
 
     What is taken away from counts takes columns without values along; adding
@@ -109,20 +111,15 @@ def nothing(schema: Schema, classes: Labels) -> Counts:
     """
     rows = np.zeros(len(classes))
     tables: dict[str, Table] = {}
-    if schema.categories:
-        none: Labels = np.empty(0, dtype=object)
-        cells = Cells(labels.narrowed(schema.categories), (none,) * len(schema.categories))
-        zero = {"count": np.zeros((len(classes), 0))}
-        tables["categories"] = Table("categorical", cells, rows, zero)
-    if schema.texts:
-        tables[texts.BLOCK] = texts.nothing(schema.texts, len(classes))
-    if schema.numbers:
-        names = labels.narrowed(schema.numbers)
-        exactly = ExactSum(np.zeros((len(classes), len(names), 1), dtype=np.int64), 0)
-        zeros = {"n": exactly, "total": exactly, "squares": exactly}
-        tables["moments"] = Table("gaussian", Cells(names), rows, zeros)
-        grid = Grid(names, (np.empty(0, dtype=np.int64),) * len(names), (0,) * len(names))
-        tables["histogram"] = Table("histogram", grid, rows, {"count": np.zeros((len(classes), 0))})
+    for statistic, names in (
+        (CATEGORIES, schema.categories),
+        (WORDS, schema.texts),
+        (MOMENTS, schema.numbers),
+        (HISTOGRAM, schema.numbers),
+    ):
+        if names:
+            cells, sums = statistic.empty(labels.narrowed(names), len(classes))
+            tables[statistic.name] = Table(statistic, cells, rows, sums)
     return Counts(classes, rows, tables)
 
 
@@ -136,34 +133,34 @@ def some_left(left: Counts, whole: Counts) -> Counts:
     return left
 
 
-def _dropped(counts: Counts) -> tuple[int, ...] | None:
+def _grid_drop(counts: Counts) -> tuple[int, ...] | None:
     """How coarse the grids are by now: they will not become finer."""
-    table = counts.tables.get("histogram")
-    return None if table is None else histogram.grid_of(table.cells).drop
+    table = counts.tables.get(HISTOGRAM.name)
+    return None if table is None else grid_of(table).drop
 
 
 def count(schema: Schema, part: Part, drop: tuple[int, ...] | None = None) -> Counts:
     """The counts of some rows; ``drop`` is how coarse the grids have to be anyway.
 
-    Three blocks: ``categories``, and for the numeric columns both ``moments``,
-    which are exact, and the ``histogram``.
+    Three blocks: categories, and for the numeric columns both moments, which are exact, and the
+    histogram.
     """
     if not part.batch.n_rows:
-        return nothing(schema, part.classes[:0])
+        return empty(schema, part.classes[:0])
     batch, y, weight, K = part.batch, part.codes, part.weight, len(part.classes)
     rows = np.bincount(y, weight, K).astype(np.float64)
     tables: dict[str, Table] = {}
     if schema.categories:
         cells, codes = _categories(schema, batch)
-        sums = categorical.count(codes, y, K, weight, cells)
-        tables["categories"] = Table("categorical", cells, rows, sums)
+        sums = CATEGORIES.count(codes, y, K, weight, cells)
+        tables[CATEGORIES.name] = Table(CATEGORIES, cells, rows, sums)
     if schema.numbers:
         X = tabular.numbers(schema, batch)
         columns = Cells(labels.narrowed(schema.numbers))
-        exactly = gaussian.count(X, y, K, weight, columns)
-        tables["moments"] = Table("gaussian", columns, rows, exactly)
-        grid, table = histogram.tabulate(X, y, K, weight, columns.columns, drop)
-        tables["histogram"] = Table("histogram", grid, rows, table)
+        exactly = MOMENTS.count(X, y, K, weight, columns)
+        tables[MOMENTS.name] = Table(MOMENTS, columns, rows, exactly)
+        grid, counts = tabulate(X, y, K, weight, columns.columns, drop)
+        tables[HISTOGRAM.name] = Table(HISTOGRAM, grid, rows, {"count": counts})
     return Counts(part.classes, rows, tables)
 
 
@@ -172,6 +169,6 @@ def _categories(schema: Schema, batch: Batch) -> tuple[Cells, NDArray[np.int64]]
     codes = np.empty((batch.n_rows, len(columns)), dtype=np.int64)
     values = []
     for j, column in enumerate(columns):
-        found, codes[:, j] = tabular.factorise(column)
-        values.append(found)
+        known, codes[:, j] = tabular.factorise(column)
+        values.append(known)
     return Cells(labels.narrowed(schema.categories), tuple(values)), codes

@@ -9,22 +9,24 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import encoding
-from deciban import files as storage
+from deciban import encoding, files
 from deciban.errors import InputError, ModelFileError
+from deciban.estimators.counted import CountedClassifier
 from deciban.files.document import field
 from deciban.models.calibration import Calibration
-from deciban.models.params import fixed_prior
-from deciban.naive_bayes import honesty, wishes
-from deciban.naive_bayes import stored as files
-from deciban.naive_bayes.completion import Plan, complete
-from deciban.naive_bayes.counting import learn, nothing, some_left
+from deciban.models.options import Options
+from deciban.models.prior import check_prior
+from deciban.models.text_selection import TextChoice
+from deciban.naive_bayes import leave_one_out, stored
+from deciban.naive_bayes.checks import check_columns, check_tokenizer
+from deciban.naive_bayes.counting import empty, learn, some_left
 from deciban.naive_bayes.gathering import gather
-from deciban.naive_bayes.learning import Learning
-from deciban.naive_bayes.model import Model
+from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.naive_bayes.parts import Part
 from deciban.naive_bayes.rows import Rows
 from deciban.naive_bayes.sample import Sample
+from deciban.naive_bayes.semi_supervised import Plan, complete
+from deciban.schema import Schema
 from deciban.stats.counts import Counts
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
@@ -32,7 +34,7 @@ from deciban.transaction import all_or_nothing
 FloatArray = NDArray[np.float64]
 
 
-class NaiveBayes(Learning):
+class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     """Naive Bayes on tables as they are: numbers, categories, booleans, times, texts, with holes.
 
     It takes frames (pandas, Polars, pyarrow), arrays, lists of dicts, lists of
@@ -185,9 +187,11 @@ class NaiveBayes(Learning):
         """
         model = self._model()
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-        sample = self._tried(rows, Sample())
-        model = model.read(replace(model, readings={}).chosen(sample))
-        self.model_ = model.calibrated(honesty.measured(honesty.left_out(model, sample), sample))
+        sample = self._fill_sample(rows, Sample())
+        plain = replace(model, text_choices={})
+        model = model.with_text_choices(plain.select_text_choices(sample))
+        scores = leave_one_out.score_sample(model, sample)
+        self.model_ = model.with_calibration(leave_one_out.calibrate(scores, sample))
         self.__dict__.pop("_left_out_", None)
         return self
 
@@ -195,7 +199,7 @@ class NaiveBayes(Learning):
         """The model of both data sets, with the parameters of the first."""
         result = super().__add__(other)
         if isinstance(other, NaiveBayes):
-            result.model_ = result.model_.read(other.model_.readings)
+            result.model_ = result.model_.with_text_choices(other.model_.text_choices)
         return result
 
     def with_counts(self, counts: Counts) -> Self:
@@ -221,109 +225,136 @@ class NaiveBayes(Learning):
     ) -> Self:
         with all_or_nothing(self):
             rows = gather(self, X, y, target, sql, weight, kinds=self.kinds)
-            wishes.check_columns(rows.schema)
+            check_columns(rows.schema)
             sample = self._sample()
-            stated = wishes.of(self, rows.schema)
-            tokenizer, plan = wishes.tokenizer(self.tokenizer), Plan.of(self)
+            options = self._options(rows.schema)
+            tokenizer, plan = check_tokenizer(self.tokenizer), Plan.of(self)
             rows.aside = aside
             counts = learn(rows, sample, tokenizer)
             rows.remember(self)
-            self.model_ = Model(rows.schema, counts, stated, tokenizer=tokenizer)
-            counts = self._completed(counts, rows.aside or [], sample, plan)
-            self._adopt(self._declared(counts, classes), None)
-            self._try(sample, None)
+            self.likelihood_, self.unlabelled_ = np.empty(0), 0.0
+            if rows.aside:
+                first = NaiveBayesModel.of(
+                    rows.schema, counts, options, prior=self._stated_prior(counts),
+                    tokenizer=tokenizer,
+                )  # fmt: skip
+                done = complete(first.with_all_words(), rows.aside, sample, plan)
+                self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
+                counts = done.counts
+            counts = _declare(counts, rows.schema, classes)
+            self._set_model(rows.schema, counts, tokenizer)
+            self._calibrate(sample, None)
         return self
-
-    def _completed(
-        self, counts: Counts, aside: list[Part], sample: Sample | None, plan: Plan
-    ) -> Counts:
-        """With the rows whose labels are missing, counted softly."""
-        self.likelihood_, self.unlabelled_ = np.empty(0), 0.0
-        if not aside:
-            return counts
-        if len(counts.classes):
-            self._adopt(counts, None)
-        done = complete(self.model_.with_all_words(), aside, sample, plan)
-        self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
-        return done.counts
 
     def _count(self, rows: Rows, sample: Sample | None) -> Counts:
         return learn(rows, sample, self.model_.tokenizer)
 
-    def _learned(self) -> tuple[Counts, Calibration | None]:
+    def _state(self) -> tuple[Counts, Calibration | None]:
         return self._model().counts, self._model().calibration
 
-    def _declared(self, counts: Counts, classes: Any) -> Counts:
-        if classes is None:
-            return counts
-        return counts + nothing(self.schema_, encoding.class_codes(classes, "classes").classes)
+    def _declare(self, counts: Counts, classes: Any) -> Counts:
+        return _declare(counts, self.schema_, classes)
 
-    def _less(self, counts: Counts, gone: Counts) -> Counts:
+    def _subtract(self, counts: Counts, gone: Counts) -> Counts:
         # Columns stay when their last value goes.
         left = some_left(counts - gone, counts)
-        return nothing(self.schema_, left.classes) + left
+        return empty(self.schema_, left.classes) + left
 
-    def _pooled(self, mine: Calibration | None, theirs: Calibration | None) -> Calibration | None:
-        both: Calibration | None = super()._pooled(mine, theirs)
+    def _pool(self, mine: Calibration | None, theirs: Calibration | None) -> Calibration | None:
+        both: Calibration | None = super()._pool(mine, theirs)
         return both if self.calibrate else mine
 
-    def _combined(self, other: NaiveBayes, combine: Callable[[Counts, Counts], Counts]) -> Counts:
+    def _combine(self, other: NaiveBayes, combine: Callable[[Counts, Counts], Counts]) -> Counts:
         if self._model().schema.texts and self.model_.tokenizer != other._model().tokenizer:
             raise InputError(
                 f"words are {self.model_.tokenizer} in one model and {other.model_.tokenizer} "
                 "in the other.",
                 hint="train both with the same tokenizer",
             )
-        counts: Counts = super()._combined(other, combine)
+        counts: Counts = super()._combine(other, combine)
         return counts
 
     # ------------------------------------------------------------------ files
 
-    _to_stored = staticmethod(files.to_stored)
+    _to_stored = staticmethod(stored.to_stored)
 
     @classmethod
-    def from_stored(cls, stored: storage.Stored) -> Self:
+    def from_stored(cls, content: files.Stored) -> Self:
         """The estimator in a model file that was read."""
-        model, about = files.from_stored(stored), stored.description
+        model, about = stored.from_stored(content), content.description
         try:
             parameters = field(about, "parameters", dict)
             if parameters.get("tokenizer") is not None:
                 parameters = {**parameters, "tokenizer": model.tokenizer}
-            found = cls(**parameters)
+            estimator = cls(**parameters)
         except TypeError:
             raise ModelFileError("the parameters are not those of NaiveBayes.") from None
-        wishes.of(found, model.schema)
-        found._restore(model, about)
-        _ = model.params  # what cannot be estimated is noticed now
-        return found
+        estimator._options(model.schema)
+        estimator._restore(model.estimate(), about)
+        return estimator
 
     # ------------------------------------------------------------------ the model
 
+    def _options(self, schema: Schema) -> Options:
+        """What is stated about columns, checked."""
+        return Options(
+            self.numeric,
+            self.missing,
+            self.smoothing,
+            self.method,  # type: ignore[arg-type]
+            self.text,
+            self.min_df,
+            self.max_words,
+        ).for_columns(schema)
+
+    def _stated_prior(self, counts: Counts) -> FloatArray | None:
+        """The prior that is stated, checked; None is as counted."""
+        n_classes = len(counts.classes)
+        if self.prior is None or not n_classes:
+            return None
+        return np.exp(check_prior(self.prior, n_classes))
+
     def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
-        prior = None if self.prior is None else np.exp(fixed_prior(self.prior, len(counts.classes)))
         before = self.model_
-        model = Model(
-            before.schema,
+        self._set_model(before.schema, counts, before.tokenizer, calibration, before.text_choices)
+
+    def _set_model(
+        self,
+        schema: Schema,
+        counts: Counts,
+        tokenizer: Tokenizer,
+        calibration: Calibration | None = None,
+        text_choices: Mapping[str, TextChoice] | None = None,
+    ) -> None:
+        """Make the model of these counts this estimator's; it fails before anything changes."""
+        self.model_ = NaiveBayesModel.of(
+            schema,
             counts,
-            wishes.of(self, before.schema),
-            prior,
-            calibration,
-            before.tokenizer,
-            before.readings,
-        )
-        _ = model.params  # fails before anything changes
-        self.model_ = model
+            self._options(schema),
+            prior=self._stated_prior(counts),
+            calibration=calibration,
+            tokenizer=tokenizer,
+            text_choices=text_choices,
+        ).estimate()
         self.classes_ = counts.classes
         self.__dict__.pop("_left_out_", None)  # other rows, other scores
 
     def _sample(self) -> Sample | None:
         return Sample() if self.calibrate else None
 
-    def _try(self, sample: Sample | None, before: Calibration | None) -> None:
-        if sample is not None:
-            self.model_ = self.model_.read(self.model_.chosen(sample))
-            rows = honesty.left_out(self.model_, sample)
-            more = honesty.measured(rows, sample)
-            self.model_ = self.model_.calibrated(more if before is None else before + more)
-            if before is None:
-                self._left_out_ = honesty.kept(self.model_, rows)
+    def _calibrate(self, sample: Sample | None, before: Calibration | None) -> None:
+        if sample is None:
+            return
+        model = self.model_.with_text_choices(self.model_.select_text_choices(sample))
+        rows = leave_one_out.score_sample(model, sample)
+        more = leave_one_out.calibrate(rows, sample)
+        self.model_ = model.with_calibration(more if before is None else before + more)
+        if before is None:
+            self._left_out_ = leave_one_out.log_posteriors(self.model_, rows)
+
+
+def _declare(counts: Counts, schema: Schema, classes: Any) -> Counts:
+    """The counts with classes that have no rows yet."""
+    if classes is None:
+        return counts
+    return counts + empty(schema, encoding.class_codes(classes, "classes").classes)

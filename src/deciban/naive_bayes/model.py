@@ -1,175 +1,128 @@
-"""The model of a mixed table: counts, what they choose, and what follows from both.
+"""The naive Bayes model of a table: counts, what they select, and what follows from both.
 
-The columns of the counts are dealt out to blocks that are estimated and scored
-by the families: ``categories``; numbers as a bell curve, ``gaussian``, or in
-bins, ``histogram``; ``missing``, one category "missing or not" for every column
-whose holes say something; and a block for the words of each column of text.
+``log P(c | x) = log P(c) + beta * sum_j log P(x_j | c)`` up to a constant, with the class prior
+smoothed like the counts and the discount ``beta`` of the calibration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import tabular
-from deciban.errors import InputError
-from deciban.families import family
-from deciban.families.settings import Method, Settings
-from deciban.models import params, readings, scores
-from deciban.models.calibration import Calibration
-from deciban.models.readings import Reading, Trial
-from deciban.models.selection import Choice, Wishes, choose, empirical_smoothing
-from deciban.naive_bayes import texts
+from deciban.families.piece import Piece
+from deciban.labels import Labels
+from deciban.models import prior
+from deciban.models.calibration import Calibration, discount_evidence
+from deciban.models.options import Options
+from deciban.models.protocol import WordContribution
+from deciban.models.selection import Choice, select
+from deciban.models.text_selection import SMOOTHINGS_TRIED, TextChoice, Trial, trial_stride
+from deciban.naive_bayes import pieces, word_evidence
+from deciban.naive_bayes.blocks import Block, column_blocks, prior_smoothing, text_blocks
 from deciban.naive_bayes.parts import joined
 from deciban.naive_bayes.sample import Sample
+from deciban.naive_bayes.texts import TextEncoder, known_words
 from deciban.schema import Schema
 from deciban.sources.columns import Batch
-from deciban.stats.cells import Cells
-from deciban.stats.counts import Counts, Table
+from deciban.stats.categories import CATEGORIES
+from deciban.stats.counts import Counts
+from deciban.stats.statistic import Matrix
 from deciban.text import Tokenizer
 
 FloatArray = NDArray[np.float64]
-Matrices = dict[str, Any]
-
-#: The smoothing of the class prior where it is not stated.
-PRIOR = 1.0
-
-
-#: What is derived from the counts alone, however texts are read.
-_WITHOUT_READINGS = ("choices", "log_prior", "missing_columns", "blocks", "words")
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
-    """All that training leaves behind; everything else is derived when it is asked for."""
+class NaiveBayesModel:
+    """All that training leaves behind; :meth:`of` makes it from counts.
+
+    ``choices`` say how each counted column is modelled, ``text_choices`` how texts are that were
+    selected on rows; ``blocks`` follow from them and from the counts. ``prior`` is stated, or
+    None: as counted.
+    """
 
     schema: Schema
     counts: Counts
-    wishes: Wishes
-    prior: Any = None
+    options: Options
+    choices: Mapping[str, Choice]
+    text_choices: Mapping[str, TextChoice]
+    tokenizer: Tokenizer
+    blocks: tuple[Block, ...]
+    prior: FloatArray | None = None
     calibration: Calibration | None = None
-    tokenizer: Tokenizer = field(default_factory=Tokenizer)
-    readings: Mapping[str, Reading] = field(default_factory=dict)
 
-    @cached_property
-    def choices(self) -> dict[str, Choice]:
-        """How each counted column is modelled."""
-        return choose(self.counts, self.wishes)
+    kind = "NaiveBayes"
+    additive = True
+
+    @classmethod
+    def of(
+        cls,
+        schema: Schema,
+        counts: Counts,
+        options: Options,
+        *,
+        prior: FloatArray | None = None,
+        calibration: Calibration | None = None,
+        tokenizer: Tokenizer | None = None,
+        choices: Mapping[str, Choice] | None = None,
+        text_choices: Mapping[str, TextChoice] | None = None,
+    ) -> NaiveBayesModel:
+        """The model of some counts; what is not chosen yet is selected by the counts."""
+        chosen = select(counts, schema, options) if choices is None else choices
+        texts = dict(text_choices or {})
+        columns = column_blocks(counts, schema, options, chosen)
+        blocks = (*columns, *text_blocks(counts, schema, options, texts))
+        rule = tokenizer or Tokenizer()
+        return cls(schema, counts, options, chosen, texts, rule, blocks, prior, calibration)
+
+    @property
+    def classes(self) -> Labels:
+        """The classes, in order."""
+        return self.counts.classes
 
     @property
     def discount(self) -> float:
-        """How far the evidence is believed."""
+        """What the evidence is multiplied by."""
         return 1.0 if self.calibration is None else self.calibration.discount
+
+    @property
+    def temperature(self) -> float:
+        """One over the discount: 1 is the pure model."""
+        return 1.0 / self.discount
 
     @cached_property
     def log_prior(self) -> FloatArray:
         """``log P(c)``."""
-        return params.class_prior(self.counts, self.lam, method=self.method, fixed=self.prior)
+        lam, method = prior_smoothing(self.options), self.options.method
+        return prior.class_prior(self.counts.weight, lam, method=method, stated=self.prior)
 
-    @property
-    def method(self) -> Method:
-        """How parameters are estimated."""
-        return cast("Method", self.wishes.method)
+    def estimate(self) -> NaiveBayesModel:
+        """The model itself, with all parameters estimated: what cannot be is an error now."""
+        for block in self.blocks:
+            _ = block.parameters
+        _ = self.log_prior
+        return self
 
-    @property
-    def lam(self) -> float:
-        """The smoothing of what belongs to no column, or to the holes of one."""
-        stated = self.wishes.smoothing
-        return PRIOR if isinstance(stated, str | Mapping) else float(stated)
-
-    # ------------------------------------------------------------------ blocks
-
-    def _chosen(self, shape: str) -> list[str]:
-        return [name for name in self.schema.numbers if self.choices[name].shape == shape]
-
-    @cached_property
-    def missing_columns(self) -> list[str]:
-        """The columns whose holes say something."""
-        names = (*self.schema.numbers, *self.schema.categories)
-        return [name for name in names if self.choices[name].missing]
-
-    @cached_property
-    def blocks(self) -> Counts:
-        """The counts, dealt out to the blocks that are scored."""
-        tables = {}
-        if "categories" in self.counts.tables:
-            tables["categories"] = self.counts.tables["categories"]
-        for block, source in (("gaussian", "moments"), ("histogram", "histogram")):
-            names = self._chosen(block)
-            if names:
-                tables[block] = select(self.counts.tables[source], names)
-        if self.missing_columns:
-            tables["missing"] = self._missing_table()
-        for name in self.schema.texts:
-            tables[text_block(name)] = texts.limited(
-                texts.some(self.counts.tables[texts.BLOCK], name),
-                self.wishes.min_df,
-                self.wishes.max_words,
-            )
-        return Counts(self.counts.classes, self.counts.weight, tables)
-
-    def _missing_table(self) -> Table:
-        places = {
-            name: (table, j)
-            for table in (self.counts.tables.get(b) for b in ("histogram", "categories"))
-            if table is not None
-            for j, name in enumerate(table.cells.columns.tolist())
-        }
-        parts = []
-        for name in self.missing_columns:
-            table, j = places[name]
-            present = table.column(j).sums["count"].sum(axis=1)
-            parts += [present, np.maximum(table.rows - present, 0.0)]
-        values = (np.array([False, True]),) * len(self.missing_columns)
-        cells = Cells.of_values(list(self.missing_columns), values)
-        return Table("categorical", cells, self.counts.weight, {"count": np.stack(parts, axis=1)})
-
-    @cached_property
-    def settings(self) -> dict[str, Settings]:
-        """How each block is estimated."""
-        out = {
-            text_block(name): self.reading(name).settings(self.method) for name in self.schema.texts
-        }
-        for block, table in self.blocks.tables.items():
-            if block in out:
-                continue
-            names = table.cells.columns.tolist()
-            lam = [self.lam if block == "missing" else self.choices[n].smoothing for n in names]
-            bins = [self.choices[n].bins for n in names] if block == "histogram" else 10
-            out[block] = Settings(self.method, np.array(lam), bins=np.asarray(bins))
-        return out
-
-    def reading(self, name: str) -> Reading:
-        """How a column of text is read: as leave-one-out has chosen, or purely."""
-        if name in self.readings:
-            return self.readings[name]
-        stated = self.wishes.smoothing_of(name)
-        if stated is None:
-            table = self.blocks.tables[text_block(name)]
-            key = (
-                "amount"
-                if self.wishes.text in ("auto", "multinomial", "complement")
-                else "documents"
-            )
-            stated = empirical_smoothing(table.sums[key])
-        return readings.plain(name, self.wishes.text, stated)
-
-    @cached_property
-    def params(self) -> params.Params:
-        """The prior and the parameters of every block."""
-        return params.estimate(self.blocks, self.settings, self.log_prior)
-
-    # ------------------------------------------------------------------ scoring
+    # ------------------------------------------------------------------ rows
 
     @cached_property
     def _lookups(self) -> list[tabular.Lookup]:
-        table = self.counts.tables.get("categories")
+        table = self.counts.tables.get(CATEGORIES.name)
         return [] if table is None else [tabular.Lookup(v) for v in table.cells.values or ()]
+
+    @cached_property
+    def text_encoders(self) -> dict[str, TextEncoder]:
+        """What the words of every column of text are looked up with, by block."""
+        return {
+            block.name: TextEncoder(block.columns[0], self.tokenizer, known_words(block.table))
+            for block in self.blocks
+            if block.input == "text"
+        }
 
     def columns(self, batch: Batch) -> tuple[FloatArray, NDArray[np.int64]]:
         """The numbers of some rows, NaN where missing, and the codes of their categories."""
@@ -177,158 +130,151 @@ class Model:
         codes = tabular.codes(self._lookups, columns, batch.n_rows)
         return tabular.numbers(self.schema, batch), codes
 
-    def matrices(self, batch: Batch) -> Matrices:
-        """What every block scores of some rows."""
-        out: Matrices = {text_block(words.name): words.bags(batch) for words in self.words}
-        if len(out) == len(self.blocks.tables):
+    def encode(self, batch: Batch) -> dict[str, Matrix]:
+        """Rows as every block reads them, by the name of the block."""
+        out: dict[str, Matrix] = {
+            name: encoder.encode(batch) for name, encoder in self.text_encoders.items()
+        }
+        if len(out) == len(self.blocks):
             return out
         numbers, codes = self.columns(batch)
-        for block in self.blocks.tables:
-            if block in out:
-                continue
-            if block == "categories":
-                out[block] = codes
-            elif block == "missing":
-                out[block] = self._missing_codes(numbers, codes)
-            else:
-                out[block] = np.ascontiguousarray(numbers[:, self._places[block]])
+        for block in self.blocks:
+            if block.input == "categories":
+                out[block.name] = _take(codes, block.positions)
+            elif block.input == "numbers":
+                out[block.name] = _take(numbers, block.positions)
+            elif block.input == "missing":
+                gaps = np.column_stack([np.isnan(numbers), codes < 0])
+                out[block.name] = _take(gaps.astype(np.int64), block.positions)
         return out
 
-    @cached_property
-    def words(self) -> list[texts.Words]:
-        """The known words of every column of text."""
-        return [
-            texts.Words.of(self.blocks.tables[text_block(name)], name, self.tokenizer)
-            for name in self.schema.texts
-        ]
-
-    @cached_property
-    def _places(self) -> dict[str, list[int]]:
-        """Where the columns of each block of numbers stand among the numbers."""
-        at = {name: j for j, name in enumerate(self.schema.numbers)}
-        return {block: [at[n] for n in self._chosen(block)] for block in ("gaussian", "histogram")}
-
-    def _missing_codes(self, numbers: FloatArray, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        names = [*self.schema.numbers, *self.schema.categories]
-        gaps = np.column_stack([np.isnan(numbers), codes < 0])
-        some = [names.index(name) for name in self.missing_columns]
-        return np.ascontiguousarray(gaps[:, some].astype(np.int64))
-
-    def fill_joint(self, batch: Batch, out: FloatArray) -> None:
+    def log_joint(self, batch: Batch, out: FloatArray) -> None:
         """Write ``log P(c) + beta * log P(x | c)`` of every row and class."""
-        scores.fill_log_joint(self.params, self.matrices(batch), out)
-        self._discounted(out)
+        matrices = self.encode(batch)
+        if self.discount == 1.0:
+            out[:] = self.log_prior
+            for block in self.blocks:
+                block.parameters.add(matrices[block.name], out)
+            return
+        out[:] = 0.0
+        for block in self.blocks:
+            block.parameters.add(matrices[block.name], out)
+        out[:] = discount_evidence(self.log_prior, out, self.discount)
 
-    def _discounted(self, joint: FloatArray) -> None:
-        if self.discount != 1.0:
-            with np.errstate(invalid="ignore"):
-                joint[:] = self.believed(self.log_prior, joint - self.log_prior)
-
-    def believed(self, prior: FloatArray, said: FloatArray) -> FloatArray:
-        """``prior + beta * said``; what is impossible stays so."""
-        joint = prior + self.discount * said
-        joint[np.isnan(joint)] = -np.inf
-        return joint
-
-    def explain(self, batch: Batch) -> FloatArray:
+    def contributions(self, batch: Batch) -> FloatArray:
         """``beta * log P(x_j | c)`` of every column of the schema, (rows, columns, classes)."""
-        out = np.zeros((batch.n_rows, len(self.schema.names), len(self.counts.classes)))
-        home = {
-            n: j
-            for j, c in enumerate(self.schema.columns)
-            for n in (*c.numbers, *c.categories, *c.texts)
-        }
-        for block, X in self.matrices(batch).items():
-            kind, parts = self.params.blocks[block]
-            names = self.blocks.tables[block].cells.columns.tolist()
-            at = np.array([home[name] for name in names], dtype=np.intp)
-            family(kind).add_each(parts, X, at, out)
+        out = np.zeros((batch.n_rows, len(self.schema.names), len(self.classes)))
+        home = self._homes
+        matrices = self.encode(batch)
+        for block in self.blocks:
+            at = np.array([home[name] for name in block.columns], dtype=np.intp)
+            block.parameters.add_contributions(matrices[block.name], at, out)
         if self.discount != 1.0:
             out *= self.discount
         return out
 
+    @cached_property
+    def _homes(self) -> dict[str, int]:
+        """The column of the schema that each counted column belongs to."""
+        return {
+            name: j
+            for j, column in enumerate(self.schema.columns)
+            for name in (*column.numbers, *column.categories, *column.texts)
+        }
+
     # ------------------------------------------------------------------ leaving one out
 
-    def left_out(
+    def leave_one_out(
         self, batch: Batch, y: NDArray[np.intp], weight: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Log prior and log-likelihood, (rows, classes), of counted rows as if each never was."""
-        evidence = np.zeros((batch.n_rows, len(self.counts.classes)))
-        for block, X in self.matrices(batch).items():
-            table, how = self.blocks.tables[block], self.settings[block]
-            kind, parts = self.params.blocks[block]
-            evidence += family(kind).left_out(
-                parts, dict(table.sums), table.cells, how, X, y, weight
-            )
-        return self._prior_left_out(y, weight), evidence
+        """Log prior and log likelihood, (rows, classes), each row taken out of the counts."""
+        evidence = np.zeros((batch.n_rows, len(self.classes)))
+        matrices = self.encode(batch)
+        for block in self.blocks:
+            evidence += block.parameters.leave_one_out(matrices[block.name], y, weight)
+        return self._prior_without(y, weight), evidence
 
-    def _prior_left_out(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
-        return params.prior_left_out(
-            self.counts, y, weight, self.lam, method=self.method, fixed=self.prior
-        )
+    def _prior_without(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
+        lam, method = prior_smoothing(self.options), self.options.method
+        class_weight = self.counts.weight
+        return prior.leave_one_out(class_weight, y, weight, lam, method=method, stated=self.prior)
 
-    # ------------------------------------------------------------------ reading texts
+    # ------------------------------------------------------------------ other models
 
-    def read(self, found: Mapping[str, Reading]) -> Model:
-        """The same model with texts read another way, where more rows say so."""
+    def with_text_choices(self, selected: Mapping[str, TextChoice]) -> NaiveBayesModel:
+        """The model with texts modelled another way, where more rows say so."""
         better = {
-            name: reading
-            for name, reading in found.items()
-            if name not in self.readings or reading.rows >= self.readings[name].rows
+            name: choice
+            for name, choice in selected.items()
+            if name not in self.text_choices or choice.rows >= self.text_choices[name].rows
         }
         if not better:
             return self
-        new = replace(self, readings={**self.readings, **better})
-        kept = {name: value for name, value in self.__dict__.items() if name in _WITHOUT_READINGS}
-        new.__dict__.update(kept)
-        return new
+        choices = {**self.text_choices, **better}
+        columns = tuple(block for block in self.blocks if block.input != "text")
+        texts = text_blocks(self.counts, self.schema, self.options, choices)
+        return replace(self, text_choices=choices, blocks=(*columns, *texts))
 
-    def chosen(self, sample: Sample) -> dict[str, Reading]:
-        """How counted rows want the columns of text to be read."""
-        if not self.schema.texts or not sample.parts:
+    def select_text_choices(self, sample: Sample) -> dict[str, TextChoice]:
+        """How counted rows select the models of the columns of text."""
+        blocks = [block for block in self.blocks if block.input == "text"]
+        if not blocks or not sample.parts:
             return {}
-        tables = [self.blocks.tables[text_block(words.name)] for words in self.words]
-        part = joined(list(sample.every(Trial.stride(tables, sample.kept))))
-        y, one = part.codes_among(self.counts.classes), np.minimum(part.weights, 1.0)
-        found = {}
-        for words, table in zip(self.words, tables, strict=True):
-            trial = Trial(
-                table,
-                words.bags(part.batch),
-                y,
-                one,
-                part.weights,
-                self._prior_left_out(y, one),
-                self.method,
-            )
-            stated = self.wishes.smoothing_of(words.name)
-            smoothings = readings.SMOOTHINGS if stated is None else (stated,)
-            found[words.name] = trial.best(words.name, self.wishes.text, smoothings)
-        return found
+        stride = trial_stride([block.table for block in blocks], sample.kept)
+        part = joined(list(sample.every(stride)))
+        y, one = part.codes_among(self.classes), np.minimum(part.weights, 1.0)
+        log_prior, method = self._prior_without(y, one), self.options.method
+        selected = {}
+        for block in blocks:
+            (name,) = block.columns
+            bags = self.text_encoders[block.name].encode(part.batch)
+            trial = Trial(block.table, bags, y, one, part.weights, log_prior, method)
+            stated = self.options.smoothing_of(name)
+            smoothings = SMOOTHINGS_TRIED if stated is None else (stated,)
+            selected[name] = trial.select(name, self.options.text, smoothings)
+        return selected
 
-    def with_all_words(self) -> Model:
-        """The same model without limits on words: how many texts have them is not known yet."""
-        return replace(self, wishes=replace(self.wishes, min_df=1, max_words=None))
+    def with_counts(self, counts: Counts) -> NaiveBayesModel:
+        """The pure model of other counts of the same columns, its choices selected anew."""
+        return NaiveBayesModel.of(
+            self.schema, counts, self.options, prior=self.prior, tokenizer=self.tokenizer
+        )
 
-    def calibrated(self, calibration: Calibration | None) -> Model:
-        """The same model with another calibration; what was derived does not depend on it."""
-        new = replace(self, calibration=calibration)
-        new.__dict__.update({**self.__dict__, "calibration": calibration})
-        return new
+    def with_calibration(self, calibration: Calibration | None) -> NaiveBayesModel:
+        """The model with another calibration; its parameters do not depend on it."""
+        return replace(self, calibration=calibration)
+
+    def with_all_words(self) -> NaiveBayesModel:
+        """The model without limits on words: how many texts have them is not known yet."""
+        options = replace(self.options, min_df=1, max_words=None)
+        return NaiveBayesModel.of(
+            self.schema,
+            self.counts,
+            options,
+            prior=self.prior,
+            calibration=self.calibration,
+            tokenizer=self.tokenizer,
+            choices=self.choices,
+            text_choices=self.text_choices,
+        )
+
+    # ------------------------------------------------------------------ explanation
+
+    def pieces(self) -> Sequence[Piece]:
+        """What each value of each counted column says, in the order of the schema."""
+        return pieces.pieces(self)
+
+    def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
+        """The known words of a text in their places, and the part of each, in nats."""
+        return word_evidence.word_contributions(self, column, text)
+
+    def expected_word_contributions(self) -> dict[str, FloatArray]:
+        """Of every text column, (classes, classes): rows of a class, contribution for a class."""
+        return word_evidence.expected_word_contributions(self)
 
 
-def text_block(name: str) -> str:
-    """The block of a column of text."""
-    return f"words of {name}"
-
-
-def select(table: Table, names: list[str]) -> Table:
-    """The cells of some columns of a table, in the order of the table."""
-    columns = table.cells.columns.tolist()
-    unknown = set(names) - set(columns)
-    if unknown:
-        raise InputError(f"the counts have no column {unknown.pop()!r}.")
-    wanted = np.array([name in set(names) for name in columns], dtype=bool)
-    keep = np.repeat(wanted, np.diff(table.cells.offsets))
-    chosen = table.selected(np.ones(len(table.rows), dtype=bool), keep)
-    return replace(chosen, cells=chosen.cells.only(wanted))
+def _take(matrix: NDArray[np.generic], positions: NDArray[np.intp]) -> Matrix:
+    """Some columns of a matrix, contiguous; the matrix itself where it is all of them."""
+    if len(positions) == matrix.shape[1]:
+        return np.ascontiguousarray(matrix)
+    return np.ascontiguousarray(matrix[:, positions])

@@ -1,167 +1,72 @@
-"""What NaiveBayes adds up: a piece for every column that is counted, read off the tables."""
+"""What naive Bayes adds up: a piece for every column that is counted, read off the parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.explanation.rows import read_time
-from deciban.families import family, gaussian, histogram
-from deciban.families.discrete import pseudo_count
-from deciban.families.piece import (
-    Piece,
-    bells_drawn,
-    density_shares,
-    missing_name,
-    shares_drawn,
-)
-from deciban.naive_bayes.model import Model
+from deciban.families.piece import Piece, missing_name
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.columns import Times
+from deciban.stats.histogram import HISTOGRAM
+
+if TYPE_CHECKING:
+    from deciban.naive_bayes.blocks import Block
+    from deciban.naive_bayes.model import NaiveBayesModel
 
 FloatArray = NDArray[np.float64]
 
-#: The points of a bell curve, and the share of values beyond each of its ends.
-POINTS, BEYOND = 81, 0.001
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
-def pieces(model: Model) -> list[Piece]:
-    """The pieces of all blocks, in the order of the schema's columns."""
-    make = {
-        "categories": _categories,
-        "gaussian": _bells,
-        "histogram": _bins,
-        "missing": _missing,
-    }
-    blocks = [block for block in model.blocks.tables if block in make]
-    found = [piece for block in blocks for piece in make[block](model)]
+def pieces(model: NaiveBayesModel) -> list[Piece]:
+    """The pieces of all blocks but texts, in the order of the schema's columns."""
+    made = [piece for block in model.blocks for piece in _block_pieces(model, block)]
     place = {name: j for j, name in enumerate(model.schema.names)}
-    return sorted(found, key=lambda piece: place[piece.feature])
+    return sorted(made, key=lambda piece: place[piece.feature])
 
 
-def homes(schema: Schema) -> dict[str, ColumnSchema]:
+def column_homes(schema: Schema) -> dict[str, ColumnSchema]:
     """The column that each counted name belongs to."""
     return {n: c for c in schema.columns for n in (*c.numbers, *c.categories)}
 
 
-def _categories(model: Model) -> Iterator[Piece]:
-    table, params = model.blocks.tables["categories"], model.params.blocks["categories"][1]
-    values = table.cells.values or ()
-    for j, name in enumerate(table.cells.columns.tolist()):
-        some = slice(table.cells.offsets[j], table.cells.offsets[j + 1])
-        log = params.log_prob[params.offsets[j] : params.offsets[j + 1] - 1]
-        known, home = tuple(values[j].tolist()), homes(model.schema)[name]
-        days = tuple(WEEKDAYS[int(v)] for v in known) if name.endswith(" (weekday)") else ()
-        yield _discrete(
-            model, "categories", j, log, table.sums["count"][:, some].T,
-            feature=home.name, name=name, kind="category", values=known,
-            names=days if home.kind == "time" else (),
-        )  # fmt: skip
+def _block_pieces(model: NaiveBayesModel, block: Block) -> Iterator[Piece]:
+    if block.input == "text":
+        return
+    homes = column_homes(model.schema)
+    histogram = model.counts.tables.get(HISTOGRAM.name)
+    columns = [] if histogram is None else histogram.cells.columns.tolist()
+    for j, name in enumerate(block.columns):
+        seen = None
+        if histogram is not None and block.input == "numbers":
+            seen = histogram.column(columns.index(name))
+        piece = block.parameters.curve(j, seen).scale(model.discount)
+        named = replace(piece, feature=homes[name].name, name=name)
+        yield _in_words(named, block, homes[name])
 
 
-def _missing(model: Model) -> Iterator[Piece]:
-    table, params = model.blocks.tables["missing"], model.params.blocks["missing"][1]
-    for j, name in enumerate(table.cells.columns.tolist()):
-        log = params.log_prob[params.offsets[j] : params.offsets[j + 1] - 1]
-        yield _discrete(
-            model, "missing", j, log, table.sums["count"][:, 2 * j : 2 * j + 2].T,
-            feature=homes(model.schema)[name].name, name=missing_name(name), kind="category",
-            values=(False, True), names=("present", "missing"),
-        )  # fmt: skip
-
-
-def _bins(model: Model) -> Iterator[Piece]:
-    table, params = model.blocks.tables["histogram"], model.params.blocks["histogram"][1]
-    grid = histogram.grid_of(table.cells)
-    for j, name in enumerate(table.cells.columns.tolist()):
-        some = slice(params.cells.offsets[j], params.cells.offsets[j + 1])
-        log = params.bins.log_prob[params.bins.offsets[j] : params.bins.offsets[j + 1] - 1]
-        counts = table.sums["count"][:, table.cells.offsets[j] : table.cells.offsets[j + 1]]
-        x = _middles(grid.middles(j), counts.sum(axis=0), params.edges[j])
-        home = homes(model.schema)[name]
-        ends = tuple(map(str, values_of(home, params.edges[j]))) if home.unit else ()
-        yield _discrete(
-            model, "histogram", j, log, params.sums["count"][:, some].T,
-            feature=home.name, name=name, kind="number", values=values_of(home, x),
-            edges=tuple(params.edges[j].tolist()), names=_between(ends),
-        )  # fmt: skip
-
-
-def _discrete(
-    model: Model, block: str, column: int, log: FloatArray, counts: FloatArray, **about: Any
-) -> Piece:
-    """A piece whose values have shares."""
-    how = model.settings[block]
-    lam = how.per_column(len(model.blocks.tables[block].cells.columns))[column]
-    extra = float(pseudo_count(how.method, lam))
-    return Piece(
-        said=model.discount * log,
-        share=np.exp(log),
-        rows=counts,
-        draws=shares_drawn(counts, extra, model.discount),
-        **about,
-    )
-
-
-def _bells(model: Model) -> Iterator[Piece]:
-    table, params = model.blocks.tables["gaussian"], model.params.blocks["gaussian"][1]
-    counted = model.counts.tables["histogram"]
-    grid, at = histogram.grid_of(counted.cells), counted.cells.columns.tolist()
-    n, mean, spread = gaussian.moments(dict(table.sums))
-    for j, name in enumerate(table.cells.columns.tolist()):
-        keys = slice(*list(pairwise(counted.cells.offsets))[at.index(name)])
-        x, rows = _points(grid.middles(at.index(name)), counted.sums["count"][:, keys])
-        wide = np.full((len(x), params.n_columns), np.nan)
-        wide[:, j] = x
-        said = family("gaussian").explain(params, wide)[:, j]
-        home = homes(model.schema)[name]
-        yield Piece(
-            home.name, name, "number", values_of(home, x), model.discount * said,
-            density_shares(said, x), rows,
-            bells_drawn(x, n[:, j], mean[:, j], spread[:, j], model.discount),
-        )  # fmt: skip
-
-
-def _points(keys: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Evenly spaced values, each the nearest that was seen, and the rows nearest to each."""
-    if not len(keys):
-        return np.zeros(1), np.zeros((1, len(counts)))
-    reached = np.cumsum(counts.sum(axis=0)) / max(counts.sum(), 1e-300)
-    low, high = np.searchsorted(reached, [BEYOND, 1.0 - BEYOND])
-    high = min(high, len(keys) - 1)
-    even = np.linspace(keys[low], keys[high], POINTS)
-    x = np.unique(keys[_nearest(even, keys)])
-    rows = np.zeros((len(x), len(counts)))
-    np.add.at(rows, _nearest(keys, x), counts.T)
-    return x, rows
-
-
-def _nearest(values: FloatArray, among: FloatArray) -> NDArray[np.intp]:
-    """The position of the nearest of ``among``, which is in order."""
-    if len(among) < 2:
-        return np.zeros(len(values), dtype=np.intp)
-    return np.asarray(np.searchsorted((among[1:] + among[:-1]) / 2, values))
-
-
-def _middles(keys: FloatArray, rows: FloatArray, edges: FloatArray) -> FloatArray:
-    """The median of the values in every bin."""
-    if not len(keys):
-        return np.zeros(len(edges) + 1)
-    bins = np.searchsorted(edges, keys, side="right")
-    found = np.empty(len(edges) + 1)
-    for b in range(len(found)):
-        inside = np.flatnonzero(bins == b)
-        if not len(inside):  # all its rows were taken away
-            found[b] = edges[b - 1] if b else edges[0]
-            continue
-        half = np.cumsum(rows[inside])
-        found[b] = keys[inside[np.searchsorted(half, half[-1] / 2)]]
-    return found
+def _in_words(piece: Piece, block: Block, home: ColumnSchema) -> Piece:
+    """Values as a row would hold them, with words for weekdays, missing values and times."""
+    if block.input == "missing":
+        names = ("present", "missing")
+        return replace(piece, name=missing_name(piece.name), names=names)
+    if block.input == "numbers":
+        x = np.array(piece.values)
+        values = values_of(home, x)
+        if home.unit and piece.edges is not None:
+            ends = tuple(map(str, values_of(home, np.array(piece.edges))))
+            return replace(piece, values=values, names=_between(ends))
+        return replace(piece, values=values)
+    if home.kind == "time" and piece.name.endswith(" (weekday)"):
+        return replace(piece, names=tuple(WEEKDAYS[int(v)] for v in piece.values))
+    return piece
 
 
 def values_of(column: ColumnSchema, x: FloatArray) -> tuple[Any, ...]:

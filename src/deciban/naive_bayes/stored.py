@@ -5,24 +5,30 @@ The choices are stored as well, so that a model answers as soon as it is read.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, get_args
 
 import numpy as np
 
+from deciban import families
 from deciban.errors import ModelFileError, ParameterError
-from deciban.families.settings import Settings
 from deciban.files import Stored
 from deciban.files.document import field, only
 from deciban.labels import Labels
-from deciban.models.calibration import GRID, Calibration
-from deciban.models.readings import READINGS, Reading
-from deciban.models.selection import Choice, Shape, Wishes
-from deciban.naive_bayes.model import Model
-from deciban.naive_bayes.texts import BLOCK
-from deciban.naive_bayes.wishes import check_words
+from deciban.models.calibration import DISCOUNT_GRID, Calibration
+from deciban.models.options import Options
+from deciban.models.selection import Choice
+from deciban.models.text_selection import TextChoice
+from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import ColumnSchema, Kind, Schema
+from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
+from deciban.stats.histogram import HISTOGRAM
+from deciban.stats.moments import MOMENTS
+from deciban.stats.statistic import FloatArray
+from deciban.stats.words import WORDS
 from deciban.text import Tokenizer
 
 KIND = "NaiveBayes"
@@ -32,33 +38,43 @@ _KEYS = (
     "named",
     "columns",
     "choices",
-    "wishes",
+    "options",
     "prior",
     "tokenizer",
-    "readings",
+    "text_choices",
 )
-_OTHERS = ("smoothing", "min_df", "max_words")
 _UNITS = ("", "date", "timestamp", "time")
+_CHOICE = {"column": str, "family": str, "bins": int, "smoothing": float, "missing": bool}
+_TEXT_CHOICE = {
+    "column": str, "weighting": str, "contrast": float, "smoothing": float, "length": float,
+    "scale": float, "rows": int,
+}  # fmt: skip
 
 
-def to_stored(model: Model, parameters: dict[str, Any], target: str | None, named: bool) -> Stored:
+def to_stored(
+    model: NaiveBayesModel, parameters: dict[str, Any], target: str | None, named: bool
+) -> Stored:
     """The model as a file holds it."""
     description: dict[str, Any] = {
         "parameters": plain(parameters),
         "target": target,
         "named": named,
         "columns": [asdict(column) for column in model.schema.columns],
-        "choices": [asdict(choice) for choice in model.choices.values()],
-        "wishes": plain(asdict(model.wishes)),
+        "choices": [_plain_choice(choice) for choice in model.choices.values()],
+        "options": plain(asdict(model.options)),
         "prior": None if model.prior is None else np.asarray(model.prior).tolist(),
     }
     if model.schema.texts:
         description["tokenizer"] = model.tokenizer.describe()
-        description["readings"] = [asdict(reading) for reading in model.readings.values()]
+        description["text_choices"] = [asdict(choice) for choice in model.text_choices.values()]
     arrays = {}
     if model.calibration is not None:
         arrays["calibration"] = np.append(model.calibration.loss, model.calibration.rows)
     return Stored(KIND, model.counts, description, arrays=arrays)
+
+
+def _plain_choice(choice: Choice) -> dict[str, Any]:
+    return {**asdict(choice), "loss": choice.loss if math.isfinite(choice.loss) else None}
 
 
 def plain(values: dict[str, Any]) -> dict[str, Any]:
@@ -72,7 +88,7 @@ def _plain_value(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
-def from_stored(stored: Stored) -> Model:
+def from_stored(stored: Stored) -> NaiveBayesModel:
     """The model of a file, checked."""
     about = stored.description
     only(about, *_KEYS)
@@ -81,80 +97,63 @@ def from_stored(stored: Stored) -> Model:
     if stored.counts is None:
         raise ModelFileError("the counts are missing.")
     schema = Schema(tuple(column(entry) for entry in field(about, "columns", list)))
-    model = Model(
-        schema,
-        stored.counts,
-        _wishes(about),
-        stated_prior(about, stored.counts),
-        _calibration(stored),
-        _tokenizer(about),
-        _readings(about, schema),
-    )
     choices = {entry.column: entry for entry in map(_choice, field(about, "choices", list))}
     if set(choices) != {*schema.numbers, *schema.categories}:
         raise ModelFileError("the choices are not those of the columns.")
-    _check_tables(model)
-    model.__dict__["choices"] = choices
-    return model
+    tokenizer = _tokenizer(about)
+    _check_tables(schema, stored.counts, tokenizer)
+    return NaiveBayesModel.of(
+        schema,
+        stored.counts,
+        _options(about),
+        prior=stated_prior(about, stored.counts),
+        calibration=_calibration(stored),
+        tokenizer=tokenizer,
+        choices=choices,
+        text_choices=_text_choices(about, schema),
+    )
 
 
 def column(entry: Any) -> ColumnSchema:
     """A column of the schema, checked."""
-    found: ColumnSchema = _entry(entry, ColumnSchema)
-    if found.kind not in get_args(Kind) or found.unit not in _UNITS:
-        raise ModelFileError(f"column {found.name!r} is of no known kind.")
-    return found
+    text = dict.fromkeys(("name", "kind", "reason", "unit"), str)
+    made = ColumnSchema(**_record(entry, "column", text))
+    if made.kind not in get_args(Kind) or made.unit not in _UNITS:
+        raise ModelFileError(f"column {made.name!r} is of no known kind.")
+    return made
+
+
+def _record(entry: Any, what: str, types: Mapping[str, type]) -> dict[str, Any]:
+    """A small record, every field of the type it must have."""
+    if not isinstance(entry, dict):
+        raise ModelFileError(f"a {what} must be a record.")
+    only(entry, *types)
+    return {name: field(entry, name, of) for name, of in types.items()}
 
 
 def _choice(entry: Any) -> Choice:
-    found: Choice = _entry(entry, Choice)
-    if found.shape not in get_args(Shape):
-        raise ModelFileError(f"column {found.column!r} has no known shape.")
+    loss = entry.get("loss") if isinstance(entry, dict) else None
+    if loss is not None and type(loss) is not float:
+        raise ModelFileError(f"a loss must be a number, got {loss!r}.")
+    rest = {k: v for k, v in entry.items() if k != "loss"} if isinstance(entry, dict) else entry
+    made = Choice(**_record(rest, "choice", _CHOICE), loss=math.inf if loss is None else loss)
     try:
-        Settings("bayes", found.smoothing, bins=found.bins)
+        families.get(made.family).settings("bayes", [made.candidate])
     except ParameterError as error:
-        raise ModelFileError(f"column {found.column!r}: {error}") from None
-    return found
+        raise ModelFileError(f"column {made.column!r}: {error}") from None
+    return made
 
 
-def _entry(entry: Any, kind: Any) -> Any:
-    """A small record, every field of the type it must have."""
-    types = {
-        "str": str,
-        "Kind": str,
-        "Shape": str,
-        "Weighting": str,
-        "int": int,
-        "float": float,
-        "bool": bool,
-    }
-    wanted = {name: types.get(str(t), str) for name, t in kind.__annotations__.items()}
-    if not isinstance(entry, dict):
-        raise ModelFileError(f"a {kind.__name__} must be a record.")
-    only(entry, *wanted)
-    return kind(**{name: field(entry, name, of) for name, of in wanted.items()})
-
-
-def _wishes(about: Any) -> Wishes:
-    entry = field(about, "wishes", dict)
-    only(entry, "numeric", "missing", "smoothing", "method", "text", "min_df", "max_words")
-    entry = {"text": "auto", "min_df": 1, "max_words": None, **entry}  # the first files have none
-    words = {name: field(entry, name, str) for name in ("numeric", "missing", "method", "text")}
-    if words["text"] not in READINGS:
-        raise ModelFileError(f"texts cannot be read as {words['text']!r}.")
-    stated = entry.get("smoothing")
-    numbers = stated.values() if isinstance(stated, dict) else [stated]
+def _options(about: Mapping[str, Any]) -> Options:
+    entry = field(about, "options", dict)
+    only(entry, *Options.__dataclass_fields__)
     try:
-        for value in numbers:
-            Settings(words["method"], 1.0 if value == "auto" else value)  # type: ignore[arg-type]
-        check_words(entry["min_df"], entry["max_words"])
-    except ParameterError as error:
-        raise ModelFileError(str(error)) from None
-    wished: dict[str, Any] = {**words, **{n: entry.get(n) for n in _OTHERS}}
-    return Wishes(**wished)
+        return Options(**entry)
+    except (ParameterError, TypeError) as error:
+        raise ModelFileError(f"the options are not those of {KIND}: {error}") from None
 
 
-def _tokenizer(about: Any) -> Tokenizer:
+def _tokenizer(about: Mapping[str, Any]) -> Tokenizer:
     if "tokenizer" not in about:
         return Tokenizer()
     try:
@@ -163,24 +162,23 @@ def _tokenizer(about: Any) -> Tokenizer:
         raise ModelFileError(f"the tokenizer is not known: {error}") from None
 
 
-def _readings(about: Any, schema: Schema) -> dict[str, Reading]:
-    found = {}
-    for entry in field(about, "readings", list) if "readings" in about else []:
-        reading: Reading = _entry(entry, Reading)
+def _text_choices(about: Mapping[str, Any], schema: Schema) -> dict[str, TextChoice]:
+    choices = {}
+    for entry in field(about, "text_choices", list) if "text_choices" in about else []:
+        choice = TextChoice(**_record(entry, "text choice", _TEXT_CHOICE))
         try:
-            reading.settings("bayes")
+            choice.settings("bayes")
         except ParameterError as error:
-            raise ModelFileError(f"column {reading.column!r}: {error}") from None
-        found[reading.column] = reading
-    if not set(found) <= set(schema.texts):
-        raise ModelFileError("the readings are not those of the columns.")
-    return found
+            raise ModelFileError(f"column {choice.column!r}: {error}") from None
+        choices[choice.column] = choice
+    if not set(choices) <= set(schema.texts):
+        raise ModelFileError("the text choices are not those of the columns.")
+    return choices
 
 
-def stated_prior(about: Any, counts: Counts) -> Any:
+def stated_prior(about: Mapping[str, Any], counts: Counts) -> FloatArray | None:
     """The priors that the user stated, checked; None where there are none."""
-    stated = about.get("prior")
-    if stated is None:
+    if about.get("prior") is None:
         return None
     values = field(about, "prior", list)
     good = len(values) == len(counts.classes) and all(type(v) is float for v in values)
@@ -196,29 +194,31 @@ def _calibration(stored: Stored) -> Calibration | None:
         raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
     if table is None:
         return None
-    if table.dtype != np.float64 or table.shape != (len(GRID) + 1,):
-        raise ModelFileError(f"the calibration must be {len(GRID) + 1} floats.")
+    size = len(DISCOUNT_GRID)
+    if table.dtype != np.float64 or table.shape != (size + 1,):
+        raise ModelFileError(f"the calibration must be {size + 1} floats.")
     if not np.all(np.isfinite(table)) or np.any(table < 0):
         raise ModelFileError("the calibration must be finite and not below zero.")
     return Calibration(table[:-1], float(table[-1]))
 
 
-def _check_tables(model: Model) -> None:
+def _check_tables(schema: Schema, counts: Counts, tokenizer: Tokenizer) -> None:
     """The counts have the columns of the schema."""
     expected = {
-        "categories": ("categorical", model.schema.categories),
-        "moments": ("gaussian", model.schema.numbers),
-        "histogram": ("histogram", model.schema.numbers),
-        BLOCK: ("words", model.schema.texts),
+        CATEGORIES.name: schema.categories,
+        MOMENTS.name: schema.numbers,
+        HISTOGRAM.name: schema.numbers,
+        WORDS.name: schema.texts,
     }
-    for name, (family, columns) in expected.items():
-        table = model.counts.tables.get(name)
-        found = () if table is None else tuple(table.cells.columns.tolist())
-        if found != columns or (table is not None and table.family != family):
+    for name, columns in expected.items():
+        table = counts.tables.get(name)
+        counted = () if table is None else tuple(table.cells.columns.tolist())
+        if counted != columns or (table is not None and table.statistic.name != name):
             raise ModelFileError(f"the counts of {name!r} are not those of the columns.")
-    for words in model.words:
-        _check_known(words.known, model.tokenizer.buckets)
-    if set(model.counts.tables) - set(expected):
+    words = counts.tables.get(WORDS.name)
+    for known in () if words is None else words.cells.values or ():
+        _check_known(known, tokenizer.buckets)
+    if set(counts.tables) - set(expected):
         raise ModelFileError("the counts have a block that belongs to nothing.")
 
 

@@ -1,9 +1,9 @@
-"""Columns of text in a mixed table: words counted, words looked up, readings chosen."""
+"""Columns of text in a table: words counted, words looked up, words left out."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,21 +12,17 @@ from numpy.typing import NDArray
 
 from deciban import labels
 from deciban.errors import InputError
-from deciban.families.words import Bags
 from deciban.labels import Labels
 from deciban.naive_bayes.parts import Part
 from deciban.sources.columns import Batch, Strings
 from deciban.stats import rounding, sparse
 from deciban.stats.cells import Cells
-from deciban.stats.sparse import SparseSum
 from deciban.stats.table import Table
+from deciban.stats.words import NO_WORDS, WORDS, Bags, sum_of
 from deciban.text import Buckets, Tally, Tokenizer, Vocabulary
 from deciban.text.tally import united
 
 FloatArray = NDArray[np.float64]
-#: The block of the counts that holds the words of all columns.
-BLOCK = "words"
-NONE: Labels = np.empty(0, dtype=object)
 
 
 def strings(batch: Batch, name: str) -> Strings:
@@ -43,41 +39,49 @@ def strings(batch: Batch, name: str) -> Strings:
     )
 
 
-def some(table: Table, name: str) -> Table:
-    """The words of one column."""
-    at = table.cells.columns.tolist().index(name)
-    start, stop = table.cells.offsets[at : at + 2]
-    cells = Cells(table.cells.columns[at : at + 1], (table.cells.values or ())[at : at + 1])
-    sums = {key: part.between(start, stop) for key, part in table.sums.items()}
-    return Table(table.family, cells, table.rows, sums)
+def column_table(table: Table, name: str) -> Table:
+    """The words of one column, as views."""
+    return table.column(table.cells.columns.tolist().index(name))
 
 
-def limited(table: Table, min_df: float, max_words: int | None) -> Table:
+def limit_words(table: Table, min_df: float, max_words: int | None) -> Table:
     """The words of one column that are in enough texts, and of these no more than the most.
 
     Of words that are said as often as each other, the first in their order stay.
     """
-    documents, amount = (table.sums[key].by_cell for key in ("documents", "amount"))
+    documents, amount = sum_of(table, "presence").by_cell, sum_of(table, "amount").by_cell
     least = min_df if isinstance(min_df, int) else min_df * table.rows.sum()
     if isinstance(min_df, int) and min_df == 1:
         least = 0  # no limit: texts that have decayed are less than one
     keep = documents >= (1 - rounding.ROUNDING) * least
     if max_words is not None and keep.sum() > max_words:
-        least = np.partition(amount[keep], -max_words)[-max_words]
-        more, tied = keep & (amount > least), np.flatnonzero(keep & (amount == least))
-        values = (table.cells.values or (NONE,))[0]
-        tied = tied[np.argsort(values[tied])]
-        keep = more
-        keep[tied[: max_words - int(more.sum())]] = True
+        keep = _most_frequent(keep, amount, known_words(table), max_words)
     if keep.all():
         return table
     words = tuple(values[keep] for values in table.cells.values or ())
-    chosen = table.selected(np.ones(len(table.rows), dtype=bool), keep)
+    chosen = table.select(np.ones(len(table.rows), dtype=bool), keep)
     return replace(chosen, cells=Cells(table.cells.columns, words))
 
 
+def _most_frequent(
+    keep: NDArray[np.bool_], amount: FloatArray, words: Labels, n: int
+) -> NDArray[np.bool_]:
+    """The n most frequent of the words that are kept."""
+    least = np.partition(amount[keep], -n)[-n]
+    more = np.asarray(keep & (amount > least))
+    tied = np.flatnonzero(keep & (amount == least))
+    tied = tied[np.argsort(words[tied])]
+    more[tied[: n - int(more.sum())]] = True
+    return more
+
+
+def known_words(table: Table) -> Labels:
+    """The words of a table of one column."""
+    return table.cells.values[0] if table.cells.values else NO_WORDS
+
+
 @dataclass
-class Counting:
+class WordCounter:
     """The words of some columns, counted batch by batch by several threads.
 
     Every thread that is at work has tallies of its own; they are put together
@@ -103,31 +107,24 @@ class Counting:
 
     def table(self, classes: Labels, rows: FloatArray) -> Table:
         """The words of all columns, for the classes of all rows."""
+        columns = labels.narrowed(self.names)
         if not self._idle:
-            return nothing(self.names, len(classes))
-        found = [self._column(name, classes) for name in self.names]
-        cells = Cells(labels.narrowed(self.names), tuple(words for words, _ in found))
-        sums = {
-            key: sparse.joined([part[key] for _, part in found]) for key in ("amount", "documents")
+            cells, sums = WORDS.empty(columns, len(classes))
+            return Table(WORDS, cells, np.zeros(len(classes)), sums)
+        parts = [united((mine.pop(name) for mine in self._idle), classes) for name in self.names]
+        joined = {
+            key: sparse.concatenate([part[key] for _, part in parts]) for key in WORDS.sum_types
         }
-        return Table("words", cells, rows, sums)
-
-    def _column(self, name: str, classes: Labels) -> tuple[Labels, dict[str, SparseSum]]:
-        return united((mine.pop(name) for mine in self._idle), classes)
+        return Table(WORDS, Cells(columns, tuple(words for words, _ in parts)), rows, joined)
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
-    """Known words of one column: texts to bags of them."""
+class TextEncoder:
+    """Texts of one column to bags of known words."""
 
     name: str
     tokenizer: Tokenizer
     known: Labels
-
-    @classmethod
-    def of(cls, table: Table, name: str, tokenizer: Tokenizer) -> Words:
-        """The words that were counted."""
-        return cls(name, tokenizer, table.cells.values[0] if table.cells.values else NONE)
 
     @cached_property
     def _codes(self) -> Vocabulary | Buckets:
@@ -142,7 +139,7 @@ class Words:
         places[self.known.astype(np.intp)] = np.arange(len(self.known))
         return places
 
-    def bags(self, batch: Batch) -> Bags:
+    def encode(self, batch: Batch) -> Bags:
         """The known words of every row; others say nothing."""
         texts = strings(batch, self.name)
         pointers, codes, counts = self.tokenizer.encode(texts, self._codes, grow=False)
@@ -157,12 +154,3 @@ class Words:
         if isinstance(self._codes, Vocabulary):
             return self._codes.codes(tokens)
         return self._places[self.tokenizer.bucket_of(tokens)].astype(np.int64)
-
-
-def nothing(names: Iterable[str], n_classes: int) -> Table:
-    """No words of these columns."""
-    columns = labels.narrowed(tuple(names))
-    cells = Cells(columns, (labels.objects(()),) * len(columns))
-    none = SparseSum.of(np.zeros((n_classes, 0)))
-    zeros = {"amount": none, "documents": none}
-    return Table("words", cells, np.zeros(n_classes), zeros)

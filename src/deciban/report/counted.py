@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families import histogram
+from deciban.families.histogram import edges_of, sum_bins
 from deciban.labels import Labels, positions
 from deciban.report.rows import Rows
+from deciban.stats.categories import count_of
 from deciban.stats.cells import Cells
 from deciban.stats.cuts import cut_points
+from deciban.stats.histogram import count_by_column, grid_of
 from deciban.tabular import category_columns, factorise, numbers
 
 FloatArray = NDArray[np.float64]
@@ -67,24 +69,23 @@ def _numbers_before(tables: Mapping[str, Any]) -> Iterator[_Before]:
     table = tables.get("histogram")
     if table is None:
         return
-    grid = histogram.grid_of(table.cells)
-    columns = histogram.by_column(table.sums, table.cells)
+    grid, columns = grid_of(table), count_by_column(table)
     for j, (name, part) in enumerate(zip(table.cells.columns.tolist(), columns, strict=True)):
         cuts = cut_points(part, BINS)
-        edges = histogram.edges_of(grid, j, cuts)
-        yield _Before(name, histogram.binned(part, cuts).sum(axis=0), edges=edges)
+        edges = edges_of(grid, j, cuts)
+        yield _Before(name, sum_bins(part, cuts).sum(axis=0), edges=edges)
 
 
 def _categories_before(tables: Mapping[str, Any]) -> Iterator[_Before]:
     table = tables.get("categories")
     if table is not None:
-        for name, values, weight in _by_column(table.cells, table.sums["count"]):
+        for name, values, weight in _by_column(table.cells, count_of(table)):
             yield _Before(name, weight, values=values)
 
 
 def _binned_before(table: Any, edges: Mapping[str, Any]) -> Iterator[_Before]:
     """Values that are bins where a column has cut points."""
-    for name, values, weight in _by_column(table.cells, table.sums["count"]):
+    for name, values, weight in _by_column(table.cells, count_of(table)):
         if name in edges:
             cuts = np.asarray(edges[name], dtype=np.float64)
             whole = np.zeros(len(cuts) + 1)

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families import histogram
+from deciban.families.histogram import sum_bins
 from deciban.labels import narrowed
 from deciban.report.rows import Rows
 from deciban.stats.cuts import MDL, cut_points
+from deciban.stats.histogram import tabulate
 from deciban.tabular import category_columns, factorise, numbers
 
 FloatArray = NDArray[np.float64]
@@ -67,9 +69,10 @@ def _tables(
     rows: Rows, codes: NDArray[np.intp], n_classes: int
 ) -> Iterator[tuple[str, FloatArray]]:
     X, names = numbers(rows.schema, rows.batch), rows.schema.numbers
-    grid, sums = histogram.tabulate(X, codes, n_classes, None, narrowed(list(names)))
-    for j, part in enumerate(histogram.by_column(sums, grid)):
-        table = histogram.binned(part, cut_points(part, MDL)).T
+    grid, counts = tabulate(X, codes, n_classes, None, narrowed(list(names)))
+    for j, (start, stop) in enumerate(pairwise(grid.offsets)):
+        part = counts.values[:, start:stop]
+        table = sum_bins(part, cut_points(part, MDL)).T
         holes = np.bincount(codes[np.isnan(X[:, j])], minlength=n_classes)
         yield names[j], np.vstack([table, holes])
     columns = category_columns(rows.schema, rows.batch)

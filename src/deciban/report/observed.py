@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from deciban.errors import InputError
 from deciban.explanation import Curve, Importance, Weight
 from deciban.explanation.rows import read_time
-from deciban.families import histogram
+from deciban.families.histogram import edges_of
 from deciban.labels import narrowed
 from deciban.report.rows import Rows
 from deciban.sources.columns import Times
 from deciban.stats.cuts import cut_points
+from deciban.stats.histogram import tabulate
 from deciban.tabular import factorise, numbers
 
 FloatArray = NDArray[np.float64]
@@ -71,9 +72,9 @@ class Observed:
             return tuple(map(str, values.tolist())), tuple(values.tolist()), at, None
         x = numbers(self.rows.schema, self.rows.batch)
         x = x[:, [self.rows.schema.numbers.index(name)]]
-        grid, sums = histogram.tabulate(x, self.codes, int(self.codes.max()) + 1, None,
-                                        narrowed([name]))  # fmt: skip
-        edges = histogram.edges_of(grid, 0, cut_points(sums["count"], BINS))
+        n_classes = int(self.codes.max()) + 1
+        grid, counts = tabulate(x, self.codes, n_classes, None, narrowed([name]))
+        edges = edges_of(grid, 0, cut_points(counts.values, BINS))
         at = np.where(np.isnan(x[:, 0]), -1, np.searchsorted(edges, x[:, 0], side="right"))
         middles = tuple(float(np.median(x[at == b, 0])) for b in range(len(edges) + 1))
         shown = _shown(self.rows, name, middles)

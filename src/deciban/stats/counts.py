@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from deciban import encoding, labels, text
+from deciban import encoding, labels
 from deciban.errors import (
     DecibanError,
     InputError,
@@ -32,11 +32,11 @@ from deciban.errors import (
     ParameterError,
     ShapeError,
 )
-from deciban.families import family as named_family
 from deciban.labels import Labels
 from deciban.stats import rounding
 from deciban.stats.cells import Cells
-from deciban.stats.table import FloatArray, Table
+from deciban.stats.statistic import FloatArray, Statistic
+from deciban.stats.table import Table
 
 __all__ = ["Counts", "Table", "merge"]
 
@@ -83,21 +83,23 @@ class Counts:
         >>> counts.tables["gaussian"].sums["total"].floats().ravel()
         array([1., 6.])
         """
+        from deciban import families
+
         columns = _columns(X)
         labelled = encoding.class_codes(y)
         weights = encoding.weights(weight, len(labelled.codes))
         rows = np.bincount(labelled.codes, weights, len(labelled.classes)).astype(np.float64)
         tables = {}
         for kind, block in _by_family(columns, family).items():
-            cells, matrix = _encoded(kind, block, len(labelled.codes))
-            how = named_family(kind)
-            how.check(matrix, cells.columns)
-            sums = how.count(matrix, labelled.codes, len(rows), weights, cells)
-            tables[kind] = Table(kind, cells, rows, sums)
+            statistic = families.get(kind).statistic
+            cells, matrix = _encode(kind, statistic, block, len(labelled.codes))
+            statistic.check(matrix, cells.columns)
+            sums = statistic.count(matrix, labelled.codes, len(rows), weights, cells)
+            tables[kind] = Table(statistic, cells, rows, sums)
         return cls(labelled.classes, rows, tables)
 
-    def aligned(self, classes: Labels, shape: Mapping[str, Cells]) -> Counts:
-        """The same counts with these classes and, by block, these cells."""
+    def align(self, classes: Labels, shape: Mapping[str, Cells]) -> Counts:
+        """These counts with these classes and, by block, these cells."""
         at = labels.positions(self.classes, classes)
         if np.any(at < 0):
             raise InputError(
@@ -107,38 +109,47 @@ class Counts:
         weight = np.zeros(len(classes))
         weight[at] = self.weight
         tables = {
-            name: table.aligned(at, len(classes), shape.get(name, table.cells))
+            name: table.align(at, len(classes), shape.get(name, table.cells))
             for name, table in self.tables.items()
         }
         return Counts(classes, weight, tables)
 
-    def pruned(self) -> Counts:
+    def prune(self) -> Counts:
         """Without the classes and cells in which nothing is counted any more.
 
         >>> a, b = Counts.of({"x": ["S"]}, [1]), Counts.of({"x": ["L"]}, [2])
-        >>> (a + b * 0).classes, (a + b * 0).pruned().classes
+        >>> (a + b * 0).classes, (a + b * 0).prune().classes
         (array([1, 2]), array([1]))
         """
         counted = [self.weight > 0, *(table.rows > 0 for table in self.tables.values())]
         keep = np.any(counted, axis=0)
-        tables = {name: table.selected(keep, table.used()) for name, table in self.tables.items()}
+        tables = {name: table.select(keep, table.used()) for name, table in self.tables.items()}
         return Counts(self.classes[keep], self.weight[keep], tables)
+
+    def scale_classes(self, factors: FloatArray) -> Counts:
+        """Every class's rows times its factor, exactly as if counted with that weight.
+
+        >>> Counts.of({"x": ["S", "L"]}, [1, 2]).scale_classes(np.array([1.0, 3.0])).weight
+        array([1., 3.])
+        """
+        tables = {name: table.scale_classes(factors) for name, table in self.tables.items()}
+        return Counts(self.classes, self.weight * factors, tables)
 
     def __add__(self, other: object) -> Counts:
         if not isinstance(other, Counts):
             return NotImplemented
-        a, b = _united(self, other)
+        a, b = _unite(self, other)
         tables = {name: table + b.tables[name] for name, table in a.tables.items()}
         return Counts(a.classes, a.weight + b.weight, tables)
 
     def __sub__(self, other: object) -> Counts:
         if not isinstance(other, Counts):
             return NotImplemented
-        a, b = _united(self, other)
+        a, b = _unite(self, other)
         weight = rounding.difference(a.weight, b.weight)
         _refuse_negative_rows(a, b, weight)
-        tables = {name: _left(a, name, b.tables[name]) for name in a.tables}
-        return Counts(a.classes, weight, tables).pruned()
+        tables = {name: _subtract(a, name, b.tables[name]) for name in a.tables}
+        return Counts(a.classes, weight, tables).prune()
 
     def __mul__(self, factor: object) -> Counts:
         if not isinstance(factor, Real):
@@ -149,7 +160,7 @@ class Counts:
                 f"counts can be multiplied by a number >= 0, got {factor!r}.",
                 hint="0.5 halves the weight of everything learned so far",
             )
-        tables = {n: t.mapped(lambda part: part * scale) for n, t in self.tables.items()}
+        tables = {name: table * scale for name, table in self.tables.items()}
         return Counts(self.classes, self.weight * scale, tables)
 
     __rmul__ = __mul__
@@ -159,11 +170,11 @@ class Counts:
         if not isinstance(other, Counts):
             return NotImplemented
         try:
-            a, b = _united(self, other)
+            a, b = _unite(self, other)
         except InputError:
             return False
         return rounding.same(a.weight, b.weight) and all(
-            _same(table, b.tables[name]) for name, table in a.tables.items()
+            table.equals(b.tables[name]) for name, table in a.tables.items()
         )
 
     def __repr__(self) -> str:
@@ -213,6 +224,8 @@ def _by_family(
     columns: Mapping[Any, Any], family: str | Mapping[Any, str]
 ) -> dict[str, dict[Any, Any]]:
     """The columns of each family."""
+    from deciban import families
+
     kinds = family if isinstance(family, Mapping) else dict.fromkeys(columns, family)
     blocks: dict[str, dict[Any, Any]] = {}
     for name, values in columns.items():
@@ -220,19 +233,19 @@ def _by_family(
             raise ParameterError(
                 f"column {name!r} has no family.", hint="name one for every column"
             )
-        named_family(kinds[name])
+        families.get(kinds[name])
         blocks.setdefault(kinds[name], {})[name] = values
     return blocks
 
 
-def _encoded(kind: str, block: Mapping[Any, Any], n_rows: int) -> tuple[Cells, Any]:
+def _encode(
+    kind: str, statistic: Statistic, block: Mapping[Any, Any], n_rows: int
+) -> tuple[Cells, Any]:
     """The cells of a block and its matrix."""
     try:
         for name, values in block.items():
             encoding.check_length(values, n_rows, f"column {name!r}")
-        if kind == "words":
-            return text.block(list(block), list(block.values()))
-        cells, matrix = encoding.block(kind, list(block), list(block.values()))
+        cells, matrix = statistic.encode(list(block), list(block.values()))
     except DecibanError:
         raise
     except (TypeError, ValueError) as error:
@@ -240,7 +253,7 @@ def _encoded(kind: str, block: Mapping[Any, Any], n_rows: int) -> tuple[Cells, A
             f"column {', '.join(map(repr, block))} cannot be counted as {kind}: {error}.",
             hint="a column is a flat list or array; only categorical ones hold other than numbers",
         ) from None
-    if matrix.shape != (n_rows, len(block)):
+    if isinstance(matrix, np.ndarray) and matrix.shape != (n_rows, len(block)):
         raise ShapeError(
             f"{len(block)} columns of {n_rows} values are needed, got {matrix.shape[::-1]}.",
             hint="a column is a flat list or array",
@@ -251,22 +264,23 @@ def _encoded(kind: str, block: Mapping[Any, Any], n_rows: int) -> tuple[Cells, A
 # ---------------------------------------------------------------------- two at a time
 
 
-def _united(a: Counts, b: Counts) -> tuple[Counts, Counts]:
+def _unite(a: Counts, b: Counts) -> tuple[Counts, Counts]:
     """Both on the same classes, blocks and cells."""
     classes = labels.union(a.classes, b.classes)
     if len(classes) > len(a.classes):
         classes = labels.ordered(classes.tolist())
     shape = {name: table.cells for name, table in a.tables.items()}
     for name, table in b.tables.items():
-        shape[name] = _shared(name, a.tables[name], table) if name in shape else table.cells
+        shape[name] = _unite_cells(name, a.tables[name], table) if name in shape else table.cells
     return _spread(a, classes, shape, b), _spread(b, classes, shape, a)
 
 
-def _shared(name: str, left: Table, right: Table) -> Cells:
+def _unite_cells(name: str, left: Table, right: Table) -> Cells:
     """The cells of a block that both have."""
-    if left.family != right.family:
+    if left.statistic.name != right.statistic.name:
         raise InputError(
-            f"block {name!r} is {left.family} on one side and {right.family} on the other.",
+            f"block {name!r} is {left.statistic.name} on one side and {right.statistic.name} "
+            "on the other.",
             hint="count both with the same families",
         )
     return left.cells.union(right.cells)
@@ -275,22 +289,15 @@ def _shared(name: str, left: Table, right: Table) -> Cells:
 def _spread(a: Counts, classes: Labels, shape: Mapping[str, Cells], other: Counts) -> Counts:
     """These counts on wider axes, with nothing counted in the blocks of the other alone."""
     fits = all(shape[name].same(table.cells) for name, table in a.tables.items())
-    wide = a if fits and labels.same(classes, a.classes) else a.aligned(classes, shape)
+    wide = a if fits and labels.same(classes, a.classes) else a.align(classes, shape)
     if len(shape) == len(wide.tables):
         return wide
-    absent = {name: _nothing(t, len(classes)) for name, t in other.tables.items()}
-    tables = {name: wide.tables.get(name) or absent[name] for name in shape}
+    tables = {
+        name: wide.tables.get(name)
+        or Table.empty(other.tables[name].statistic, cells, len(classes))
+        for name, cells in shape.items()
+    }
     return Counts(wide.classes, wide.weight, tables)
-
-
-def _nothing(table: Table, n_classes: int) -> Table:
-    """A table of the same cells in which nothing is counted."""
-    none = table.selected(np.zeros(len(table.rows), bool), np.ones(table.cells.size, bool))
-    return none.aligned(np.empty(0, dtype=np.intp), n_classes, table.cells)
-
-
-def _same(a: Table, b: Table) -> bool:
-    return rounding.same(a.rows, b.rows) and bool(named_family(a.family).same(a.sums, b.sums))
 
 
 def _refuse_negative_rows(a: Counts, b: Counts, left: FloatArray) -> None:
@@ -303,18 +310,17 @@ def _refuse_negative_rows(a: Counts, b: Counts, left: FloatArray) -> None:
         )
 
 
-def _left(a: Counts, name: str, part: Table) -> Table:
+def _subtract(a: Counts, name: str, part: Table) -> Table:
     """What is left of a block; less than nothing is refused."""
     whole = a.tables[name]
-    how, rows = named_family(whole.family), rounding.difference(whole.rows, part.rows)
-    sums = how.subtract(whole.sums, part.sums)
-    bad = how.impossible(sums, whole.sums, rows, whole.cells)
-    if np.any(rows < 0):
-        _refuse_part(f"block {name!r}", a.classes[int(np.argmin(rows))])
+    left = whole.subtract(part)
+    if np.any(left.rows < 0):
+        _refuse_part(f"block {name!r}", a.classes[int(np.argmin(left.rows))])
+    bad = whole.statistic.impossible(left.sums, whole.sums, left.rows, whole.cells)
     if bad.any():
         c, cell = divmod(int(np.argmax(bad)), whole.cells.size)
         _refuse_part(f"column {whole.cells.column_of(cell)!s}", a.classes[c])
-    return Table(whole.family, whole.cells, rows, sums)
+    return left
 
 
 def _refuse_part(where: str, label: object) -> NoReturn:

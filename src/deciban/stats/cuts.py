@@ -46,9 +46,9 @@ def equal_frequency(counts: FloatArray, bins: int) -> Cuts:
 
 
 def even(counts: FloatArray, bins: int) -> Cuts:
-    """The same, but a value counts for no more than one bin, however often it occurs.
+    """Cuts of equal frequency in which a value fills no more than one bin, however often it occurs.
 
-    The other values are told apart as if it were not there.
+    The other values are cut as if it were not there.
 
     >>> counts = np.array([[94.0, 1, 1, 1, 1, 1, 1]])
     >>> equal_frequency(counts, 4), even(counts, 4)

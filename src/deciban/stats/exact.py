@@ -14,13 +14,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deciban.errors import MissingValueError
+from deciban.errors import MissingValueError, ModelFileError
 from deciban.kernels import exact as kernel
+from deciban.labels import Positions
+from deciban.stats.sums import Arrays, Mask, array, place
 
 Digits = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
 
 #: After a decay a number keeps this many digits of 32 bits: else each decay would add two.
-LONGEST = 16
+MAX_DECAYED_DIGITS = 16
+#: A file has no sums of more digits, and none whose digits lie farther from the point.
+MAX_STORED_DIGITS = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,15 +56,15 @@ class ExactSum:
                 f"a sum is of finite numbers, got {bad.item(0)}.", hint="leave it out"
             )
         digits, base = kernel.from_floats(floats.ravel())
-        return cls(digits.reshape(*floats.shape, -1), base).carried()
+        return cls(digits.reshape(*floats.shape, -1), base).carry()
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the array of numbers."""
         return self.digits.shape[:-1]
 
-    def carried(self) -> ExactSum:
-        """The same numbers in as few digits as they need; all but the last in 0 .. 2**32 - 1."""
+    def carry(self) -> ExactSum:
+        """Equal numbers in as few digits as they need; all but the last in 0 .. 2**32 - 1."""
         length = self.digits.shape[-1]
         digits = np.zeros((*self.shape, length + 2), dtype=np.int64)
         digits[..., :length] = self.digits
@@ -81,7 +86,7 @@ class ExactSum:
         for term, factor in ((self, 1), (other, sign)):
             start = term.base - base
             digits[..., start : start + term.digits.shape[-1]] += factor * term.digits
-        return ExactSum(digits, base).carried()
+        return ExactSum(digits, base).carry()
 
     def __add__(self, other: ExactSum) -> ExactSum:
         return self._combined(other, 1)
@@ -99,7 +104,7 @@ class ExactSum:
         part, power = math.frexp(abs(factor))
         mantissa = int(math.ldexp(part, 53))
         jump, shift = divmod(power - 53, 32)
-        product = self.carried()._times(mantissa << shift, jump, -1 if factor < 0 else 1)
+        product = self.carry()._times(mantissa << shift, jump, -1 if factor < 0 else 1)
         return product if part == 0.5 else product._rounded()
 
     def _times(self, factor: int, jump: int, sign: int) -> ExactSum:
@@ -114,19 +119,51 @@ class ExactSum:
                 out[..., start + 1 : start + 1 + length] += product >> 16
                 product = (product & 0xFFFF) << 16
             out[..., start : start + length] += product
-        return ExactSum(out, self.base + jump).carried()
+        return ExactSum(out, self.base + jump).carry()
 
     def _rounded(self) -> ExactSum:
-        """Each number down to its first ``LONGEST`` digits."""
+        """Each number down to its first ``MAX_DECAYED_DIGITS`` digits."""
         length = self.digits.shape[-1]
-        if length <= LONGEST:
+        if length <= MAX_DECAYED_DIGITS:
             return self
         below_zero = self.negative()[..., None]
         leading = np.where(below_zero, self.digits != 0xFFFFFFFF, self.digits != 0)
         leading[..., -1] = self.digits[..., -1] != np.where(below_zero[..., 0], -1, 0)
         top = length - 1 - np.argmax(leading[..., ::-1], axis=-1)
-        keep = np.arange(length) > top[..., None] - LONGEST
-        return ExactSum(np.where(keep, self.digits, 0), self.base).carried()
+        keep = np.arange(length) > top[..., None] - MAX_DECAYED_DIGITS
+        return ExactSum(np.where(keep, self.digits, 0), self.base).carry()
+
+    # ------------------------------------------------------------------ sums of classes and cells
+
+    def subtract(self, other: ExactSum) -> ExactSum:
+        """The difference, exactly."""
+        return self - other
+
+    def equals(self, other: ExactSum) -> bool:
+        """Whether both are the same numbers, exactly."""
+        return not (self - other).nonzero().any()
+
+    def scale_classes(self, factors: FloatArray) -> ExactSum:
+        """Every class's numbers times its factor."""
+        of = np.arange(len(factors))[:, None]
+        total = self * 0.0
+        for c, factor in enumerate(factors.tolist()):
+            total = total + self.zero_where(of != c) * factor
+        return total
+
+    def place(self, rows: Positions, cells: Positions, shape: tuple[int, int]) -> ExactSum:
+        """The numbers at their places in a larger array of zeros; cells at -1 are left out."""
+        digits = np.zeros((*shape, self.digits.shape[-1]), dtype=np.int64)
+        place(self.digits, digits, rows, cells)
+        return ExactSum(digits, self.base)
+
+    def select(self, classes: Mask, cells: Mask) -> ExactSum:
+        """Some classes and cells."""
+        return ExactSum(self.digits[np.ix_(classes, cells)], self.base)
+
+    def used(self) -> Mask:
+        """The cells that are not zero in some class."""
+        return np.asarray(self.nonzero().any(axis=0))
 
     def between(self, start: int, stop: int) -> ExactSum:
         """Consecutive cells of a table of sums, (classes, cells).
@@ -138,10 +175,10 @@ class ExactSum:
 
     def total(self) -> ExactSum:
         """The sum over the first axis."""
-        return ExactSum(self.digits.sum(axis=0), self.base).carried()
+        return ExactSum(self.digits.sum(axis=0), self.base).carry()
 
-    def zeroed(self, where: NDArray[np.bool_]) -> ExactSum:
-        """The same numbers, but zero where it says."""
+    def zero_where(self, where: NDArray[np.bool_]) -> ExactSum:
+        """These numbers, but zero where it says."""
         return ExactSum(np.where(where[..., None], 0, self.digits), self.base)
 
     def floats(self) -> NDArray[np.float64]:
@@ -164,6 +201,28 @@ class ExactSum:
     def nonzero(self) -> NDArray[np.bool_]:
         """Where a number is not zero."""
         return np.asarray(self.digits.any(axis=-1))
+
+    # ------------------------------------------------------------------ files
+
+    def to_arrays(self) -> dict[str, NDArray[np.int64]]:
+        """The digits, and where they begin; equal numbers give equal arrays."""
+        numbers = self.carry()
+        return {"": numbers.digits, ".base": np.array([numbers.base])}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, shape: tuple[int, int], *, signed: bool) -> ExactSum:
+        """The sums of a file: all digits but the last in 0 .. 2**32 - 1, the last has the sign."""
+        base = int(array(arrays, ".base", np.int64, (1,))[0])
+        length = arrays[""].shape[-1] if "" in arrays and arrays[""].ndim else 0
+        digits = array(arrays, "", np.int64, (*shape, length))
+        if not 1 <= length <= MAX_STORED_DIGITS or abs(base) > MAX_STORED_DIGITS:
+            raise ModelFileError(f"a sum has {length} digits from place {base}.")
+        last = digits[..., -1]
+        if np.any(digits[..., :-1] >> 32) or np.any(np.abs(last) >> 33):
+            raise ModelFileError("a sum has a digit that no sum has.")
+        if not signed and np.any(last < 0):
+            raise ModelFileError("a sum is below zero.")
+        return cls(digits, base)
 
 
 def deviation(n: ExactSum, total: ExactSum, squares: ExactSum) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """Grids: the cells of numeric histograms, whose values are keys (``kernels/histogram.pyx``).
 
 A key is the float's own bits, sorted like the floats, with the lowest ``drop``
-bits dropped; a column drops bits only while it has more than ``MOST`` keys.
+bits dropped; a column drops bits only while it has more than ``MAX_GRID_KEYS`` keys.
 The grid of a column depends on the set of its values alone: grids of parts,
 united in any order, are the grid of the whole. Taking values away does not
 make a grid finer again.
@@ -20,7 +20,7 @@ from deciban.labels import Labels, Positions
 from deciban.stats.cells import Cells
 
 #: A column has no more keys than this.
-MOST = 4096
+MAX_GRID_KEYS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,17 +37,21 @@ class Grid(Cells):
     @classmethod
     def of(cls, columns: list[NDArray[np.float64]], names: list[object]) -> Grid:
         """The grid of some columns of values; NaN has no key."""
-        nothing = np.zeros(1, dtype=np.intp)
-        found = [
+        counted = [
             kernel.count(
-                np.ascontiguousarray(x), np.broadcast_to(nothing, len(x)).copy(), None, 1, 0, MOST
+                np.ascontiguousarray(x),
+                np.zeros(len(x), dtype=np.intp),
+                None,
+                1,
+                0,
+                MAX_GRID_KEYS,
             )
             for x in columns
         ]
         return cls(
             labels.narrowed(names),
-            tuple(keys for _, keys, _ in found),
-            tuple(drop for drop, _, _ in found),
+            tuple(keys for _, keys, _ in counted),
+            tuple(drop for drop, _, _ in counted),
         )
 
     def floats(self, column: int) -> NDArray[np.float64]:
@@ -74,11 +78,11 @@ class Grid(Cells):
             return self
         columns = labels.union(self.columns, other.columns)
         sides = [(side, labels.positions(columns, side.columns)) for side in (self, other)]
-        found = [
-            _joined([(side._keys()[at[j]], side.drop[at[j]]) for side, at in sides if at[j] >= 0])
+        joined = [
+            _unite([(side._keys()[at[j]], side.drop[at[j]]) for side, at in sides if at[j] >= 0])
             for j in range(len(columns))
         ]
-        return Grid(columns, tuple(keys for keys, _ in found), tuple(drop for _, drop in found))
+        return Grid(columns, tuple(keys for keys, _ in joined), tuple(drop for _, drop in joined))
 
     def positions(self, within: Cells) -> Positions:
         """The cell of ``within`` that each cell falls into; -1 where there is none."""
@@ -105,18 +109,18 @@ class Grid(Cells):
         return Grid(self.columns[at], self._keys()[at], self.drop[at])
 
     def only(self, columns: NDArray[np.bool_]) -> Grid:
-        """Only some columns."""
+        """Some columns."""
         pairs = zip(self._keys(), self.drop, strict=True)
         kept = [pair for pair, keep in zip(pairs, columns, strict=True) if keep]
         keys, drop = tuple(k for k, _ in kept), tuple(d for _, d in kept)
         return Grid(self.columns[columns], keys, drop)
 
 
-def _joined(sides: list[tuple[Labels, int]]) -> tuple[Labels, int]:
+def _unite(sides: list[tuple[Labels, int]]) -> tuple[Labels, int]:
     """The keys of some grids of one column, and the bits they drop."""
     drop = max(drop for _, drop in sides)
     keys = _unique([keys >> (drop - d) for keys, d in sides])
-    while len(keys) > MOST:
+    while len(keys) > MAX_GRID_KEYS:
         drop += 1
         keys = _unique([keys >> 1])
     return keys, drop
@@ -133,5 +137,5 @@ def _places(keys: Labels, drop: int, within: Grid, column: int) -> Positions:
     known = within._keys()[column]
     coarse = keys >> (within.drop[column] - drop)
     at = np.minimum(np.searchsorted(known, coarse), max(len(known) - 1, 0))
-    found = known[at] == coarse if len(known) else np.zeros(len(keys), dtype=bool)
-    return np.where(found, at + within.offsets[column], -1)
+    there = known[at] == coarse if len(known) else np.zeros(len(keys), dtype=bool)
+    return np.where(there, at + within.offsets[column], -1)

@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.errors import ModelFileError
 from deciban.stats import rounding
+from deciban.stats.sums import Arrays, amounts, array
 
 FloatArray = NDArray[np.float64]
 Keys = NDArray[np.int64]
@@ -64,7 +66,7 @@ class SparseSum:
         n_classes, n_cells = shape
         starts = np.searchsorted(keys, np.arange(n_cells + 1) * max(n_classes, 1))
         of = (keys % max(n_classes, 1)).astype(_narrowest(n_classes))
-        return cls(starts.astype(np.int64, copy=False), of, _narrowed(values), n_classes)
+        return cls(starts.astype(np.int64, copy=False), of, _narrow(values), n_classes)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -95,12 +97,12 @@ class SparseSum:
     @cached_property
     def by_cell(self) -> FloatArray:
         """The sum of every cell."""
-        return _binned(self.cells, self.amounts, self.shape[1])
+        return _sum_by(self.cells, self.amounts, self.shape[1])
 
     @cached_property
     def by_class(self) -> FloatArray:
         """The sum of every class."""
-        return _binned(self.classes, self.amounts, self.n_classes)
+        return _sum_by(self.classes, self.amounts, self.n_classes)
 
     def used(self) -> Mask:
         """The cells that are not zero in some class."""
@@ -118,10 +120,10 @@ class SparseSum:
 
     # ------------------------------------------------------------------ other tables
 
-    def placed(
+    def place(
         self, rows: NDArray[np.intp], cells: NDArray[np.intp], shape: tuple[int, int]
     ) -> SparseSum:
-        """The same at other places of a table; cells at -1 are left out."""
+        """The entries at other places of a larger table; cells at -1 are left out."""
         at, of = cells[self.cells], rows[self.classes]
         kept = at >= 0
         keys, values = (at * shape[0] + of)[kept], self.values[kept]
@@ -130,8 +132,8 @@ class SparseSum:
             keys, values = keys[order], values[order]
         return SparseSum.of_keys(keys, values, shape)
 
-    def selected(self, classes: Mask, cells: Mask) -> SparseSum:
-        """Only some classes and cells."""
+    def select(self, classes: Mask, cells: Mask) -> SparseSum:
+        """Some classes and cells."""
         rows, columns = np.cumsum(classes) - 1, np.where(cells, np.cumsum(cells) - 1, -1)
         kept = classes[self.classes] & cells[self.cells]
         shape = int(classes.sum()), int(cells.sum())
@@ -152,24 +154,54 @@ class SparseSum:
     # ------------------------------------------------------------------ arithmetic
 
     def __add__(self, other: SparseSum) -> SparseSum:
-        keys, a, b = both(self, other)
+        keys, a, b = align(self, other)
         return SparseSum.of_keys(keys, a + b, self.shape)
 
     def __mul__(self, factor: float) -> SparseSum:
         return SparseSum.of_keys(self.keys, self.amounts * factor, self.shape)
 
-    def less(self, other: SparseSum) -> SparseSum:
+    def subtract(self, other: SparseSum) -> SparseSum:
         """What is left without the other, zero where only rounding is; it may be below zero."""
-        keys, a, b = both(self, other)
+        keys, a, b = align(self, other)
         return SparseSum.of_keys(keys, rounding.difference(a, b), self.shape)
 
-    def same(self, other: SparseSum) -> bool:
+    def scale_classes(self, factors: FloatArray) -> SparseSum:
+        """Every class's numbers times its factor."""
+        return SparseSum.of_keys(self.keys, self.amounts * factors[self.classes], self.shape)
+
+    def equals(self, other: SparseSum) -> bool:
         """Whether both are equal up to rounding."""
-        _, a, b = both(self, other)
+        _, a, b = align(self, other)
         return rounding.same(a, b)
 
+    # ------------------------------------------------------------------ files
 
-def both(a: SparseSum, b: SparseSum) -> tuple[Keys, FloatArray, FloatArray]:
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Where each cell's entries start, and the class and value of every entry."""
+        return {
+            ".starts": self.starts,
+            ".classes": self.classes.astype(np.int32),
+            ".values": self.amounts,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, shape: tuple[int, int], *, signed: bool) -> SparseSum:
+        """The entries of a file, in the order of cells and classes, none twice."""
+        n = arrays[".values"].size if ".values" in arrays else 0
+        starts = array(arrays, ".starts", np.int64, (shape[1] + 1,))
+        of = array(arrays, ".classes", np.int32, (n,))
+        values = amounts(arrays, ".values", (n,))
+        if starts[0] or starts[-1] != n or np.any(np.diff(starts) < 0):
+            raise ModelFileError("the entries of a sum are not those of its cells.")
+        if n and not (of.min() >= 0 and of.max() < shape[0]):
+            raise ModelFileError("a sum has a class that is not there.")
+        keys = np.repeat(np.arange(shape[1]), np.diff(starts)) * shape[0] + of
+        if np.any(np.diff(keys) <= 0):
+            raise ModelFileError("the entries of a sum are out of order.")
+        return cls.of_keys(keys, values, shape)
+
+
+def align(a: SparseSum, b: SparseSum) -> tuple[Keys, FloatArray, FloatArray]:
     """The entries that one of two tables has: their keys, and the values in each."""
     left, right = a.keys, b.keys
     if np.array_equal(left, right):
@@ -177,19 +209,19 @@ def both(a: SparseSum, b: SparseSum) -> tuple[Keys, FloatArray, FloatArray]:
     keys = np.concatenate([left, right])
     keys.sort(kind="stable")  # two runs that rise are merged, not sorted
     keys = keys[np.diff(keys, prepend=-1) > 0]
-    found = []
+    sides = []
     for table, own in ((a, left), (b, right)):
         values = np.zeros(len(keys))
         values[np.searchsorted(keys, own)] = table.values
-        found.append(values)
-    return keys, found[0], found[1]
+        sides.append(values)
+    return keys, sides[0], sides[1]
 
 
-def joined(parts: list[SparseSum]) -> SparseSum:
+def concatenate(parts: list[SparseSum]) -> SparseSum:
     """Tables of the same classes side by side.
 
     >>> one = SparseSum.of(np.array([[2.0], [1.0]]))
-    >>> joined([one, one]).dense()
+    >>> concatenate([one, one]).dense()
     array([[2., 2.],
            [1., 1.]])
     """
@@ -201,17 +233,12 @@ def joined(parts: list[SparseSum]) -> SparseSum:
     return SparseSum(
         np.concatenate([*starts, ends[-1:]]),
         np.concatenate([part.classes for part in parts]),
-        _narrowed(values),
+        _narrow(values),
         parts[0].n_classes,
     )
 
 
-def full(table: SparseSum | FloatArray) -> FloatArray:
-    """A table in full, however it is kept."""
-    return table.dense() if isinstance(table, SparseSum) else table
-
-
-def _binned(at: NDArray[Any], values: FloatArray, n: int) -> FloatArray:
+def _sum_by(at: NDArray[Any], values: FloatArray, n: int) -> FloatArray:
     return np.bincount(at, values, n).astype(np.float64, copy=False)
 
 
@@ -220,7 +247,7 @@ def _narrowest(n: int) -> Any:
     return next((t for t in _WHOLE if n <= np.iinfo(t).max + 1), np.int64)
 
 
-def _narrowed(values: NDArray[Any]) -> NDArray[Any]:
+def _narrow(values: NDArray[Any]) -> NDArray[Any]:
     """The values in the narrowest type that holds them."""
     if not len(values):
         return np.empty(0, np.uint8)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from deciban import labels
-from deciban.families.words import Bags
 from deciban.stats.cells import Cells
+from deciban.stats.words import Bags
 from deciban.text.packing import packed
 from deciban.text.tokenizer import Tokenizer
 from deciban.text.vocabulary import Vocabulary

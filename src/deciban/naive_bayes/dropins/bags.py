@@ -2,18 +2,99 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from deciban.errors import InputError, MissingValueError, ParameterError
+from deciban.families.bernoulli import BERNOULLI
+from deciban.families.complement import COMPLEMENT, ComplementSettings
+from deciban.families.linear_bag import LinearParameters
+from deciban.families.multinomial import MULTINOMIAL
+from deciban.families.piece import Piece
 from deciban.families.settings import Settings
-from deciban.naive_bayes.dropins.model import BLOCK
-from deciban.naive_bayes.dropins.rows import FloatArray, Rows
+from deciban.naive_bayes.dropins.model import Encoder
+from deciban.naive_bayes.dropins.rows import AnyRows, FloatArray, SparseChunk
 from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
+from deciban.stats.amounts import amount_of
 from deciban.stats.cells import Cells
+from deciban.stats.counts import Counts
+
+
+@dataclass(frozen=True)
+class AmountEncoder:
+    """Rows of amounts >= 0, dense or sparse; ``model`` is the name that errors give."""
+
+    model: str
+
+    def encode(self, X: AnyRows, cells: Cells) -> AnyRows:
+        """A chunk of rows, checked."""
+        X = _as_floats(X)
+        if isinstance(X, SparseChunk) and X.data.min(initial=0.0) < 0:
+            X = X.canonical()  # the parts of a sum may be negative where the sum is not
+        values = X.data if isinstance(X, SparseChunk) else X
+        refuse_infinite(values, self.model)
+        if values.min(initial=0.0) < 0:
+            raise InputError(
+                f"Negative values in data passed to {self.model} (input X): {values.min():g}.",
+                hint="amounts are numbers >= 0",
+            )
+        return X
+
+    def values(self, column: int, piece: Piece) -> Piece:
+        """Nothing and one unit."""
+        return piece
+
+
+@dataclass(frozen=True)
+class PresenceEncoder:
+    """Rows of presences: a value is there where it is above ``threshold``; None takes 0 and 1."""
+
+    model: str
+    threshold: float | None
+
+    def encode(self, X: AnyRows, cells: Cells) -> AnyRows:
+        """A chunk of rows as zeros and ones, checked."""
+        X = _as_floats(X)
+        X = X.canonical() if isinstance(X, SparseChunk) else X
+        values = X.data if isinstance(X, SparseChunk) else X
+        refuse_infinite(values, self.model)
+        if self.threshold is None:
+            _refuse_amounts(values)
+            return X
+        if self.threshold < 0 and isinstance(X, SparseChunk):
+            raise ParameterError(
+                f"Cannot binarize a sparse matrix with threshold < 0, got {self.threshold!r}.",
+                hint="a row of zeros would be all ones",
+            )
+        present = (values > self.threshold).astype(np.float64)
+        return X.with_data(present) if isinstance(X, SparseChunk) else present
+
+    def values(self, column: int, piece: Piece) -> Piece:
+        """A value that counts as absent, and one that counts as present."""
+        least = 0.0 if self.threshold is None else self.threshold
+        return replace(piece, values=(least, least + 1.0))
+
+
+def _as_floats(X: AnyRows) -> AnyRows:
+    if isinstance(X, SparseChunk):
+        return X
+    return np.ascontiguousarray(X, dtype=np.float64)
+
+
+def refuse_infinite(values: FloatArray, model: str) -> None:
+    """Amounts are finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # fast, and nearly always all there is to do
+            return
+    wrong = values[~np.isfinite(values)]
+    if wrong.size:
+        raise MissingValueError(
+            f"Input X contains NaN or infinity: {wrong[0]} in data passed to {model}.",
+            hint="use 0 for nothing",
+        )
 
 
 class BagClassifier(SmoothedClassifier):
@@ -22,39 +103,18 @@ class BagClassifier(SmoothedClassifier):
     _may_be_negative = False
     _hole: Any = 0.0
 
-    def _encode(self, X: Any, cells: Cells) -> Any:
-        X = X if isinstance(X, Rows) else np.ascontiguousarray(X, dtype=np.float64)
-        if not self._may_be_negative and isinstance(X, Rows) and X.data.min(initial=0.0) < 0:
-            X = X.canonical()  # the parts of a sum may be negative where the sum is not
-        values = X.data if isinstance(X, Rows) else X
-        self._refuse_infinite(values)
-        if not self._may_be_negative and values.min(initial=0.0) < 0:
-            raise InputError(
-                f"Negative values in data passed to {type(self).__name__} (input X): "
-                f"{values.min():g}.",
-                hint="amounts are numbers >= 0",
-            )
-        return X
+    def _encoder(self) -> Encoder:
+        return AmountEncoder(type(self).__name__)
 
-    def _refuse_infinite(self, values: FloatArray) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(values.sum()):  # fast, and nearly always all there is to do
-                return
-        wrong = values[~np.isfinite(values)]
-        if wrong.size:
-            raise MissingValueError(
-                "Input X contains NaN or infinity: "
-                f"{wrong[0]} in data passed to {type(self).__name__}.",
-                hint="use 0 for nothing",
-            )
-
-    def _entries(self, rows: Rows) -> FloatArray:
-        return np.asarray(self._scorable(rows).data)
+    def _entry_contributions(self, rows: SparseChunk) -> FloatArray:
+        encoded = self.model_.encode(rows)
+        parameters = cast("LinearParameters", self.model_.parameters)
+        return parameters.entries(encoded.data, encoded.indices)
 
     def _show(self) -> None:
         super()._show()
-        self.feature_count_ = np.asarray(self.counts_.tables[BLOCK].sums["amount"])
-        self.feature_log_prob_ = self._params.blocks[BLOCK][1].present.T
+        self.feature_count_ = amount_of(self.model_.table)
+        self.feature_log_prob_ = cast("LinearParameters", self.model_.parameters).present.T
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -84,7 +144,7 @@ class MultinomialNB(BagClassifier):
 
     """
 
-    _family = "multinomial"
+    _family = MULTINOMIAL
 
     def __init__(
         self,
@@ -111,7 +171,7 @@ class ComplementNB(BagClassifier):
     array(['spam'], dtype='<U4')
     """
 
-    _family = "complement"
+    _family = COMPLEMENT
 
     def __init__(
         self,
@@ -128,14 +188,15 @@ class ComplementNB(BagClassifier):
         self.class_prior = class_prior
         self.norm = norm
 
-    def _settings(self) -> Settings:
-        return Settings("bayes", self._check_alpha(), normalise=bool(self.norm))
+    def _settings(self, counts: Counts) -> Settings:
+        return ComplementSettings("bayes", self._check_alpha(), normalise=bool(self.norm))
+
+    def _offset(self, log_prior: FloatArray) -> FloatArray:
+        return log_prior if len(log_prior) == 1 else np.zeros(len(log_prior))
 
     def _show(self) -> None:
         super()._show()
         self.feature_all_ = self.feature_count_.sum(axis=0)
-        if len(self.classes_) > 1:
-            self._params = replace(self._params, log_prior=np.zeros(len(self.classes_)))
 
 
 class BernoulliNB(BagClassifier):
@@ -148,7 +209,7 @@ class BernoulliNB(BagClassifier):
     array(['spam'], dtype='<U4')
     """
 
-    _family = "bernoulli"
+    _family = BERNOULLI
     _counted_by = ("binarize",)
     _may_be_negative = True
 
@@ -179,29 +240,16 @@ class BernoulliNB(BagClassifier):
     def _copies(self, X: Any) -> bool:
         return self.binarize is not None or super()._copies(X)
 
-    def _encode(self, X: Any, cells: Cells) -> Any:
-        X = super()._encode(X, cells)
-        X = X.canonical() if isinstance(X, Rows) else X
-        values = X.data if isinstance(X, Rows) else X
-        if self.binarize is None:
-            _refuse_amounts(values)
-            return X
-        present = (values > self._check_binarize(X)).astype(np.float64)
-        return X.with_data(present) if isinstance(X, Rows) else present
-
-    def _check_binarize(self, X: Any) -> float:
+    def _encoder(self) -> Encoder:
         threshold = self.binarize
+        if threshold is None:
+            return PresenceEncoder(type(self).__name__, None)
         if not isinstance(threshold, Real) or threshold != threshold:
             raise ParameterError(
                 f"binarize must be a number or None, got {threshold!r}.",
                 hint="0 takes every value above 0 as present",
             )
-        if threshold < 0 and isinstance(X, Rows):
-            raise ParameterError(
-                f"Cannot binarize a sparse matrix with threshold < 0, got {threshold!r}.",
-                hint="a row of zeros would be all ones",
-            )
-        return float(threshold)
+        return PresenceEncoder(type(self).__name__, float(threshold))
 
 
 def _refuse_amounts(values: FloatArray) -> None:

@@ -1,31 +1,59 @@
-"""Learning and its algebra: rows are counted, added and taken back."""
+"""What the five drop-in classifiers share: rows are counted, added, taken back and scored.
+
+A subclass names its family and says how rows are encoded (``_encoder``), how parameters are
+estimated (``_settings``, ``_log_prior``) and which attributes show them (``_show``).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from deciban import encoding, labels, threads
+from deciban import decision, encoding, explanation, labels, threads
 from deciban.errors import InputError, ShapeError
-from deciban.families import family
-from deciban.models import params
-from deciban.naive_bayes.dropins.explaining import Explaining
-from deciban.naive_bayes.dropins.model import BLOCK
-from deciban.naive_bayes.dropins.rows import count_chunks, rows_of
+from deciban.families.protocol import Family
+from deciban.families.settings import Settings
+from deciban.models import scores
+from deciban.models.prior import StatedPrior, class_prior
+from deciban.naive_bayes.dropins import checks
+from deciban.naive_bayes.dropins.model import BLOCK, DropInModel, Encoder
+from deciban.naive_bayes.dropins.rows import (
+    FloatArray,
+    SparseChunk,
+    canonical,
+    count_chunks,
+    is_sparse,
+    rows_of,
+    score_chunks,
+    stored,
+)
+from deciban.plots import Plotted
+from deciban.schema import ColumnSchema, Schema
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.table import Table
 from deciban.transaction import all_or_nothing
 
-__all__ = ["BLOCK", "NaiveBayesClassifier"]
 
-
-class NaiveBayesClassifier(Explaining):
+class NaiveBayesClassifier(Plotted, ClassifierMixin, BaseEstimator):
     """A thin shell over counts, parameters and scores."""
+
+    _family: Family
+    #: Whether sparse rows are counted and scored as dense ones.
+    _dense = False
+    #: Parameters that say what is counted: models that differ in them do not add up.
+    _counted_by: tuple[str, ...] = ()
+
+    model_: DropInModel
+    classes_: NDArray[Any]
+    n_features_in_: int
+
+    # ------------------------------------------------------------------ learning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count the rows of X, labelled y, and forget whatever was counted before.
@@ -50,7 +78,7 @@ class NaiveBayesClassifier(Explaining):
         array([1., 1.])
         """
         with all_or_nothing(self):
-            first = not hasattr(self, "counts_")
+            first = "model_" not in self.__dict__
             known = encoding.declared(classes, None if first else self.classes_)
             X, y = self._check_rows(X, y, reset=first)
             more = self._count(X, encoding.codes_of(y, known), known, sample_weight)
@@ -73,7 +101,7 @@ class NaiveBayesClassifier(Explaining):
         with all_or_nothing(self):
             X, y = self._check_rows(X, y, reset=False)
             gone = self._count(X, encoding.codes_of(y, self.classes_), self.classes_, sample_weight)
-            self._adopt(self._nothing(self.classes_) + (self.counts_ - gone))
+            self._adopt(self._empty(self.classes_) + (self.counts_ - gone))
         return self
 
     def __add__(self, other: object) -> Self:
@@ -95,63 +123,306 @@ class NaiveBayesClassifier(Explaining):
                 hint="forget keeps an empty model",
             )
         stay = (labels.positions(self.classes_, left.classes) >= 0) | (self.counts_.weight == 0)
-        return self._with_counts(self._nothing(self.classes_[stay]) + left, other)
+        return self._with_counts(self._empty(self.classes_[stay]) + left, other)
+
+    @property
+    def counts_(self) -> Counts:
+        """The table of counts."""
+        return self.model_.counts
+
+    # ------------------------------------------------------------------ answers
+
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """``log P(c, x)`` of every row and class, in the order of ``classes_``.
+
+        >>> from deciban.naive_bayes import MultinomialNB
+        >>> m = MultinomialNB().fit([[2, 1], [0, 3]], ["spam", "ham"])
+        >>> np.exp(m.predict_joint_log_proba([[1, 0]]))       # 1/2 * 1/5, 1/2 * 3/5
+        array([[0.1, 0.3]])
+        """
+        return self._score(X, lambda joint: None)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """``log P(c | x)`` of every row and class.
+
+        >>> from deciban.naive_bayes import MultinomialNB
+        >>> m = MultinomialNB().fit([[2, 1], [0, 3]], ["spam", "ham"])
+        >>> m.predict_log_proba([[1000, 0]]).round(1)
+        array([[-1098.6,     0. ]])
+        """
+        check_is_fitted(self)
+        prior = self.model_.fallback
+        return self._score(X, lambda joint: scores.normalise(joint, prior, logarithm=True))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """``P(c | x)`` of every row and class; rows sum to one.
+
+        >>> from deciban.naive_bayes import MultinomialNB
+        >>> m = MultinomialNB().fit([[2, 1], [0, 3]], ["spam", "ham"])
+        >>> m.predict_proba([[1, 0]]).round(4)
+        array([[0.25, 0.75]])
+        """
+        check_is_fitted(self)
+        prior = self.model_.fallback
+        return self._score(X, lambda joint: scores.normalise(joint, prior))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest class of every row.
+
+        >>> from deciban.naive_bayes import MultinomialNB
+        >>> MultinomialNB().fit([[2, 1], [0, 3]], ["spam", "ham"]).predict([[1, 0]])
+        array(['spam'], dtype='<U4')
+        """
+        check_is_fitted(self)
+        return self._answer(X, self.classes_.dtype, self._likeliest)
+
+    def decide(self, X: Any, loss: Any = None, abstain: float | None = None) -> NDArray[Any]:
+        """The answer of least expected loss for every row.
+
+        ``loss[i][j]`` is the cost of answering ``classes_[i]`` when
+        ``classes_[j]`` is true, or a mapping ``{(answer, truth): cost}``;
+        without it, the likeliest class. With ``abstain``, the cost of giving
+        no answer, the result is an object array with None for an abstention.
+
+        >>> from deciban.naive_bayes import MultinomialNB
+        >>> m = MultinomialNB().fit([[2, 1], [0, 3]], ["spam", "ham"])
+        >>> m.decide([[1, 0], [9, 0]], loss={("spam", "ham"): 5})
+        array(['ham', 'spam'], dtype='<U4')
+        >>> m.decide([[1, 0], [9, 0]], abstain=0.2)
+        array([None, 'spam'], dtype=object)
+        """
+        check_is_fitted(self)
+        matrix = None if loss is None else decision.loss_matrix(loss, self.classes_)
+
+        def best(joint: FloatArray) -> NDArray[Any]:
+            scores.normalise(joint, self.model_.fallback)
+            return decision.decide(joint, self.classes_, matrix, abstain)
+
+        return self._answer(X, self.classes_.dtype if abstain is None else object, best)
+
+    def _likeliest(self, joint: FloatArray) -> NDArray[Any]:
+        """The best class of each row; of a row that no class can have produced, by the prior."""
+        best = scores.likeliest(joint)
+        best[joint[np.arange(len(best)), best] == -np.inf] = np.argmax(self.model_.fallback)
+        return np.asarray(self.classes_[best])
+
+    def _score(self, X: Any, finish: Callable[[FloatArray], None]) -> FloatArray:
+        """Log joints, finished in place."""
+        X = self._check_matrix(X)
+        out = np.empty((X.shape[0], len(self.classes_)))
+
+        def work(part: slice) -> None:
+            self.model_.score(rows_of(X, part), out[part])
+            finish(out[part])
+
+        self._each_chunk(X, work)
+        return out
+
+    def _answer(
+        self, X: Any, dtype: Any, answer: Callable[[FloatArray], NDArray[Any]]
+    ) -> NDArray[Any]:
+        """One answer a row, from its log joints."""
+        X = self._check_matrix(X)
+        out = np.empty(X.shape[0], dtype=dtype)
+
+        def work(part: slice) -> None:
+            joint = np.empty((part.stop - part.start, len(self.classes_)))
+            self.model_.score(rows_of(X, part), joint)
+            out[part] = answer(joint)
+
+        self._each_chunk(X, work)
+        return out
+
+    def _each_chunk(self, X: Any, work: Callable[[slice], None], extra: int = 0) -> None:
+        """Work on all rows; ``extra`` numbers a row are needed besides the scores."""
+        width = self._width(X) + len(self.classes_) + extra
+        gathered = is_sparse(X) and not self._dense and not extra
+        for _ in threads.run(work, score_chunks(X.shape[0], width, gathered=gathered)):
+            pass
+
+    # ------------------------------------------------------------------ reasons
+
+    def evidence(self, X: Any, against: Any = None) -> Any:
+        """What every column says about every class, in decibans, prior apart.
+
+        A dense X gives an array (rows, columns, classes). The evidence of the
+        columns and :meth:`prior_evidence` add up to ten times the decimal
+        logarithm of the odds of the joints: of a class against the class
+        ``against``, or by default against the geometric mean of all others
+        (for two classes: the other one).
+
+        A sparse X gives a list with one CSR matrix (rows, columns) a class: how
+        far each non-zero moves the evidence from that of a row of zeros, which
+        ``prior_evidence(zeros=True)`` includes.
+
+        >>> from deciban.naive_bayes import MultinomialNB
+        >>> m = MultinomialNB().fit([[2, 1], [0, 3]], ["spam", "ham"])
+        >>> m.evidence([[1, 1]])[0].round(1)           # two words; ham, spam
+        array([[-4.8,  4.8],
+               [ 3. , -3. ]])
+        """
+        X = self._check_matrix(X)
+        at = explanation.position(against, self.classes_)
+        return self._sparse_evidence(X, at) if is_sparse(X) else self._dense_evidence(X, at)
+
+    def prior_evidence(self, against: Any = None, *, zeros: bool = False) -> FloatArray:
+        """What the prior says about every class; with ``zeros``, and a row of zeros.
+
+        >>> from deciban.naive_bayes import MultinomialNB
+        >>> m = MultinomialNB().fit([[1], [1], [1]], ["spam", "ham", "ham"])
+        >>> m.prior_evidence().round(1)
+        array([ 3., -3.])
+        """
+        check_is_fitted(self)
+        at = explanation.position(against, self.classes_)
+        prior = explanation.decibans(self.model_.log_prior, at)
+        if not zeros:
+            return prior
+        with np.errstate(invalid="ignore"):
+            return np.asarray(prior + self._zero_evidence(at).sum(axis=0))
+
+    def _dense_evidence(self, X: Any, against: int | None) -> FloatArray:
+        shape = (*X.shape, len(self.classes_))
+        out = np.empty(shape)
+        model = self.model_
+
+        def work(part: slice) -> None:
+            rows = model.encode(rows_of(X, part))
+            out[part] = explanation.decibans(model.parameters.contributions(rows), against)
+
+        self._each_chunk(X, work, extra=shape[1] * shape[2])
+        return out
+
+    def _sparse_evidence(self, X: Any, against: int | None) -> list[Any]:
+        """Value by value, so that memory follows the non-zeros."""
+        X = canonical(X)
+        n_classes = len(self.classes_)
+        zero = self._zero_evidence(against)
+        data = [np.empty(X.nnz) for _ in range(n_classes)]
+
+        def work(part: slice) -> None:
+            rows = SparseChunk(X, part)
+            entries = explanation.decibans(self._entry_contributions(rows), against)
+            moved = _difference(entries, zero[rows.indices])
+            for c in range(n_classes):
+                data[c][X.indptr[part.start] : X.indptr[part.stop]] = moved[:, c]
+
+        self._each_chunk(X, work, extra=stored(X) * n_classes)
+        # Every matrix has its own indices: changing one changes neither the others nor X.
+        parts = ((values, X.indices.copy(), X.indptr.copy()) for values in data)
+        return [type(X)(part, shape=X.shape) for part in parts]
+
+    def _entry_contributions(self, rows: SparseChunk) -> FloatArray:
+        """The log likelihood of every stored value: (values, classes)."""
+        raise NotImplementedError
+
+    def _zero_evidence(self, against: int | None) -> FloatArray:
+        zeros = self.model_.encode(np.zeros((1, self.n_features_in_)))
+        return explanation.decibans(self.model_.parameters.contributions(zeros)[0], against)
+
+    def _pieces(self) -> list[explanation.Piece]:
+        return list(self.model_.pieces())
+
+    # ------------------------------------------------------------------ what a subclass says
+
+    def _encoder(self) -> Encoder:
+        """How rows are counted and scored."""
+        raise NotImplementedError
+
+    def _settings(self, counts: Counts) -> Settings:
+        """How parameters are estimated."""
+        raise NotImplementedError
+
+    def _stated_prior(self) -> StatedPrior:
+        """The class prior as it is stated; None is as counted."""
+        raise NotImplementedError
+
+    def _show(self) -> None:
+        """Set the fitted attributes that show the counts and parameters."""
+        raise NotImplementedError
+
+    def _cells(self, X: Any) -> Cells:
+        """The cells that the rows fall into."""
+        return Cells(np.arange(X.shape[1]))
+
+    def _copies(self, X: Any) -> bool:
+        """Whether encoding makes a copy of the rows."""
+        plain = X.dtype == np.float64 and (is_sparse(X) or X.flags.c_contiguous)
+        return not plain or (self._dense and is_sparse(X))
 
     # ------------------------------------------------------------------ counting
 
     def _count(
         self, X: Any, codes: encoding.Codes, classes: NDArray[Any], sample_weight: Any
     ) -> Counts:
-        """The counts of checked rows."""
+        """The counts of checked rows: chunks counted by all cores, then added up in order."""
         weight = encoding.weights(sample_weight, len(codes))
         rows = np.bincount(codes, weight, len(classes)).astype(np.float64)
-        cells = self._cells(X)
-        table = Table(self._family, cells, rows, self._sums(X, codes, len(classes), weight, cells))
-        return Counts(classes, rows, {BLOCK: table})
+        cells, statistic, encoder = self._cells(X), self._family.statistic, self._encoder()
 
-    def _sums(
-        self, X: Any, codes: encoding.Codes, n_classes: int, weight: Any, cells: Cells
-    ) -> dict[str, Any]:
-        """The family's sums: chunks counted by all cores, then added up in order."""
-        count = family(self._family).count
-
-        def work(part: slice) -> dict[str, Any]:
-            rows = self._encode(rows_of(X, part), cells)
+        def work(part: slice) -> Table:
             some = None if weight is None else weight[part]
-            return dict(count(rows, codes[part], n_classes, some, cells))
+            matrix = encoder.encode(rows_of(X, part), cells)
+            sums = statistic.count(matrix, codes[part], len(classes), some, cells)
+            return Table(statistic, cells, rows, sums)
 
-        parts = threads.run(work, self._count_chunks(X, n_classes * cells.size))
-        total = next(parts)
-        for sums in parts:
-            for name, part in sums.items():
-                total[name] += part
-        return total
+        chunks = self._count_chunks(X, len(classes) * cells.size)
+        parts = [work(chunks[0])] if len(chunks) == 1 else threads.run(work, chunks)
+        total: Table | None = None
+        for part in parts:
+            total = part if total is None else total + part
+        assert total is not None
+        return Counts(classes, rows, {BLOCK: Table(statistic, cells, rows, total.sums)})
 
     def _count_chunks(self, X: Any, table_size: int) -> list[slice]:
         return count_chunks(X.shape[0], self._width(X), table_size, copied=self._copies(X))
 
-    def _nothing(self, classes: NDArray[Any]) -> Counts:
+    def _width(self, X: Any) -> int:
+        """How many numbers an encoded row holds."""
+        return int(X.shape[1]) if self._dense else stored(X)
+
+    def _empty(self, classes: NDArray[Any]) -> Counts:
         """The counts of no rows: all columns and these classes."""
         none = np.empty((0, self.n_features_in_))
         return self._count(none, np.empty(0, dtype=np.intp), classes, None)
 
     def _adopt(self, counts: Counts) -> None:
         """Make these counts the model."""
-        self.counts_ = counts
+        stated = self._stated_prior()
+        empty = stated is None and not counts.weight.any()
+        prior = class_prior(counts.weight, stated="uniform" if empty else stated)
+        self.model_ = DropInModel(
+            type(self).__name__,
+            self._schema(counts),
+            counts,
+            self._family,
+            self._settings(counts),
+            self._offset(prior),
+            prior,
+            self._encoder(),
+        )
         self.classes_ = counts.classes
-        self._prior = self._log_prior()
-        self._params = params.estimate(counts, self._settings(), self._prior)
         self._show()
+
+    def _offset(self, log_prior: FloatArray) -> FloatArray:
+        """What scores start from."""
+        return log_prior
+
+    def _schema(self, counts: Counts) -> Schema:
+        """The columns of the matrix, by name or as x0, x1, ..."""
+        names = getattr(self, "feature_names_in_", None)
+        known = [f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names)
+        return Schema(tuple(ColumnSchema(str(n), "numeric", "numbers") for n in known))
 
     # ------------------------------------------------------------------ combining
 
-    def _with_counts(self, counts: Counts, other: Self) -> Self:
+    def _with_counts(self, counts: Counts, other: NaiveBayesClassifier) -> Self:
         """A model with the same parameters and other counts."""
         result: Self = clone(self)
         for name in ("feature_names_in_", "n_features_in_"):
             for side in (other, self):
-                if hasattr(side, name):
-                    setattr(result, name, getattr(side, name))
+                if name in vars(side):
+                    setattr(result, name, vars(side)[name])
         result._adopt(counts)
         return result
 
@@ -165,21 +436,18 @@ class NaiveBayesClassifier(Explaining):
             )
         check_is_fitted(self)
         check_is_fitted(other)
-        columns: list[Any] = [getattr(side, "feature_names_in_", None) for side in (self, other)]
         widths = [self.n_features_in_, other.n_features_in_]
         if widths[0] != widths[1]:
             raise ShapeError(
                 f"one model has {widths[0]} columns, the other {widths[1]}.",
                 hint="combine models of the same columns",
             )
-        if not (any(side is None for side in columns) or labels.same(*columns)):
+        columns = [vars(side).get("feature_names_in_") for side in (self, other)]
+        if not (any(side is None for side in columns) or labels.same(*columns)):  # type: ignore[arg-type]
             raise ShapeError(
                 f"one model has the columns {columns[0]}, the other {columns[1]}.",
                 hint="combine models of the same columns in the same order",
             )
-        self._check_parameters(other)
-
-    def _check_parameters(self, other: NaiveBayesClassifier) -> None:
         for name in self._counted_by:
             values = getattr(self, name), getattr(other, name)
             if values[0] != values[1]:
@@ -192,6 +460,18 @@ class NaiveBayesClassifier(Explaining):
 
     def _check_rows(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
         y = encoding.target(self, y)
-        X = self._checked(X, reset=reset)
+        X = self._check_matrix(X, reset=reset)
         encoding.check_length(X, len(y), "X")
         return X, y
+
+    def _check_matrix(self, X: Any, *, reset: bool = False) -> Any:
+        """A matrix or CSR of the right width."""
+        if not reset:
+            check_is_fitted(self)
+        return checks.matrix(self, X, reset=reset)
+
+
+def _difference(entries: FloatArray, before: FloatArray) -> FloatArray:
+    """How far evidence moved; infinite evidence that stays the same has not."""
+    with np.errstate(invalid="ignore"):
+        return np.where(entries == before, 0.0, entries - before)

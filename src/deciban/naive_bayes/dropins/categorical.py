@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +13,80 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import encoding, labels, threads
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
+from deciban.families.categorical import (
+    CATEGORICAL,
+    CategoricalParameters,
+    CategoricalSettings,
+)
+from deciban.families.piece import Piece
 from deciban.families.settings import Settings
 from deciban.naive_bayes.dropins import checks
 from deciban.naive_bayes.dropins.model import BLOCK
-from deciban.naive_bayes.dropins.rows import FloatArray, Rows, is_sparse, rows_of
+from deciban.naive_bayes.dropins.rows import (
+    AnyRows,
+    FloatArray,
+    SparseChunk,
+    is_sparse,
+    rows_of,
+)
 from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
+from deciban.schema import ColumnSchema, Schema
+from deciban.stats.categories import count_of
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 
 #: A numeric column with a larger code is not a column of codes.
-LARGEST_CODE = 1 << 24
+MAX_CODE = 1 << 24
 #: Numbers beyond this would not fit a code; all of them are the same unseen category.
-BEYOND = 1 << 62
+BEYOND_CODES = 1 << 62
+
+
+@dataclass(frozen=True)
+class CategoryEncoder:
+    """Rows of categories as codes; ``model`` is the name that errors give."""
+
+    model: str
+
+    def encode(self, X: AnyRows, cells: Cells) -> NDArray[np.int64]:
+        """Numbers are codes already where the cells are; otherwise values are looked up."""
+        dense = X.dense() if isinstance(X, SparseChunk) else X
+        if dense.dtype.kind == "O" and cells.coded and _all_numbers(dense):
+            dense = dense.astype(np.float64)
+        if cells.coded and dense.dtype.kind in "biuf":
+            return self.integers(dense)
+        return encoding.category_codes(dense, cells.values or ())
+
+    def integers(self, X: AnyRows) -> NDArray[np.int64]:
+        """Numbers as codes: whole parts, -1 for NaN."""
+        dense = X.dense() if isinstance(X, SparseChunk) else X
+        if dense.dtype.kind == "f":
+            return self._whole_parts(dense)
+        dense = np.minimum(dense, BEYOND_CODES) if dense.dtype == np.uint64 else dense
+        return self._not_negative(np.ascontiguousarray(dense, dtype=np.int64))
+
+    def values(self, column: int, piece: Piece) -> Piece:
+        """Categories are as they are."""
+        return piece
+
+    def _whole_parts(self, X: FloatArray) -> NDArray[np.int64]:
+        wrong = X[np.isinf(X)]
+        if wrong.size:
+            raise MissingValueError(
+                f"Input X contains infinity: {wrong[0]}.",
+                hint="categories are codes 0, 1, ... or names",
+            )
+        missing = np.isnan(X)
+        codes = np.where(missing, 0, np.minimum(X, BEYOND_CODES)).astype(np.int64, order="C")
+        self._not_negative(codes)[missing] = -1
+        return codes
+
+    def _not_negative(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        if codes.min(initial=0) >= 0:
+            return codes
+        raise InputError(
+            f"Negative values in data passed to {self.model} (input X): {codes.min()}.",
+            hint="codes count from 0; None or NaN is a missing value",
+        )
 
 
 class CategoricalNB(SmoothedClassifier):
@@ -49,7 +112,7 @@ class CategoricalNB(SmoothedClassifier):
 
     """
 
-    _family = "categorical"
+    _family = CATEGORICAL
     _dense = True
 
     def __init__(
@@ -71,7 +134,10 @@ class CategoricalNB(SmoothedClassifier):
 
     # ------------------------------------------------------------------ encoding
 
-    def _checked(self, X: Any, *, reset: bool = False) -> Any:
+    def _encoder(self) -> CategoryEncoder:
+        return CategoryEncoder(type(self).__name__)
+
+    def _check_matrix(self, X: Any, *, reset: bool = False) -> Any:
         """Numbers as numbers; anything else as objects."""
         if not reset:
             check_is_fitted(self)
@@ -84,15 +150,15 @@ class CategoricalNB(SmoothedClassifier):
 
     def _cells(self, X: Any) -> Cells:
         """The codes 0 .. max of numbers, the distinct values of objects."""
-        chunks = self._count_chunks(X, 0)
+        chunks, encoder = self._count_chunks(X, 0), self._encoder()
         if X.dtype.kind not in "biuf":
             return reduce(Cells.union, (_names(X[part]) for part in chunks))
 
         def most(part: slice) -> NDArray[np.int64]:
-            return encoding.largest_codes(self._integers(rows_of(X, part)))
+            return encoding.largest_codes(encoder.integers(rows_of(X, part)))
 
         high = np.max(list(threads.run(most, chunks)), axis=0)
-        if high.max(initial=0) > LARGEST_CODE:
+        if high.max(initial=0) > MAX_CODE:
             raise InputError(
                 f"category {high.max()} in column {int(high.argmax())} is too large for a code.",
                 hint="codes count from 0; pass the values as strings to use them as names",
@@ -102,58 +168,20 @@ class CategoricalNB(SmoothedClassifier):
     def _copies(self, X: Any) -> bool:
         return is_sparse(X) or X.dtype != np.int64 or not X.flags.c_contiguous
 
-    def _encode(self, X: Any, cells: Cells) -> NDArray[np.int64]:
-        """Numbers are codes already where the cells are; otherwise values are looked up."""
-        X = X.dense() if isinstance(X, Rows) else X
-        if cells.coded and X.dtype.kind in "biuf":
-            return self._integers(X)
-        return encoding.category_codes(X, cells.values or ())
-
-    def _integers(self, X: Any) -> NDArray[np.int64]:
-        """Numbers as codes: whole parts, -1 for NaN."""
-        X = X.dense() if isinstance(X, Rows) else X
-        if X.dtype.kind == "f":
-            return self._whole_parts(X)
-        X = np.minimum(X, BEYOND) if X.dtype == np.uint64 else X
-        return self._not_negative(np.ascontiguousarray(X, dtype=np.int64))
-
-    def _whole_parts(self, X: FloatArray) -> NDArray[np.int64]:
-        self._refuse_infinity(X)
-        missing = np.isnan(X)
-        codes = np.where(missing, 0, np.minimum(X, BEYOND)).astype(np.int64, order="C")
-        self._not_negative(codes)[missing] = -1
-        return codes
-
-    def _not_negative(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        if codes.min(initial=0) >= 0:
-            return codes
-        raise InputError(
-            f"Negative values in data passed to {type(self).__name__} (input X): {codes.min()}.",
-            hint="codes count from 0; None or NaN is a missing value",
-        )
-
-    def _refuse_infinity(self, X: FloatArray) -> None:
-        wrong = X[np.isinf(X)]
-        if wrong.size:
-            raise MissingValueError(
-                f"Input X contains infinity: {wrong[0]}.",
-                hint="categories are codes 0, 1, ... or names",
-            )
-
-    def _explain_entries(self, rows: Rows) -> FloatArray:
-        block = self._params.blocks[BLOCK][1]
+    def _entry_contributions(self, rows: SparseChunk) -> FloatArray:
+        parameters = cast("CategoricalParameters", self.model_.parameters)
         at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-        codes = self._scorable(rows)[at, rows.indices]
-        start, stop = block.offsets[rows.indices], block.offsets[rows.indices + 1]
-        said = block.log_prob[np.minimum(start + np.maximum(codes, 0), stop - 1)]
-        return np.asarray(np.where(codes[:, None] < 0, 0.0, said))
+        codes = self.model_.encode(rows)[at, rows.indices]
+        start, stop = parameters.offsets[rows.indices], parameters.offsets[rows.indices + 1]
+        log = parameters.log_prob[np.minimum(start + np.maximum(codes, 0), stop - 1)]
+        return np.asarray(np.where(codes[:, None] < 0, 0.0, log))
 
     # ------------------------------------------------------------------ estimating
 
     def _adopt(self, counts: Counts) -> None:
         """Codes keep their places, so that category i is column i of ``category_count_``."""
         cells = counts.tables[BLOCK].cells
-        values = [_narrowed(column) for column in cells.values or ()]
+        values = [_narrow(column) for column in cells.values or ()]
         least = self._least()
         if all(column.dtype.kind in "iu" for column in values):
             tops = [int(column.max(initial=-1)) + 1 for column in values]
@@ -162,7 +190,7 @@ class CategoricalNB(SmoothedClassifier):
             values = [labels.ordered(column.tolist()) for column in values]
         whole = Cells(cells.columns, tuple(values))
         if not cells.same(whole):
-            counts = counts.aligned(counts.classes, {BLOCK: whole})
+            counts = counts.align(counts.classes, {BLOCK: whole})
         super()._adopt(counts)
 
     def _least(self) -> NDArray[np.int64]:
@@ -183,13 +211,21 @@ class CategoricalNB(SmoothedClassifier):
             raise ParameterError(f"'min_categories' must be >= 0, got {least.min()}.", hint=hint)
         return np.broadcast_to(least, self.n_features_in_).astype(np.int64)
 
-    def _settings(self) -> Settings:
-        return Settings("bayes", self._check_alpha(), sizes=self._least(), unseen=self.unseen)
+    def _settings(self, counts: Counts) -> Settings:
+        alpha, sizes = self._check_alpha(), self._least()
+        return CategoricalSettings("bayes", alpha, sizes=sizes, unseen=self.unseen)
+
+    def _schema(self, counts: Counts) -> Schema:
+        if counts.tables[BLOCK].cells.coded:
+            return super()._schema(counts)
+        named = super()._schema(counts).columns
+        return Schema(tuple(ColumnSchema(c.name, "categorical", "names") for c in named))
 
     def _show(self) -> None:
         super()._show()
-        table, block = self.counts_.tables[BLOCK], self._params.blocks[BLOCK][1]
-        counted, seen = np.asarray(table.sums["count"]), table.cells.offsets
+        table, parameters = self.model_.table, self.model_.parameters
+        block = cast("CategoricalParameters", parameters)
+        counted, seen = count_of(table), table.cells.offsets
         self.categories_ = list(table.cells.values or ())
         self.n_categories_ = np.maximum(np.diff(seen), self._least())
         self.category_count_ = [counted[:, a:b] for a, b in _pairs(seen)]
@@ -237,5 +273,5 @@ def _names(X: NDArray[Any]) -> Cells:
     return Cells(np.arange(X.shape[1]), tuple(values))
 
 
-def _narrowed(values: NDArray[Any]) -> NDArray[Any]:
+def _narrow(values: NDArray[Any]) -> NDArray[Any]:
     return labels.narrowed(values.tolist()) if values.dtype.kind == "O" else values

@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 
 from deciban.errors import MissingValueError, ParameterError
-from deciban.families import gaussian
-from deciban.families.settings import Settings
+from deciban.families.gaussian import GAUSSIAN, GaussianParameters, GaussianSettings
+from deciban.families.piece import Piece
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
-from deciban.naive_bayes.dropins.model import BLOCK, prior_of
-from deciban.naive_bayes.dropins.rows import FloatArray, Rows
+from deciban.naive_bayes.dropins.model import BLOCK
+from deciban.naive_bayes.dropins.rows import AnyRows, FloatArray, SparseChunk
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
+from deciban.stats.moments import pool_classes
 
 #: The block of the same rows without their weights: the floor of the variances is not weighted.
 UNWEIGHTED = "rows"
+
+
+@dataclass(frozen=True)
+class NumberEncoder:
+    """Rows of numbers; NaN is a missing value, infinity is a mistake."""
+
+    def encode(self, X: AnyRows, cells: Cells) -> FloatArray:
+        """A chunk of rows as a dense matrix."""
+        if isinstance(X, SparseChunk):
+            dense = X.dense()
+        else:
+            dense = np.ascontiguousarray(X, dtype=np.float64)
+        refuse_infinity(dense)
+        return dense
+
+    def values(self, column: int, piece: Piece) -> Piece:
+        """A curve of numbers is as it is; how many rows are behind a point is not kept."""
+        return replace(piece, rows=None)
+
+
+def refuse_infinity(values: FloatArray) -> None:
+    """NaN is a missing value, infinity is a mistake."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # fast, and nearly always all there is to do
+            return
+    wrong = values[np.isinf(values)]
+    if wrong.size:
+        raise MissingValueError(
+            f"Input X contains infinity: {wrong[0]}.",
+            hint="replace it by a large finite number, or by NaN for missing",
+        )
 
 
 class GaussianNB(NaiveBayesClassifier):
@@ -42,7 +75,7 @@ class GaussianNB(NaiveBayesClassifier):
 
     """
 
-    _family = "gaussian"
+    _family = GAUSSIAN
     _dense = True
 
     def __init__(
@@ -52,17 +85,13 @@ class GaussianNB(NaiveBayesClassifier):
         self.var_smoothing = var_smoothing
         self.shared_variance = shared_variance
 
-    def _encode(self, X: Any, cells: Cells) -> FloatArray:
-        return X.dense() if isinstance(X, Rows) else np.ascontiguousarray(X, dtype=np.float64)
+    def _encoder(self) -> NumberEncoder:
+        return NumberEncoder()
 
-    def _scorable(self, X: Any) -> FloatArray:
-        rows: FloatArray = super()._scorable(X)
-        _refuse_infinity(rows)
-        return rows
-
-    def _entries(self, rows: Rows) -> FloatArray:
-        _refuse_infinity(rows.data)
-        return rows.data
+    def _entry_contributions(self, rows: SparseChunk) -> FloatArray:
+        refuse_infinity(rows.data)
+        parameters = cast("GaussianParameters", self.model_.parameters)
+        return parameters.entries(rows.data, rows.indices)
 
     def _count(self, X: Any, codes: Any, classes: Any, sample_weight: Any) -> Counts:
         counts = super()._count(X, codes, classes, sample_weight)
@@ -70,24 +99,24 @@ class GaussianNB(NaiveBayesClassifier):
         tables = {BLOCK: counts.tables[BLOCK], UNWEIGHTED: plain.tables[BLOCK]}
         return Counts(counts.classes, counts.weight, tables)
 
-    def _settings(self) -> Settings:
+    def _settings(self, counts: Counts) -> GaussianSettings:
         smoothing = self.var_smoothing
         if not (isinstance(smoothing, int | float | np.number) and 0 <= smoothing < np.inf):
             raise ParameterError(
                 f"var_smoothing must be a number >= 0, got {smoothing!r}.", hint="1e-9 is usual"
             )
-        _, var = gaussian.pooled(dict(self.counts_.tables[UNWEIGHTED].sums))
+        var = pool_classes(counts.tables[UNWEIGHTED].sums).var
         self.epsilon_ = float(smoothing * var.max()) if len(var) else 0.0
-        return Settings("ml", floor=self.epsilon_, shared=bool(self.shared_variance))
+        return GaussianSettings("ml", floor=self.epsilon_, shared=bool(self.shared_variance))
 
-    def _log_prior(self) -> FloatArray:
-        return prior_of(self.counts_, self.priors)
+    def _stated_prior(self) -> Any:
+        return self.priors
 
     def _show(self) -> None:
-        self.class_count_ = self.counts_.weight
-        self.class_prior_ = np.exp(self._prior)
-        of = gaussian.moments(dict(self.counts_.tables[BLOCK].sums))
-        n, self.theta_, spread = gaussian.shared(of) if self.shared_variance else of
+        parameters = cast("GaussianParameters", self.model_.parameters)
+        self.class_count_ = self.model_.counts.weight
+        self.class_prior_ = np.exp(self.model_.fallback)
+        n, self.theta_, spread = parameters.moments
         self.var_ = spread / np.where(n > 0, n, 1.0) + self.epsilon_
 
     def __sklearn_tags__(self) -> Any:
@@ -95,16 +124,3 @@ class GaussianNB(NaiveBayesClassifier):
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
-
-
-def _refuse_infinity(values: FloatArray) -> None:
-    """NaN is a missing value, infinity is a mistake."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # fast, and nearly always all there is to do
-            return
-    wrong = values[np.isinf(values)]
-    if wrong.size:
-        raise MissingValueError(
-            f"Input X contains infinity: {wrong[0]}.",
-            hint="replace it by a large finite number, or by NaN for missing",
-        )

@@ -1,89 +1,134 @@
-"""What a drop-in classifier is: a table of counts, and what a subclass says about it."""
+"""The model of a drop-in classifier: a table of counts, its family, and how rows are encoded.
+
+It needs no scikit-learn: files hold it, and commands score batches with it. The estimator scores
+matrices with the same parameters, chunk by chunk.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
+from deciban import labels
+from deciban.errors import InputError
+from deciban.families.piece import Piece
+from deciban.families.protocol import Family, Parameters
 from deciban.families.settings import Settings
-from deciban.models import params
-from deciban.naive_bayes.dropins import checks
-from deciban.naive_bayes.dropins.rows import FloatArray, Rows, is_sparse, stored
+from deciban.labels import Labels
+from deciban.models.protocol import WordContribution
+from deciban.naive_bayes.dropins.rows import AnyRows
+from deciban.schema import Schema
+from deciban.sources.columns import Batch, Booleans, Column, Integers, Numbers
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
+from deciban.stats.statistic import Matrix
+from deciban.stats.table import Table
 
+FloatArray = NDArray[np.float64]
 #: The name of the one block of columns in the counts.
 BLOCK = "X"
 
 
-class Model(ClassifierMixin, BaseEstimator):
-    """A classifier whose state is ``counts_``; everything else is derived from it.
+class Encoder(Protocol):
+    """How the rows of a classifier become what its family counts and scores."""
 
-    A subclass names its ``_family`` and says how rows are encoded
-    (``_encode``), how parameters are estimated (``_settings``,
-    ``_log_prior``) and which attributes show them (``_show``).
+    def encode(self, X: AnyRows, cells: Cells) -> Matrix:
+        """A chunk of rows as the family counts them into these cells, checked."""
+
+    def values(self, column: int, piece: Piece) -> Piece:
+        """What a column's curve shows, with values as a row would hold them."""
+
+
+@dataclass(frozen=True, eq=False)
+class DropInModel:
+    """A table of counts and what follows from it.
+
+    ``log_prior`` is what scores start from; ``fallback`` is the posterior, as logarithms, of a
+    row that no class can have produced.
     """
 
-    _family: str
-    #: Whether sparse rows are counted and scored as dense ones.
-    _dense = False
-    #: Parameters that say what is counted: models that differ in them do not add up.
-    _counted_by: tuple[str, ...] = ()
+    kind: str
+    schema: Schema
+    counts: Counts
+    family: Family
+    settings: Settings
+    log_prior: FloatArray
+    fallback: FloatArray
+    encoder: Encoder
 
-    counts_: Counts
-    classes_: NDArray[Any]
-    n_features_in_: int
-    _params: params.Params
-    #: ``log P(c)``; where no class can have produced a row, that is its posterior.
-    _prior: FloatArray
+    additive = True
 
-    def _encode(self, X: Any, cells: Cells) -> Any:
-        """A chunk of rows as the family counts them into these cells, checked."""
-        raise NotImplementedError
+    @property
+    def table(self) -> Table:
+        """The one block of columns."""
+        return self.counts.tables[BLOCK]
 
-    def _scorable(self, X: Any) -> Any:
+    @property
+    def classes(self) -> Labels:
+        """The classes, in order."""
+        return self.counts.classes
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """The likelihood of all columns."""
+        return self.family.estimate(self.table, self.settings)
+
+    def encode(self, X: AnyRows) -> Matrix:
         """A chunk of rows as the family scores them, checked."""
-        return self._encode(X, self.counts_.tables[BLOCK].cells)
+        return self.encoder.encode(X, self.table.cells)
 
-    def _entries(self, rows: Rows) -> FloatArray:
-        """The stored values of sparse rows as the family scores them, checked."""
-        return rows.data
+    def score(self, X: AnyRows, out: FloatArray) -> None:
+        """Write ``log P(c, x)`` of the rows of a matrix to ``out``, (rows, classes)."""
+        out[:] = self.log_prior
+        self.parameters.add(self.encode(X), out)
 
-    def _cells(self, X: Any) -> Cells:
-        """The cells that the rows fall into."""
-        return Cells.of_columns(int(X.shape[1]))
+    def log_joint(self, batch: Batch, out: FloatArray) -> None:
+        """Write ``log P(c, x)`` of the rows of a table to ``out``, (rows, classes)."""
+        self.score(self.matrix(batch), out)
 
-    def _copies(self, X: Any) -> bool:
-        """Whether encoding makes a copy of the rows."""
-        plain = X.dtype == np.float64 and (is_sparse(X) or X.flags.c_contiguous)
-        return not plain or (self._dense and is_sparse(X))
+    def contributions(self, batch: Batch) -> FloatArray:
+        """The log likelihood of each column, (rows, columns, classes)."""
+        return self.parameters.contributions(self.encode(self.matrix(batch)))
 
-    def _settings(self) -> Settings:
-        raise NotImplementedError
+    def matrix(self, batch: Batch) -> NDArray[np.generic]:
+        """The columns of a table as a matrix: of numbers, or of objects where some are names."""
+        columns = [batch.columns[name] for name in self.schema.names]
+        if all(column.kind == "numeric" for column in self.schema.columns):
+            pairs = zip(self.schema.names, columns, strict=True)
+            return np.column_stack([_numbers(name, column) for name, column in pairs])
+        return np.column_stack([labels.objects(column.tolist()) for column in columns])
 
-    def _log_prior(self) -> FloatArray:
-        raise NotImplementedError
+    def pieces(self) -> Sequence[Piece]:
+        """What each value of each column says."""
+        return [
+            replace(self.encoder.values(j, self.parameters.curve(j)), feature=name, name=name)
+            for j, name in enumerate(self.schema.names)
+        ]
 
-    def _show(self) -> None:
-        """Set the fitted attributes that show the counts and parameters."""
-        raise NotImplementedError
+    def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
+        """None: matrices hold no texts."""
+        return ()
 
-    def _width(self, X: Any) -> int:
-        """How many numbers an encoded row holds."""
-        return int(X.shape[1]) if self._dense else stored(X)
-
-    def _checked(self, X: Any, *, reset: bool = False) -> Any:
-        """A matrix or CSR of the right width."""
-        if not reset:
-            check_is_fitted(self)
-        return checks.matrix(self, X, reset=reset)
+    def expected_word_contributions(self) -> dict[str, FloatArray]:
+        """None: matrices hold no texts."""
+        return {}
 
 
-def prior_of(counts: Counts, stated: Any) -> FloatArray:
-    """``log P(c)``: stated, or as counted; of no rows at all, uniform."""
-    empty = stated is None and not counts.weight.any()
-    return params.class_prior(counts, fixed="uniform" if empty else stated)
+def _numbers(name: str, column: Column) -> FloatArray:
+    """A column of numbers, NaN where missing."""
+    if isinstance(column, Numbers):
+        return column.values
+    if isinstance(column, Integers):
+        return column.numbers().values
+    if isinstance(column, Booleans) or column.missing.all():
+        values = column.values if isinstance(column, Booleans) else np.zeros(len(column))
+        return np.where(column.missing, np.nan, values)
+    raise InputError(
+        f"column {name!r} was numeric in training and holds {type(column).__name__.lower()} now.",
+        hint="give it the type that it had in training",
+    )

@@ -15,14 +15,14 @@ from deciban.errors import ShapeError
 FloatArray = NDArray[np.float64]
 
 #: All threads together hold no more numbers than this in copies of their chunks: 16 MB.
-COPIED = 1 << 21
+MAX_COPIED_NUMBERS = 1 << 21
 
 
-class Rows:
+class SparseChunk:
     """Some rows of a CSR matrix, as views of its arrays where they have the right type.
 
     >>> X = csr_array([[0, 2], [0, 0], [3, 4]])
-    >>> some = Rows(X, slice(1, 3))
+    >>> some = SparseChunk(X, slice(1, 3))
     >>> some.shape, some.data, some.indices
     ((2, 2), array([3., 4.]), array([0, 1], dtype=int32))
     """
@@ -47,21 +47,27 @@ class Rows:
                     hint="columns count from 0",
                 )
 
-    def with_data(self, data: FloatArray) -> Rows:
+    def with_data(self, data: FloatArray) -> SparseChunk:
         """Other values at the same places."""
         rows = copy(self)
         rows.data = data
         return rows
 
-    def canonical(self) -> Rows:
-        """The same rows with one number a place: CSR may hold a sum in several parts."""
+    def canonical(self) -> SparseChunk:
+        """Rows with one number a place: CSR may hold a sum in several parts."""
         X = csr_array((self.data, self.indices, self.indptr), shape=self.shape)
-        return self if X.has_canonical_format else Rows(canonical(X), slice(0, self.shape[0]))
+        return (
+            self if X.has_canonical_format else SparseChunk(canonical(X), slice(0, self.shape[0]))
+        )
 
     def dense(self) -> FloatArray:
-        """The same rows as a matrix."""
+        """The rows as a matrix."""
         X = csr_array((self.data, self.indices, self.indptr), shape=self.shape)
         return np.asarray(X.toarray())
+
+
+#: Rows of a matrix, dense or some of a CSR matrix.
+AnyRows = NDArray[Any] | SparseChunk
 
 
 def canonical(X: Any) -> Any:
@@ -82,9 +88,9 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "indptr")
 
 
-def rows_of(X: Any, part: slice) -> Any:
+def rows_of(X: Any, part: slice) -> AnyRows:
     """A chunk of rows, dense or CSR."""
-    return Rows(X, part) if is_sparse(X) else X[part]
+    return SparseChunk(X, part) if is_sparse(X) else X[part]
 
 
 def stored(X: Any) -> int:
@@ -108,7 +114,7 @@ def count_chunks(n_rows: int, width: int, table_size: int, *, copied: bool) -> l
     share = -(-n_rows // cores)
     numbers = max(threads.COUNT_CHUNK, 4 * table_size)
     if copied:
-        numbers = min(numbers, max(COPIED // cores, threads.SCORE_CHUNK))
+        numbers = min(numbers, max(MAX_COPIED_NUMBERS // cores, threads.SCORE_CHUNK))
     rows = numbers // max(1, width)
     if not copied:
         rows = max(rows, -(-share // 2))  # two a core: should one be busy, the other helps

@@ -9,12 +9,13 @@ import numpy as np
 
 from deciban.errors import ParameterError, ShapeError
 from deciban.families.settings import Settings
+from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
-from deciban.naive_bayes.dropins.model import prior_of
 from deciban.naive_bayes.dropins.rows import FloatArray
+from deciban.stats.counts import Counts
 
 #: Below this, smoothing is raised to it unless it is forced.
-SMALLEST = 1e-10
+MIN_ALPHA = 1e-10
 
 
 class SmoothedClassifier(NaiveBayesClassifier):
@@ -39,14 +40,14 @@ class SmoothedClassifier(NaiveBayesClassifier):
                 f"All values in alpha must be greater than 0. Got {np.min(alpha):g}.",
                 hint="0 is maximum likelihood, 1 is Laplace",
             )
-        if np.min(alpha) >= SMALLEST or self.force_alpha:
+        if np.min(alpha) >= MIN_ALPHA or self.force_alpha:
             return alpha
         warnings.warn(
             "alpha too small will result in numeric errors, setting alpha = "
-            f"{SMALLEST:.1e}. Use `force_alpha=True` to keep alpha unchanged.",
+            f"{MIN_ALPHA:.1e}. Use `force_alpha=True` to keep alpha unchanged.",
             stacklevel=2,
         )
-        return np.maximum(alpha, SMALLEST)
+        return np.maximum(alpha, MIN_ALPHA)
 
     def _numbers(self) -> FloatArray:
         try:
@@ -60,16 +61,17 @@ class SmoothedClassifier(NaiveBayesClassifier):
             hint="0 is maximum likelihood, 1 is Laplace",
         )
 
-    def _settings(self) -> Settings:
+    def _settings(self, counts: Counts) -> Settings:
         return Settings("bayes", self._check_alpha())
 
-    def _log_prior(self) -> FloatArray:
+    def _stated_prior(self) -> StatedPrior:
         counted = self.class_prior is not None or self.fit_prior
-        return prior_of(self.counts_, self.class_prior if counted else "uniform")
+        stated: StatedPrior = self.class_prior if counted else "uniform"
+        return stated
 
     def _show(self) -> None:
-        self.class_count_ = self.counts_.weight
-        self.class_log_prior_ = self._prior
+        self.class_count_ = self.model_.counts.weight
+        self.class_log_prior_ = self.model_.fallback
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from deciban.errors import MissingValueError, ParameterError
-from deciban.naive_bayes import honesty
-from deciban.naive_bayes.model import Model
+from deciban.naive_bayes import leave_one_out
+from deciban.naive_bayes.em_rows import Rounds, UnlabelledRows
+from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.naive_bayes.parts import Part
 from deciban.naive_bayes.sample import Sample
-from deciban.naive_bayes.unlabelled import Rounds, Unlabelled
 from deciban.stats.counts import Counts
 
 #: The weights of an unlabelled row that ``"auto"`` tries.
@@ -61,7 +61,9 @@ class Completed:
     weight: float
 
 
-def complete(model: Model, aside: list[Part], sample: Sample | None, plan: Plan) -> Completed:
+def complete(
+    model: NaiveBayesModel, aside: list[Part], sample: Sample | None, plan: Plan
+) -> Completed:
     """The counts of labelled rows, and softly those of the rows put aside."""
     known = len(model.counts.classes)
     if plan.n_classes is not None and known not in (0, plan.n_classes):
@@ -70,7 +72,7 @@ def complete(model: Model, aside: list[Part], sample: Sample | None, plan: Plan)
             hint="n_classes is for tables without any labels",
         )
     if known:
-        first = believed(model, sample)
+        first = calibrate(model, sample)
         if plan.weight is not None:
             return _completed(first, aside, plan.weight, plan)
         return _best(first, aside, sample, plan)
@@ -79,26 +81,29 @@ def complete(model: Model, aside: list[Part], sample: Sample | None, plan: Plan)
             "Input y contains NaN or None in every row: there is no label to begin with.",
             hint="label some rows, or say how many classes to find, such as n_classes=2",
         )
-    counts, run = Unlabelled.alone(model, aside, plan.n_classes).learned(None, plan.rounds)
+    counts, run = UnlabelledRows.alone(model, aside, plan.n_classes).learn(None, plan.rounds)
     return Completed(counts, run.likelihood, 1.0)
 
 
-def believed(model: Model, sample: Sample | None) -> Model:
-    """The model as far as counted rows, each left out, believe it."""
+def calibrate(model: NaiveBayesModel, sample: Sample | None) -> NaiveBayesModel:
+    """The model with its texts selected and its evidence calibrated on counted rows left out."""
     if sample is None or not sample.parts:
         return model
-    read = model.read(model.chosen(sample))
-    return read.calibrated(honesty.measured(honesty.left_out(read, sample), sample))
+    chosen = model.with_text_choices(model.select_text_choices(sample))
+    rows = leave_one_out.score_sample(chosen, sample)
+    return chosen.with_calibration(leave_one_out.calibrate(rows, sample))
 
 
-def _completed(first: Model, aside: list[Part], weight: float, plan: Plan) -> Completed:
+def _completed(first: NaiveBayesModel, aside: list[Part], weight: float, plan: Plan) -> Completed:
     if weight == 0:
         return Completed(first.counts, [], 0.0)
-    counts, run = Unlabelled.beside(first, aside, weight).learned(first, plan.rounds)
+    counts, run = UnlabelledRows.beside(first, aside, weight).learn(first, plan.rounds)
     return Completed(counts, run.likelihood, weight)
 
 
-def _best(first: Model, aside: list[Part], sample: Sample | None, plan: Plan) -> Completed:
+def _best(
+    first: NaiveBayesModel, aside: list[Part], sample: Sample | None, plan: Plan
+) -> Completed:
     """The weight under which labelled rows, each left out of its class, are likeliest."""
     if sample is None:
         raise ParameterError(
@@ -106,12 +111,12 @@ def _best(first: Model, aside: list[Part], sample: Sample | None, plan: Plan) ->
             hint="state a number, such as unlabelled=1.0",
         )
     tried = [_completed(first, aside, weight, plan) for weight in WEIGHTS]
-    return min(tried, key=lambda done: _loss(replace(first, counts=done.counts), sample))
+    return min(tried, key=lambda done: _loss(first.with_counts(done.counts), sample))
 
 
-def _loss(model: Model, sample: Sample) -> float:
-    found = believed(replace(model, calibration=None, readings={}), sample).calibration
-    return float(np.inf) if found is None else float(found.loss.min())
+def _loss(model: NaiveBayesModel, sample: Sample) -> float:
+    calibration = calibrate(model, sample).calibration
+    return float(np.inf) if calibration is None else float(calibration.loss.min())
 
 
 def _whole(name: str, value: Any, what: str, least: int = 1) -> int:

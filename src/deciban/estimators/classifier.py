@@ -1,39 +1,34 @@
-"""What a model of mixed tables answers: probabilities, decisions, evidence."""
+"""What any model of a table answers: probabilities, decisions, evidence, files."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from deciban import decision, explanation, labels, threads
-from deciban import files as storage
+from deciban import decision, explanation, files, labels, threads
 from deciban.files.document import field
 from deciban.models import scores
-from deciban.models.selection import Choice
-from deciban.naive_bayes import spoken
+from deciban.models.protocol import Model
 from deciban.naive_bayes.gathering import few_texts, gather
-from deciban.naive_bayes.model import Model
-from deciban.naive_bayes.parts import Part
-from deciban.naive_bayes.pieces import pieces
 from deciban.naive_bayes.rows import Rows
 from deciban.plots import Plotted
 from deciban.schema import Schema
 from deciban.sources.columns import Batch
-from deciban.stats.counts import Counts
 
 FloatArray = NDArray[np.float64]
+M = TypeVar("M", bound=Model)
 
 
-class Answering(Plotted, ClassifierMixin, BaseEstimator):
+class TableClassifier(Plotted, ClassifierMixin, BaseEstimator, Generic[M]):
     """The methods that answer, batch by batch on all cores."""
 
-    model_: Model
+    model_: M
     classes_: NDArray[Any]
     target_: str | None
     n_features_in_: int
@@ -47,7 +42,7 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
         >>> np.exp(m.predict_joint_log_proba({"x": ["L"]})) * 60     # 3/5 * 1/4 and 2/5 * 2/3
         array([[ 9., 16.]])
         """
-        return self._scored(X, lambda joint: None)
+        return self._score(X, lambda joint: None)
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """``log P(c | x)`` of every row and class.
@@ -58,7 +53,7 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
         array([[-1.022, -0.446]])
         """
         prior = self._model().log_prior
-        return self._scored(X, lambda joint: scores.normalise(joint, prior, logarithm=True))
+        return self._score(X, lambda joint: scores.normalise(joint, prior, logarithm=True))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """``P(c | x)`` of every row and class; rows sum to one.
@@ -69,7 +64,7 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
         array([[0.36, 0.64]])
         """
         prior = self._model().log_prior
-        return self._scored(X, lambda joint: scores.normalise(joint, prior))
+        return self._score(X, lambda joint: scores.normalise(joint, prior))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of every row.
@@ -107,7 +102,7 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
         at = explanation.position(against, self.classes_)
 
         def work(batch: Batch) -> FloatArray:
-            return explanation.decibans(model.explain(batch), at)
+            return explanation.decibans(model.contributions(batch), at)
 
         parts = list(threads.run(work, self._rows(X).batches()))
         shape = (0, len(self.schema_.names), len(self.classes_))
@@ -127,7 +122,7 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ files
 
     #: A model, its parameters, the column of labels, and whether columns have names.
-    _to_stored: Callable[[Any, dict[str, Any], str | None, bool], storage.Stored]
+    _to_stored: Callable[[M, dict[str, Any], str | None, bool], files.Stored]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a ``.deciban`` file: whole, or not at all.
@@ -141,44 +136,40 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
         True
         """
         model, named = self._model(), hasattr(self, "feature_names_in_")
-        storage.save(path, self._to_stored(model, self.get_params(), self.target_, named))
+        files.save(path, self._to_stored(model, self.get_params(), self.target_, named))
 
     # ------------------------------------------------------------------ the model
 
-    def _pieces(self) -> list[explanation.Piece]:
-        return pieces(self._model())
+    def _pieces(self) -> Sequence[explanation.Piece]:
+        return self._model().pieces()
 
     def _importance(self) -> dict[str, FloatArray]:
-        prior = np.exp(self._model().log_prior)
-        of = explanation.weighed(self._pieces(), prior, self.schema_.names)
-        return {**of, **spoken.weighed(self._model(), prior)} if self.schema_.texts else of
+        return explanation.expected_evidence(self._model())
 
     def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
-        return spoken.spoken(self._model(), column, text)
+        return [
+            (token, start, stop, (explanation.DECIBANS * by_class).tolist())
+            for token, start, stop, by_class in self._model().word_contributions(column, text)
+        ]
 
     @property
     def schema_(self) -> Schema:
         """What each column is, and why."""
         return self.model_.schema
 
-    @property
-    def counts_(self) -> Counts:
-        """The table of counts."""
-        return self.model_.counts
-
-    def _model(self) -> Model:
+    def _model(self) -> M:
         if "model_" not in self.__dict__:
             check_is_fitted(self, "model_")
         return self.model_
 
-    def _restore(self, model: Any, about: Mapping[str, Any]) -> None:
+    def _restore(self, model: M, about: Mapping[str, Any]) -> None:
         """Take on a model that was read from a file, and what the file says about it."""
-        self.model_, self.classes_ = model, model.counts.classes
+        self.model_, self.classes_ = model, model.classes
         self.target_, self.n_features_in_ = about["target"], len(model.schema.names)
         if field(about, "named", bool):
             self.feature_names_in_ = labels.objects(model.schema.names)
 
-    def _copied(self) -> Self:
+    def _copy(self) -> Self:
         """Another estimator of the same parameters that has learned the same."""
         result: Self = clone(self)
         kept = {n: v for n, v in vars(self).items() if n.endswith("_") and not n.startswith("_")}
@@ -200,12 +191,12 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
         """The column of labels: the one it was in training, if nothing is said."""
         return self.target_ if y is None and target is None else target
 
-    def _scored(self, X: Any, finish: Callable[[FloatArray], None]) -> FloatArray:
+    def _score(self, X: Any, finish: Callable[[FloatArray], None]) -> FloatArray:
         model = self._model()
 
         def work(batch: Batch) -> FloatArray:
             joint = np.empty((batch.n_rows, len(self.classes_)))
-            model.fill_joint(batch, joint)
+            model.log_joint(batch, joint)
             finish(joint)
             return joint
 
@@ -221,49 +212,3 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-class Scoring(Answering):
-    """The same of models whose rows can be left out again."""
-
-    def leave_one_out(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        target: str | None = None,
-        sql: str | None = None,
-        sample_weight: Any = None,
-    ) -> FloatArray:
-        """``log P(c | x)`` of counted rows, each as if it had never been seen.
-
-        The choices (bins, smoothing, shapes, discount) stay. The price is one
-        scoring pass; weighted rows are taken out with the weights they have.
-
-        >>> from deciban import NaiveBayes
-        >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, [1, 1, 2])
-        >>> np.exp(m.leave_one_out({"x": ["S"]}, [1])).round(3)      # 2/4 * 2/3 and 2/4 * 1/3
-        array([[0.667, 0.333]])
-        """
-        model = self._model()
-
-        def work(part: Part) -> FloatArray:
-            y = part.codes_among(self.classes_)
-            prior, said = model.left_out(part.batch, y, part.weights)
-            joint = model.believed(prior, said)
-            scores.normalise(joint, model.log_prior, logarithm=True)
-            return joint
-
-        rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-        parts = list(threads.run(work, rows.labelled()))
-        return np.concatenate([np.empty((0, len(self.classes_))), *parts])
-
-    @property
-    def choices_(self) -> dict[str, Choice]:
-        """How each counted column is modelled."""
-        return self.model_.choices
-
-    @property
-    def temperature_(self) -> float:
-        """One over the discount of the evidence: 1 is the pure model."""
-        return 1.0 / self.model_.discount

@@ -1,0 +1,261 @@
+"""What is counted can be added, taken back and merged: the algebra of models of tables.
+
+A model is a *total* of counts, and a *calibration*: summed losses from which the temperature of
+the evidence follows. Both add up and scale; what they are is a matter of the estimator.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, Protocol, Self, TypeGuard, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban import threads
+from deciban.estimators.classifier import TableClassifier
+from deciban.models import scores
+from deciban.models.calibration import discount_evidence
+from deciban.models.protocol import CountedModel
+from deciban.models.selection import Choice
+from deciban.naive_bayes.parts import Part
+from deciban.naive_bayes.rows import Rows
+from deciban.naive_bayes.sample import Sample
+from deciban.schema import check_same
+from deciban.stats.counts import Counts
+from deciban.transaction import all_or_nothing
+
+FloatArray = NDArray[np.float64]
+C = TypeVar("C", bound=CountedModel)
+#: What is counted, and the calibration of the evidence: both add up.
+T = TypeVar("T", bound="Additive")
+B = TypeVar("B", bound="Calibrated")
+
+
+class Additive(Protocol):
+    """Counts of rows that add up and decay."""
+
+    @property
+    def weight(self) -> FloatArray:
+        """The weight of the rows of each class."""
+
+    def __add__(self, other: Self) -> Self: ...
+
+    def __mul__(self, factor: float) -> Self: ...
+
+
+class Calibrated(Protocol):
+    """Summed losses that add up and scale."""
+
+    def __add__(self, other: Self) -> Self: ...
+
+    def __mul__(self, factor: float) -> Self: ...
+
+
+class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
+    """The methods that count more rows, take them back, and leave them out one by one."""
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        classes: Any = None,
+        *,
+        target: str | None = None,
+        sql: str | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Count some more rows; a class or category that appears later is allowed.
+
+        The first call infers the kinds of the columns, and cuts the bins of
+        numbers where bins come first. ``classes`` names classes that have no rows yet.
+
+        >>> from deciban import NaiveBayes
+        >>> m = NaiveBayes().partial_fit({"x": ["S", "L"]}, [1, 2])
+        >>> m.partial_fit({"x": ["S"]}, [3]).classes_
+        array([1, 2, 3])
+        """
+        if not hasattr(self, "model_"):
+            return self._fit(X, y, classes, target, sql, sample_weight)
+        with all_or_nothing(self):
+            (total, calibration), sample = self._state(), self._sample()
+            rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+            more = self._join(total, self._count(rows, sample))
+            self._adopt(self._declare(more, classes), calibration)
+            self._calibrate(sample, calibration)
+        return self
+
+    def forget(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        target: str | None = None,
+        sql: str | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Take rows back that were counted before, exactly; what they made choose stays.
+
+        A class or category without rows goes with its last row. Bins of numbers
+        stay, and a column that had more than 4096 different numbers keeps the
+        coarser grid it needed.
+
+        >>> from deciban import NaiveBayes
+        >>> m = NaiveBayes().fit({"x": ["S", "L", "M"]}, [1, 2, 2])
+        >>> m.forget({"x": ["M"]}, [2]).counts_.weight
+        array([1., 1.])
+        """
+        self._model()
+        with all_or_nothing(self):
+            rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+            self._shrink(self._subtract(self._state()[0], self._count(rows, None)))
+        return self
+
+    def decay(self, factor: float) -> Self:
+        """Multiply the weight of everything learned so far.
+
+        >>> from deciban import NaiveBayes
+        >>> m = NaiveBayes().fit({"x": ["S", "L"]}, [1, 2])
+        >>> m.decay(0.5).counts_.weight
+        array([0.5, 0.5])
+        """
+        self._model()
+        with all_or_nothing(self):
+            self._shrink(self._state()[0] * factor)
+        return self
+
+    def __add__(self, other: object) -> Self:
+        """The model of both data sets, with the parameters of the first."""
+        if not self._is_alike(other):
+            return NotImplemented
+        total = self._combine(other, self._join)
+        return self._with(total, self._pool(self._state()[1], other._state()[1]))
+
+    def __sub__(self, other: object) -> Self:
+        """The model without the rows of the other."""
+        if not self._is_alike(other):
+            return NotImplemented
+        result = self._copy()
+        result._shrink(self._combine(other, self._subtract))
+        return result
+
+    def leave_one_out(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        target: str | None = None,
+        sql: str | None = None,
+        sample_weight: Any = None,
+    ) -> FloatArray:
+        """``log P(c | x)`` of counted rows, each as if it had never been seen.
+
+        The choices (bins, smoothing, shapes, discount) stay. The price is one
+        scoring pass; weighted rows are taken out with the weights they have.
+
+        >>> from deciban import NaiveBayes
+        >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, [1, 1, 2])
+        >>> np.exp(m.leave_one_out({"x": ["S"]}, [1])).round(3)      # 2/4 * 2/3 and 2/4 * 1/3
+        array([[0.667, 0.333]])
+        """
+        model = self._model()
+
+        def work(part: Part) -> FloatArray:
+            y = part.codes_among(self.classes_)
+            prior, likelihood = model.leave_one_out(part.batch, y, part.weights)
+            joint = discount_evidence(prior, likelihood, 1.0 / model.temperature)
+            scores.normalise(joint, model.log_prior, logarithm=True)
+            return joint
+
+        rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+        parts = list(threads.run(work, rows.labelled()))
+        return np.concatenate([np.empty((0, len(self.classes_))), *parts])
+
+    @property
+    def counts_(self) -> Counts:
+        """The table of counts."""
+        return self.model_.counts
+
+    @property
+    def choices_(self) -> Mapping[str, Choice]:
+        """How each counted column is modelled."""
+        return self.model_.choices
+
+    @property
+    def temperature_(self) -> float:
+        """One over the discount of the evidence: 1 is the pure model."""
+        return self.model_.temperature
+
+    # ------------------------------------------------------------------ what an estimator says
+
+    @abstractmethod
+    def _fit(
+        self, X: Any, y: Any, classes: Any, target: str | None, sql: str | None, weight: Any
+    ) -> Self:
+        """Count the first rows."""
+
+    @abstractmethod
+    def _count(self, rows: Rows, sample: Sample | None) -> T:
+        """The total of some rows; some of them are kept in the sample."""
+
+    @abstractmethod
+    def _state(self) -> tuple[T, B | None]:
+        """The total and the calibration of the model."""
+
+    @abstractmethod
+    def _adopt(self, total: T, calibration: B | None) -> None:
+        """Make these the model."""
+
+    @abstractmethod
+    def _sample(self) -> Sample | None:
+        """Where rows are kept to be tried, if any are."""
+
+    @abstractmethod
+    def _calibrate(self, sample: Sample | None, before: B | None) -> None:
+        """Choose what rows choose, on some that were just counted."""
+
+    @abstractmethod
+    def _declare(self, total: T, classes: Any) -> T:
+        """With classes that have no rows yet."""
+
+    @abstractmethod
+    def _subtract(self, total: T, gone: T) -> T:
+        """What is left, which must not be nothing."""
+
+    def _join(self, total: T, more: T) -> T:
+        """Both together."""
+        return total + more
+
+    def _pool(self, mine: B | None, theirs: B | None) -> B | None:
+        """The calibration of two models, either of which may have none."""
+        return mine + theirs if mine and theirs else mine or theirs
+
+    # ------------------------------------------------------------------ what follows
+
+    def _shrink(self, left: T) -> None:
+        """Adopt what is left; the calibration says the same, less loudly."""
+        total, calibration = self._state()
+        kept = left.weight.sum() / max(total.weight.sum(), np.finfo(float).tiny)
+        self._adopt(left, None if calibration is None else calibration * float(kept))
+
+    def _is_alike(self, other: object) -> TypeGuard[CountedClassifier[C, T, B]]:
+        return isinstance(other, type(self)) or (
+            isinstance(other, CountedClassifier) and isinstance(self, type(other))
+        )
+
+    def _combine(self, other: Self, combine: Callable[[T, T], T]) -> T:
+        check_same(self._model().schema, other._model().schema)
+        return combine(self._state()[0], other._state()[0])
+
+    def _with(self, total: T, calibration: B | None) -> Self:
+        """Another model of the same columns and parameters."""
+        result = self._copy()
+        result._adopt(total, calibration)
+        return result
+
+    def _fill_sample(self, rows: Rows, sample: Sample) -> Sample:
+        """The sample with rows that are counted already."""
+        for part in rows.labelled():
+            sample.add(part.counted())
+        return sample

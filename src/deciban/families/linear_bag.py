@@ -1,0 +1,162 @@
+"""Bags of amounts scored by linear tables: what the multinomial, complement and Bernoulli share.
+
+A bag is a row of amounts (word counts, weights, presences) over many columns.
+Its log likelihood is ``sum_j x_j * present[j, c]``, and where absence counts
+too, ``absent[j, c]`` for every column with ``x_j = 0`` (amounts are then 0 or 1).
+Rows come as a dense float64 matrix or as CSR; the work follows the non-zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.families.piece import Piece
+from deciban.families.protocol import Candidate, ColumnCounts
+from deciban.families.settings import Method, Settings
+from deciban.families.soft import SoftBlock
+from deciban.kernels import panels
+from deciban.stats.amounts import AmountRows, amount_of
+from deciban.stats.statistic import Codes, FloatArray
+from deciban.stats.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class LinearParameters:
+    """Log probabilities of a bag family, (columns, classes); minus infinity is allowed.
+
+    What is summed is kept finite: an impossible column is instead counted as
+    a veto, and one veto makes the class impossible. So 0 times minus infinity
+    and minus infinity plus infinity never arise.
+    """
+
+    present: FloatArray
+    absent: FloatArray | None = None
+    unit_curve: Callable[[int], Piece] | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns a row has."""
+        return len(self.present)
+
+    @cached_property
+    def base(self) -> FloatArray:
+        """What a row without any column scores."""
+        if self.absent is None:
+            return np.zeros(self.present.shape[1])
+        return np.asarray(_finite(self.absent).sum(axis=0))
+
+    @cached_property
+    def weight(self) -> FloatArray:
+        """What a unit of a column adds to that."""
+        if self.absent is None:
+            return _finite(self.present)
+        return _finite(self.present) - _finite(self.absent)
+
+    @cached_property
+    def panels(self) -> FloatArray:
+        """The weights as sparse rows are scored with them."""
+        return panels.cut(self.weight)
+
+    @cached_property
+    def veto(self) -> LinearParameters | None:
+        """The number of vetoes, in the same linear form; None where nothing is impossible."""
+        never = np.isneginf(self.present).astype(np.float64)
+        always = None if self.absent is None else np.isneginf(self.absent).astype(np.float64)
+        if not never.any() and (always is None or not always.any()):
+            return None
+        return LinearParameters(never, always)
+
+    def add(self, X: AmountRows, out: FloatArray) -> None:
+        """Add every row's log likelihood under each class."""
+        self._add_finite(X, out)
+        if self.veto is not None:
+            vetoes = np.zeros_like(out)
+            self.veto._add_finite(X, vetoes)
+            out[vetoes > 0] = -np.inf
+
+    def _add_finite(self, X: AmountRows, out: FloatArray) -> None:
+        out += self.base
+        if isinstance(X, np.ndarray):
+            out += X @ self.weight
+        else:
+            panels.add_bags(X.data, X.indices, X.indptr, self.panels, out)
+
+    def contributions(self, X: FloatArray) -> FloatArray:
+        """Each column's part of the log likelihood of dense rows, (rows, columns, classes)."""
+        out = self._finite_contributions(X)
+        if self.veto is not None:
+            out[self.veto._finite_contributions(X) > 0] = -np.inf
+        return out
+
+    def _finite_contributions(self, X: FloatArray) -> FloatArray:
+        base = 0.0 if self.absent is None else _finite(self.absent)
+        return np.asarray(base + X[:, :, None] * self.weight)
+
+    def add_contributions(self, X: FloatArray, at: NDArray[np.intp], out: FloatArray) -> None:
+        """Add the part of column j to column ``at[j]`` of out, (rows, columns, classes)."""
+        out[:, at] += self.contributions(X)
+
+    def entries(self, values: FloatArray, columns: NDArray[np.intp]) -> FloatArray:
+        """The log likelihood of single values of some columns, (values, classes)."""
+        absent = None if self.absent is None else self.absent[columns]
+        some = LinearParameters(self.present[columns], absent)
+        return np.asarray(some.contributions(values[None, :])[0])
+
+    def leave_one_out(self, X: AmountRows, y: Codes, weight: FloatArray) -> FloatArray:
+        """Not kept: the drop-in classifiers judge no row of their own."""
+        raise TypeError("amounts are not left out one by one")
+
+    def leave_one_out_by_column(self, X: AmountRows, y: Codes, weight: FloatArray) -> FloatArray:
+        """Not kept: the drop-in classifiers judge no row of their own."""
+        raise TypeError("amounts are not left out one by one")
+
+    def curve(self, column: int, seen: Table | None = None) -> Piece:
+        """What nothing and one unit of the column say."""
+        if self.unit_curve is None:
+            raise TypeError("these parameters keep no counts")
+        return self.unit_curve(column)
+
+
+class BagFamily:
+    """What the families of bags share: they model whole matrices, not columns of a table."""
+
+    def applies(self, column: ColumnCounts) -> bool:
+        """To no single column of a table."""
+        return False
+
+    def candidates(self, column: ColumnCounts, smoothing: float | None) -> Iterable[Candidate]:
+        """Smoothing as stated."""
+        return [Candidate(1.0 if smoothing is None else smoothing)]
+
+    def loss_alone(self, column: ColumnCounts, candidate: Candidate) -> float:
+        """Not compared with other families."""
+        return float(np.inf)
+
+    def settings(self, method: Method, candidates: Sequence[Candidate]) -> Settings:
+        """The smoothing of each column."""
+        return Settings(method, np.array([c.smoothing for c in candidates]))
+
+    def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
+        """Not learned by EM: the drop-in classifiers need labels."""
+        raise TypeError("amounts are not learned without labels")
+
+    def describe(self, candidate: Candidate) -> str:
+        """The model of a column in a few words."""
+        return "amounts"
+
+
+def amount_curve(table: Table, present: FloatArray, column: int) -> Piece:
+    """A line through nothing and one unit; what is expected is the amount in a row."""
+    rows = np.where(table.rows > 0, table.rows, 1.0)
+    log = np.stack([np.zeros(len(rows)), present[column]])
+    share = np.stack([np.zeros(len(rows)), amount_of(table)[:, column] / rows])
+    return Piece("", "", "amount", (0.0, 1.0), log, share)
+
+
+def _finite(table: FloatArray) -> FloatArray:
+    return table if np.all(np.isfinite(table)) else np.where(np.isfinite(table), table, 0.0)

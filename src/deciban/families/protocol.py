@@ -1,0 +1,117 @@
+"""The contract of a family: a likelihood of one kind of column, estimated from its statistic.
+
+Conventions
+-----------
+- K classes, d columns; ``X`` is what the family's statistic counts: a C-contiguous float64
+  matrix, codes in int64, or rows of amounts in compressed form. Logarithms are natural.
+- ``estimate`` makes parameters: immutable, laid out (cells, classes). They score rows (``add``),
+  say what each column adds (``contributions``), and score counted rows as if each had never
+  been counted (``leave_one_out``): only the row's own class loses it.
+- A class without any data in a column takes every value to be equally likely.
+- A family is one object in one file, and its line in :mod:`deciban.families`; it touches no
+  other file. What selection may try for a column is its ``candidates``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.families.piece import Piece
+from deciban.families.settings import Method, Settings
+from deciban.families.soft import SoftBlock
+from deciban.stats.statistic import Codes, FloatArray, Matrix, Statistic
+from deciban.stats.table import Table
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to model a column: the strength of its prior, and how numbers are cut into bins.
+
+    ``bins`` is a number of bins of equal frequency, 0 for every value by itself, -1 for bins by
+    minimum description length; families without bins leave it 0.
+    """
+
+    smoothing: float
+    bins: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnCounts:
+    """What is counted of one column: a table for each statistic, and the weight of each class.
+
+    ``kind`` is the kind of the column, such as ``"numeric"`` or ``"categorical"``, with its
+    parameter, if it has one, after a colon.
+    """
+
+    name: str
+    kind: str
+    tables: Mapping[str, Table]
+    class_weight: FloatArray
+
+
+class Parameters(Protocol):
+    """An estimated likelihood of some columns."""
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns a row has."""
+
+    def add(self, X: Matrix, out: FloatArray) -> None:
+        """Add the log likelihood of every row under each class to ``out``, (rows, classes)."""
+
+    def contributions(self, X: Matrix) -> FloatArray:
+        """The log likelihood of each column, (rows, columns, classes)."""
+
+    def add_contributions(self, X: Matrix, at: NDArray[np.intp], out: FloatArray) -> None:
+        """Add that of column j to column ``at[j]`` of ``out``, (rows, columns, classes)."""
+
+    def leave_one_out(self, X: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
+        """Log likelihoods, (rows, classes), of counted rows, each taken out of its class."""
+
+    def leave_one_out_by_column(self, X: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
+        """Those of each column alone, (rows, columns, classes)."""
+
+    def curve(self, column: int, seen: Table | None = None) -> Piece:
+        """What each value of a column says; ``seen`` is the histogram of its numbers, if kept."""
+
+
+class Family(Protocol):
+    """A likelihood, as an object."""
+
+    @property
+    def name(self) -> str:
+        """By which choices and files know it."""
+
+    @property
+    def shape(self) -> str:
+        """What :attr:`deciban.NaiveBayes.choices_` calls it."""
+
+    @property
+    def statistic(self) -> Statistic:
+        """What it is estimated from."""
+
+    def applies(self, column: ColumnCounts) -> bool:
+        """Whether it can model a column of a table."""
+
+    def candidates(self, column: ColumnCounts, smoothing: float | None) -> Iterable[Candidate]:
+        """What selection may try; ``smoothing`` is stated, or None for the counts to choose."""
+
+    def loss_alone(self, column: ColumnCounts, candidate: Candidate) -> float:
+        """The leave-one-out log loss, in nats a row, of the column used alone."""
+
+    def settings(self, method: Method, candidates: Sequence[Candidate]) -> Settings:
+        """How columns that were selected are estimated together."""
+
+    def estimate(self, table: Table, settings: Settings) -> Parameters:
+        """The parameters of a table's columns."""
+
+    def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
+        """Columns as EM estimates them; ``whole`` counts all rows, also those without a label."""
+
+    def describe(self, candidate: Candidate) -> str:
+        """The model of a column in a few words."""

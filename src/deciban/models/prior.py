@@ -1,0 +1,94 @@
+"""The class prior: smoothed shares of the rows, or stated, and without one row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.errors import ParameterError, ShapeError
+from deciban.families.discrete import log_shares
+from deciban.families.settings import Method, check_smoothing, pseudo_count
+from deciban.stats import rounding
+
+FloatArray = NDArray[np.float64]
+#: Probabilities of the classes in their order, ``"uniform"``, or None: as counted.
+StatedPrior = Sequence[float] | FloatArray | str | None
+
+
+def class_prior(
+    weight: FloatArray,
+    smoothing: float = 0.0,
+    *,
+    method: Method = "bayes",
+    stated: StatedPrior = None,
+) -> FloatArray:
+    """``log P(c)`` of classes whose rows have these weights: ``(N_c + lam) / (N + K lam)``.
+
+    Where nothing was counted and nothing is added, it is uniform.
+
+    >>> np.exp(class_prior(np.array([6.0, 9.0]), smoothing=1.0)) * 17
+    array([ 7., 10.])
+    """
+    if stated is not None:
+        return check_prior(stated, len(weight))
+    lam = check_smoothing(smoothing)
+    if lam.ndim:
+        raise ParameterError(
+            f"the prior has one smoothing, got {smoothing!r}.", hint="give one number >= 0"
+        )
+    amount = np.maximum(weight + pseudo_count(method, lam), 0.0)
+    return log_shares(amount, amount.sum(), len(weight))
+
+
+def leave_one_out(
+    class_weight: FloatArray,
+    y: NDArray[np.intp],
+    weight: FloatArray,
+    smoothing: float = 0.0,
+    *,
+    method: Method = "bayes",
+    stated: StatedPrior = None,
+) -> FloatArray:
+    """``log P(c)`` of every row and class, with each row taken away from its class ``y``.
+
+    >>> np.exp(leave_one_out(np.array([2.0, 2.0]), np.array([0]), np.ones(1))) * 3
+    array([[1., 2.]])
+    """
+    shape = (len(y), len(class_weight))
+    if stated is not None:
+        return np.broadcast_to(check_prior(stated, shape[1]), shape)
+    amount, rows = np.array(np.broadcast_to(class_weight, shape)), np.arange(len(y))
+    amount[rows, y] = rounding.difference(amount[rows, y], weight)
+    amount = np.maximum(amount + pseudo_count(method, smoothing), 0.0)
+    return log_shares(amount, amount.sum(axis=1, keepdims=True), shape[1])
+
+
+def check_prior(prior: StatedPrior, n_classes: int) -> FloatArray:
+    """The logarithms of stated priors, checked; ``"uniform"`` gives every class the same.
+
+    >>> check_prior([0.5, 0.6], 2)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ParameterError: The sum of the priors should be 1, got 1.1. Hint: give ...
+    """
+    if isinstance(prior, str) and prior == "uniform":
+        return np.full(n_classes, -np.log(n_classes))
+    hint = "give probabilities of the classes in their order"
+    try:
+        values = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"priors must be numbers, got {prior!r}.", hint=hint) from None
+    if values.shape != (n_classes,):
+        raise ShapeError(
+            f"Number of priors must match number of classes: got {values.size} priors "
+            f"for {n_classes} classes.",
+            hint=hint,
+        )
+    if not np.all(values >= 0):
+        raise ParameterError(f"Priors must be non-negative, got {values.min():g}.", hint=hint)
+    if not np.isclose(values.sum(), 1.0):
+        raise ParameterError(f"The sum of the priors should be 1, got {values.sum():g}.", hint=hint)
+    with np.errstate(divide="ignore"):
+        return np.log(values)

@@ -1,0 +1,142 @@
+"""Blocks: columns that one family estimates and scores together.
+
+The counted columns of a table are dealt out to blocks by what was selected for each: all columns
+of categories of one family, all numbers of one family, one category "missing or not" for every
+column whose missing values say something, and the words of each column of text by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban import families
+from deciban.families.categorical import CATEGORICAL
+from deciban.families.discrete import empirical_smoothing
+from deciban.families.protocol import Family, Parameters
+from deciban.families.settings import Settings
+from deciban.families.words import WORD_FAMILY
+from deciban.models.options import Options
+from deciban.models.selection import Choice, column_counts, missing_weight
+from deciban.models.text_selection import TEXT_MODELS, TextChoice, plain_choice
+from deciban.naive_bayes.texts import column_table, limit_words
+from deciban.schema import Schema
+from deciban.stats.categories import CATEGORIES, count_of
+from deciban.stats.cells import Cells
+from deciban.stats.counts import Counts
+from deciban.stats.statistic import FloatArray
+from deciban.stats.sums import DenseSum
+from deciban.stats.table import Table
+from deciban.stats.words import WORDS, sum_of
+
+#: What a block reads of encoded rows.
+Input = Literal["categories", "numbers", "missing", "text"]
+#: The smoothing of what belongs to no column: the class prior, and missing or not.
+DEFAULT_SMOOTHING = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Columns of one family: their table, how it is estimated, and where the columns stand.
+
+    ``positions`` are those of the columns in the block's ``input``: among all categories, all
+    numbers, numbers and then categories for ``"missing"``, or all texts.
+    """
+
+    name: str
+    input: Input
+    family: Family
+    table: Table
+    settings: Settings
+    positions: NDArray[np.intp]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the counted columns."""
+        names: list[str] = self.table.cells.columns.tolist()
+        return names
+
+    @cached_property
+    def parameters(self) -> Parameters:
+        """The likelihood, estimated when it is first asked for."""
+        return self.family.estimate(self.table, self.settings)
+
+
+def prior_smoothing(options: Options) -> float:
+    """The smoothing of what belongs to no column."""
+    stated = options.smoothing
+    return DEFAULT_SMOOTHING if isinstance(stated, str | Mapping) else float(stated)
+
+
+def column_blocks(
+    counts: Counts, schema: Schema, options: Options, choices: Mapping[str, Choice]
+) -> Iterator[Block]:
+    """The blocks of categories and numbers, and of missing values."""
+    for source, names in (("categories", schema.categories), ("numbers", schema.numbers)):
+        for family in families.FAMILIES.values():
+            chosen = [name for name in names if choices[name].family == family.name]
+            if chosen:
+                table = counts.tables[family.statistic.name].select_columns(chosen)
+                how = family.settings(
+                    options.method, [choices[n].candidate for n in table.cells.columns.tolist()]
+                )
+                at = np.array([names.index(n) for n in table.cells.columns.tolist()], dtype=np.intp)
+                yield Block(f"{source}: {family.name}", source, family, table, how, at)  # type: ignore[arg-type]
+    missing = [n for n in (*schema.numbers, *schema.categories) if choices[n].missing]
+    if missing:
+        yield _missing_block(counts, schema, options, missing)
+
+
+def _missing_block(counts: Counts, schema: Schema, options: Options, names: list[str]) -> Block:
+    """One category "missing or not" for some columns."""
+    columns = {column.name: column for column in column_counts(counts, schema)}
+    parts = []
+    for name in names:
+        missing = missing_weight(columns[name])
+        table = next(t for t in columns[name].tables.values() if "count" in t.sums)
+        parts += [count_of(table).sum(axis=1), missing]
+    cells = Cells.of_values(list(names), (np.array([False, True]),) * len(names))
+    sums = {"count": DenseSum(np.stack(parts, axis=1))}
+    order = (*schema.numbers, *schema.categories)
+    at = np.array([order.index(name) for name in names], dtype=np.intp)
+    table = Table(CATEGORIES, cells, counts.weight, sums)
+    how = Settings(options.method, prior_smoothing(options))
+    return Block("missing", "missing", CATEGORICAL, table, how, at)
+
+
+def text_blocks(
+    counts: Counts, schema: Schema, options: Options, text_choices: Mapping[str, TextChoice]
+) -> Iterator[Block]:
+    """A block for the words of each column of text."""
+    for j, name in enumerate(schema.texts):
+        table = column_table(counts.tables[WORDS.name], name)
+        table = limit_words(table, options.min_df, options.max_words)
+        choice = text_choices.get(name) or default_text_choice(name, table, options)
+        how = choice.settings(options.method)
+        yield Block(text_block_name(name), "text", WORD_FAMILY, table, how, np.array([j]))
+
+
+def default_text_choice(name: str, table: Table, options: Options) -> TextChoice:
+    """The pure model of a text column: nothing is corrected."""
+    stated = options.smoothing_of(name)
+    if stated is None:
+        stated = empirical_smoothing(sum_of(table, TEXT_MODELS[options.text][0][0]))
+    return plain_choice(name, options.text, stated)
+
+
+def text_block_name(name: str) -> str:
+    """The name of the block of a column of text."""
+    return f"words of {name}"
+
+
+def add_log_likelihoods(
+    blocks: tuple[Block, ...], matrices: Mapping[str, object], out: FloatArray
+) -> None:
+    """Add the log likelihood of encoded rows under every block to ``out``, (rows, classes)."""
+    for block in blocks:
+        block.parameters.add(matrices[block.name], out)

@@ -1,0 +1,25 @@
+"""Checks of what a caller of NaiveBayes passes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deciban.errors import ParameterError
+from deciban.schema import Schema, nothing_to_learn
+from deciban.text import Tokenizer
+
+
+def check_tokenizer(stated: Any) -> Tokenizer:
+    """The rule of words, or that for any script."""
+    if stated is not None and not isinstance(stated, Tokenizer):
+        raise ParameterError(
+            f"tokenizer must be a deciban.text.Tokenizer, got {stated!r}.",
+            hint="Tokenizer(segmenter=function) takes a function from a text to its words",
+        )
+    return stated or Tokenizer()
+
+
+def check_columns(schema: Schema) -> None:
+    """Some column must be left to learn from."""
+    if not (schema.numbers or schema.categories or schema.texts):
+        raise nothing_to_learn(schema)

@@ -1,0 +1,60 @@
+"""Counted rows of a sample, each left out of the counts, and the calibration they give."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban import threads
+from deciban.evaluation import LeftOut
+from deciban.models import scores
+from deciban.models.calibration import Calibration, discount_evidence
+from deciban.naive_bayes.model import NaiveBayesModel
+from deciban.naive_bayes.parts import Part
+from deciban.naive_bayes.sample import Sample
+
+FloatArray = NDArray[np.float64]
+#: Rows that are left out at once.
+BATCH_ROWS = 512
+
+
+class Scores(NamedTuple):
+    """Log prior and log likelihood of counted rows left out, their classes and weights."""
+
+    log_prior: FloatArray
+    log_likelihood: FloatArray
+    y: NDArray[np.intp]
+    weight: FloatArray
+
+
+def score_sample(model: NaiveBayesModel, sample: Sample) -> list[Scores]:
+    """The rows of a sample: a row of weight k is k rows, of which one is left out."""
+
+    def work(part: Part) -> Scores:
+        y, weight = part.codes_among(model.classes), part.weights
+        return Scores(*model.leave_one_out(part.batch, y, np.minimum(weight, 1.0)), y, weight)
+
+    return list(threads.run(work, sample.pieces(BATCH_ROWS)))
+
+
+def calibrate(rows: list[Scores], sample: Sample) -> Calibration:
+    """The calibration of counted rows, for all rows that the sample stands for."""
+    total = Calibration.empty()
+    for part in threads.run(lambda scores: Calibration.of(*scores), rows):
+        total = total + part
+    return total * sample.stride
+
+
+def log_posteriors(model: NaiveBayesModel, rows: list[Scores]) -> LeftOut | None:
+    """What the calibrated model says of those rows, for an evaluation without rows."""
+    if not rows:
+        return None
+    parts = []
+    for row in rows:
+        joint = discount_evidence(row.log_prior, row.log_likelihood, model.discount)
+        scores.normalise(joint, model.log_prior, logarithm=True)
+        parts.append(joint)
+    y, weight = np.concatenate([r.y for r in rows]), np.concatenate([r.weight for r in rows])
+    return LeftOut(np.concatenate(parts), y, weight)

@@ -1,0 +1,91 @@
+"""Categories: the weight of the rows of each class with each value of each column.
+
+``X`` holds codes: the position of the value among the column's cells, -1 for a missing value,
+anything beyond for a value that has no cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban import encoding, labels
+from deciban.kernels import categorical as kernel
+from deciban.labels import Labels
+from deciban.stats import rounding
+from deciban.stats.cells import Cells
+from deciban.stats.statistic import Additive, Codes, FloatArray, Sums
+from deciban.stats.sums import DenseSum, Mask, Sum
+from deciban.stats.table import Table
+
+NO_VALUES: Labels = np.empty(0, dtype=object)
+
+
+class Categories(Additive):
+    """``N_{c,j,a}``: the rows of class c with value a in column j."""
+
+    name = "categories"
+    sum_types: Mapping[str, type[Sum]] = {"count": DenseSum}
+    signed: frozenset[str] = frozenset()
+
+    def encode(
+        self, names: Sequence[object], columns: Sequence[Any]
+    ) -> tuple[Cells, NDArray[np.int64]]:
+        """Values in order, and the code of every row.
+
+        >>> cells, codes = CATEGORIES.encode(["size"], [["S", "M", "S"]])
+        >>> cells.values, codes.ravel()
+        ((array(['M', 'S'], dtype='<U1'),), array([1, 0, 1]))
+        """
+        pairs = [labels.factorise(encoding.vector(column)) for column in columns]
+        matrix = np.column_stack([codes.astype(np.int64) for _, codes in pairs])
+        return Cells.of_values(list(names), [values for values, _ in pairs]), matrix
+
+    def check(self, X: NDArray[np.int64], columns: Labels) -> None:
+        """Every code is a value, missing, or new."""
+
+    def empty(self, columns: Labels, n_classes: int) -> tuple[Cells, dict[str, Sum]]:
+        """Columns without any value."""
+        cells = Cells(columns, (NO_VALUES,) * len(columns))
+        return cells, {"count": DenseSum(np.zeros((n_classes, 0)))}
+
+    def count(
+        self,
+        X: NDArray[np.int64],
+        y: Codes,
+        n_classes: int,
+        weight: FloatArray | None,
+        cells: Cells,
+    ) -> dict[str, Sum]:
+        """The weight of the rows of each class with each value."""
+        return {"count": DenseSum(kernel.count(X, y, weight, cells.offsets, n_classes))}
+
+    def impossible(self, left: Sums, whole: Sums, rows: FloatArray, cells: Cells) -> Mask:
+        """A count below zero, or more values in a column than rows."""
+        count = cast("DenseSum", left["count"]).values
+        too_many = exceeds(sum_columns(count, cells), rows)
+        return np.asarray((count < 0) | np.repeat(too_many, np.diff(cells.offsets), axis=1))
+
+
+CATEGORIES = Categories()
+
+
+def count_of(table: Table) -> FloatArray:
+    """The counts of a table of categories or of a histogram, (classes, cells)."""
+    return cast("DenseSum", table.sums["count"]).values
+
+
+def sum_columns(count: FloatArray, cells: Cells) -> FloatArray:
+    """The sum over the cells of each column, (classes, columns)."""
+    some = np.diff(cells.offsets) > 0
+    out = np.zeros((len(count), len(cells.columns)))
+    out[:, some] = np.add.reduceat(count, cells.offsets[:-1][some], axis=1)
+    return out
+
+
+def exceeds(amount: FloatArray, rows: FloatArray) -> Mask:
+    """Where more is counted, (classes, ...), than there are rows."""
+    return np.asarray(amount > (1 + rounding.ROUNDING) * rows[:, None])
