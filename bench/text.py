@@ -27,7 +27,7 @@ from sklearn.naive_bayes import MultinomialNB
 
 from deciban import NaiveBayes
 from deciban.sources import batches
-from deciban.text import CountVectorizer, Tokenizer, Vocabulary, parts
+from deciban.text import CountVectorizer, Tokenizer, Vocabulary, parallel
 from deciban.threads import n_threads
 from side_by_side import best
 
@@ -62,7 +62,7 @@ def counted(path: Path, rule: Tokenizer) -> Vocabulary:
     words = Vocabulary()
     for batch in batches(path):
         texts = batch.columns["text"]
-        parts.count(rule, texts, words, np.zeros(len(texts), dtype=np.int64), 1)
+        parallel.count(rule, texts, words, np.zeros(len(texts), dtype=np.int64), 1)
     return words
 
 

@@ -23,7 +23,7 @@ from deciban.mail.mailboxes import Place
 from deciban.mail.model import DECIBANS, Belief, Counts, Pair, Scored, believed, scored, weights
 from deciban.mail.store import Lesson, Store
 from deciban.mail.training import train
-from deciban.mail.verdict import Costs, judged
+from deciban.mail.verdict import Costs, decide
 from letters import HAM, NEW_HAM, NEW_SPAM, SPAM, everything, learnt
 
 
@@ -36,9 +36,9 @@ def store(tmp_path):
 def test_what_was_learnt_is_recognised(store):
     learnt(store)
     assert store.totals() == (12, 12)
-    spam, ham = (judged(score(store, read(raw))) for raw in (NEW_SPAM, NEW_HAM))
+    spam, ham = (decide(score(store, read(raw))) for raw in (NEW_SPAM, NEW_HAM))
     assert spam.p > 0.9 > 0.1 > ham.p
-    assert judged(score(store, read(NEW_HAM))).answer == "ham"
+    assert decide(score(store, read(NEW_HAM))).answer == "ham"
 
 
 def test_nothing_is_known_before_both_classes_are(store):
@@ -242,7 +242,7 @@ def test_belief_is_the_best_there_is(levels):
 
 @given(st.floats(-80, 80), st.floats(0, 1000), st.floats(0, 2))
 def test_answers_are_those_of_decision_theory(evidence, lost, unsure):
-    verdict = judged(Scored(evidence, 0.0, {}), Costs(lost, unsure))
+    verdict = decide(Scored(evidence, 0.0, {}), Costs(lost, unsure))
     p = verdict.p
     risks = {"spam": lost / (1 + 10 ** (evidence / 10)), "ham": p, "unsure": unsure}
     assert risks[verdict.answer] == pytest.approx(min(risks.values()))

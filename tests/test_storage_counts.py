@@ -502,7 +502,7 @@ def test_documents_are_readable():
     with pytest.raises(InputError, match=r"cannot be saved.* Hint: "):
         document.dumps({"x": float("nan")})
     with pytest.raises(InputError, match=r"too long.* Hint: "):
-        document.dumps({"x": "a" * document.LONGEST})
+        document.dumps({"x": "a" * document.MAX_JSON_BYTES})
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,10 @@ _SPREAD = 8
 _LONGEST = 64
 
 
-def objects(values: Iterable[Hashable]) -> Labels:
+def object_array(values: Iterable[Hashable]) -> Labels:
     """One-dimensional object array; tuples stay whole.
 
-    >>> objects([("a", 1), "b"])
+    >>> object_array([("a", 1), "b"])
     array([('a', 1), 'b'], dtype=object)
     """
     items = list(values)
@@ -36,10 +36,10 @@ def objects(values: Iterable[Hashable]) -> Labels:
     return out
 
 
-def ordered(values: Iterable[Hashable]) -> Labels:
+def sort(values: Iterable[Hashable]) -> Labels:
     """Labels in their natural order, or by type and text where they cannot be compared.
 
-    >>> ordered(["b", 3, "a", 1])
+    >>> sort(["b", 3, "a", 1])
     array([1, 3, 'a', 'b'], dtype=object)
     """
     items: list[Any] = list(values)
@@ -47,27 +47,27 @@ def ordered(values: Iterable[Hashable]) -> Labels:
         items.sort()
     except TypeError:
         items.sort(key=lambda item: (type(item).__name__, str(item)))
-    return narrowed(items)
+    return label_array(items)
 
 
-def narrowed(items: Sequence[Hashable]) -> Labels:
+def label_array(items: Sequence[Hashable]) -> Labels:
     """The labels as an array of numbers or strings, where all are of one kind that holds them.
 
     numpy drops the NULs at the end of a string and pads every string to the
     longest, and makes floats of integers that no 64 bits hold: then they stay objects.
 
-    >>> narrowed([2, 3]), narrowed([2, "a"])
+    >>> label_array([2, 3]), label_array([2, "a"])
     (array([2, 3]), array([2, 'a'], dtype=object))
     """
     kinds = {type(item) for item in items}
     if kinds == {str}:
         texts = cast("Sequence[str]", items)
         plain = max(map(len, texts)) <= _LONGEST and not any(t.endswith("\0") for t in texts)
-        return np.array(texts) if plain else objects(texts)
+        return np.array(texts) if plain else object_array(texts)
     if kinds in ({int}, {float}, {bool}):
         array = np.array(items)
-        return objects(items) if kinds == {int} and array.dtype.kind == "f" else array
-    return objects(items)
+        return object_array(items) if kinds == {int} and array.dtype.kind == "f" else array
+    return object_array(items)
 
 
 def factorise(values: NDArray[Any]) -> tuple[Labels, Positions]:
@@ -115,7 +115,7 @@ def _factorise_objects(values: NDArray[Any]) -> tuple[Labels, Positions]:
             hint="use strings, numbers or tuples",
         ) from None
     codes = np.fromiter(map(first.__getitem__, items), dtype=np.intp, count=len(items))
-    known = ordered(label for label in first if not is_missing(label))
+    known = sort(label for label in first if not is_missing(label))
     place = np.full(len(first), -1, dtype=np.intp)
     for position, label in enumerate(known.tolist()):
         place[first[label]] = position
@@ -201,4 +201,4 @@ def union(a: Labels, b: Labels) -> Labels:
         return a
     if a.dtype.kind == b.dtype.kind:
         return np.concatenate([a, new])
-    return narrowed([*a.tolist(), *new.tolist()])
+    return label_array([*a.tolist(), *new.tolist()])

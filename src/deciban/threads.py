@@ -21,11 +21,11 @@ P = TypeVar("P")
 T = TypeVar("T")
 
 #: A chunk to score holds about this many numbers: it stays in the cache.
-SCORE_CHUNK = 1 << 17
+SCORE_CHUNK_VALUES = 1 << 17
 #: A chunk to count holds at least this many: starting one costs next to nothing.
-COUNT_CHUNK = 1 << 21
+COUNT_CHUNK_VALUES = 1 << 21
 #: No chunk has more rows: the exact sums of a chunk are sure to fit.
-MOST_ROWS = 1 << 20
+MAX_CHUNK_ROWS = 1 << 20
 
 
 def n_threads() -> int:
@@ -58,15 +58,15 @@ def chunks(n_rows: int, rows: int) -> list[slice]:
     >>> chunks(5, 2)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    rows = max(1, min(rows, MOST_ROWS))
+    rows = max(1, min(rows, MAX_CHUNK_ROWS))
     return [slice(start, min(start + rows, n_rows)) for start in range(0, n_rows, rows)]
 
 
 @contextmanager
-def without_blas() -> Iterator[None]:
+def serial_blas() -> Iterator[None]:
     """BLAS works in the thread that calls it: for work that is itself spread over threads.
 
-    >>> with without_blas():
+    >>> with serial_blas():
     ...     pass
     """
     with _libraries().limit(limits=1, user_api="blas"):

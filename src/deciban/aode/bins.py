@@ -21,7 +21,7 @@ from deciban import tabular
 from deciban.aode.tally import Edges
 from deciban.errors import ParameterError
 from deciban.families import histogram
-from deciban.labels import narrowed
+from deciban.labels import label_array
 from deciban.naive_bayes.parts import Part, joined
 from deciban.schema import Schema
 from deciban.sources import naming
@@ -92,7 +92,7 @@ def _cut(schema: Schema, first: list[Part], rule: Any) -> Edges:
     if whole.batch.n_rows > LOOK:
         whole = whole.taken(np.arange(LOOK))
     X = tabular.numbers(schema, whole.batch)
-    names = narrowed(schema.numbers)
+    names = label_array(schema.numbers)
     grid, sums = histogram.tabulate(X, whole.codes, len(whole.classes), whole.weight, names)
     columns = histogram.by_column(sums, grid)
     rules = _rules([part.shape[1] for part in columns], rule)

@@ -38,7 +38,7 @@ FORMAT = "deciban model"
 #: The version that is written; it and all before it are read.
 VERSION = 1
 #: The most bytes that a file may unpack to, unless the caller says otherwise.
-LIMIT = 4 << 30
+MAX_UNPACKED_BYTES = 4 << 30
 #: Deflate makes nothing smaller than by this factor: who says more, lies.
 MOST_RATIO = 1100
 #: The most arrays, and the most bytes of the zip's own directory of them.
@@ -93,7 +93,7 @@ def write(
             "arrays": {name: plan.entry for name, plan in plans.items()},
         }
     )
-    with atomic.replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+    with atomic.replacement(path) as file, zipfile.ZipFile(file, "w") as archive:
         with _member(archive, _ABOUT, len(about)) as stream:
             stream.write(about)
         for name, plan in plans.items():
@@ -115,7 +115,7 @@ def _check(arrays: Mapping[str, NDArray[Any]]) -> None:
                 hint="use small letters, digits, _ and .",
             )
     size = sum(array.nbytes for array in arrays.values())
-    most = LIMIT - document.LONGEST - LONGEST_DIRECTORY
+    most = MAX_UNPACKED_BYTES - document.MAX_JSON_BYTES - LONGEST_DIRECTORY
     if size > most or len(arrays) > MOST_ARRAYS:
         raise InputError(
             f"the model has {size} bytes in {len(arrays)} arrays; a file holds {most} bytes "
@@ -138,7 +138,7 @@ def _member(archive: zipfile.ZipFile, name: str, size: int) -> IO[bytes]:
 # ---------------------------------------------------------------------- reading
 
 
-def read(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Content:
+def read(path: str | os.PathLike[str], *, limit: int = MAX_UNPACKED_BYTES) -> Content:
     """What a file holds, if every part of it is as it was written.
 
     ``limit`` bounds the bytes that it may unpack to. A file that does not exist
@@ -151,7 +151,7 @@ def read(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Content:
     ...
     deciban.errors.ModelFileError: ... it has 0 bytes. Hint: ...
     """
-    with Path(path).open("rb") as file, about(path):
+    with Path(path).open("rb") as file, errors_about(path):
         size = _check_end(file)
         with zipfile.ZipFile(file) as archive:
             members = _members(archive, min(limit, MOST_RATIO * size))
@@ -159,7 +159,7 @@ def read(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Content:
 
 
 @contextmanager
-def about(path: str | os.PathLike[str]) -> Iterator[None]:
+def errors_about(path: str | os.PathLike[str]) -> Iterator[None]:
     """Errors in the block are about this file; whatever a damaged zip makes zipfile say is one."""
     hint = "take a copy that was written as a whole"
     try:
@@ -247,7 +247,7 @@ def _stated(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) ->
     if _ABOUT not in members:
         raise ModelFileError(f"there is no {_ABOUT} in it.", hint="it is a zip of something else")
     with archive.open(members[_ABOUT]) as stream:
-        stated = document.loads(stream.read(document.LONGEST + 1))
+        stated = document.loads(stream.read(document.MAX_JSON_BYTES + 1))
         if stream.read(1):
             raise ModelFileError(f"{_ABOUT} is longer than stated.")
     if stated.get("format") != FORMAT:
@@ -259,5 +259,5 @@ def _stated(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) ->
             f"this is deciban {_this()}, which reads versions 1 to {VERSION}.",
             hint="install a later deciban",
         )
-    document.only(stated, "format", "version", "deciban", "kind", "document", "arrays")
+    document.check_keys(stated, "format", "version", "deciban", "kind", "document", "arrays")
     return stated

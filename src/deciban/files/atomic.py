@@ -24,7 +24,7 @@ from typing import BinaryIO
 from deciban.errors import ModelWriteError
 
 #: Seconds after which a temporary file that nobody writes to belongs to nobody.
-ABANDONED = 3600
+ABANDONED_SECONDS = 3600
 
 _HINTS = {
     errno.ENOSPC: "make room on the disk",
@@ -36,13 +36,13 @@ _HINTS = {
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to that takes the place of ``path`` once all went well.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "note.txt")
-    ...     with replacing(path) as file:
+    ...     with replacement(path) as file:
     ...         _ = file.write(b"new")
     ...     path.read_text(), len(list(path.parent.iterdir()))
     ('new', 1)
@@ -96,7 +96,7 @@ def _sweep(folder: Path) -> None:
     """Remove what killed writers left behind."""
     for stray in folder.glob(".deciban-*.tmp"):
         with suppress(OSError):
-            if time.time() - stray.stat().st_mtime > ABANDONED:
+            if time.time() - stray.stat().st_mtime > ABANDONED_SECONDS:
                 stray.unlink()
 
 

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeVar
 from deciban.errors import InputError, ModelFileError
 
 #: A longer document is refused: large things belong into arrays.
-LONGEST = 16 << 20
+MAX_JSON_BYTES = 16 << 20
 
 T = TypeVar("T")
 
@@ -37,9 +37,10 @@ def dumps(document: Mapping[str, Any]) -> bytes:
             f"the model's description cannot be saved: {error}.",
             hint="it may hold None, truth values, finite numbers, text, lists and dicts of these",
         ) from None
-    if len(data) > LONGEST:
+    if len(data) > MAX_JSON_BYTES:
         raise InputError(
-            f"the model's description is too long: {len(data)} bytes, the most is {LONGEST}.",
+            f"the model's description is too long: {len(data)} bytes, "
+            f"the most is {MAX_JSON_BYTES}.",
             hint="put what is large into arrays",
         )
     return data
@@ -63,16 +64,18 @@ def loads(data: bytes) -> dict[str, Any]:
     ...
     deciban.errors.ModelFileError: 'alpha' is there twice.
     """
-    value = parsed(data)
+    value = parse(data)
     if not isinstance(value, dict):
         raise ModelFileError(f"a description must be an object, got {short(value)}.")
     return value
 
 
-def parsed(data: bytes) -> Any:
+def parse(data: bytes) -> Any:
     """Any value in JSON."""
-    if len(data) > LONGEST:
-        raise ModelFileError(f"its description has {len(data)} bytes, the most is {LONGEST}.")
+    if len(data) > MAX_JSON_BYTES:
+        raise ModelFileError(
+            f"its description has {len(data)} bytes, the most is {MAX_JSON_BYTES}."
+        )
     try:
         return json.loads(
             data.decode("utf-8"),
@@ -102,10 +105,10 @@ def field(document: Mapping[str, Any], name: str, kind: type[T]) -> T:
     return value
 
 
-def only(document: Mapping[str, Any], *names: str) -> None:
+def check_keys(document: Mapping[str, Any], *names: str) -> None:
     """Refuse a document that has other keys.
 
-    >>> only({"size": 3, "colour": "red"}, "size")
+    >>> check_keys({"size": 3, "colour": "red"}, "size")
     Traceback (most recent call last):
     ...
     deciban.errors.ModelFileError: 'colour' is not known here.

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError, ModelFileError
-from deciban.files.document import field, only
+from deciban.files.document import check_keys, field
 
 #: The only types of numbers in a file, little-endian.
 TYPES = {"float64": "<f8", "int64": "<i8", "int32": "<i4", "uint8": "|u1", "bool": "|b1"}
@@ -66,7 +66,7 @@ class Plan:
         ...
         deciban.errors.ModelFileError: an array has an unknown type: 'object'.
         """
-        only(entry, "dtype", "shape", "sha256")
+        check_keys(entry, "dtype", "shape", "sha256")
         dtype, shape = field(entry, "dtype", str), field(entry, "shape", list)
         if dtype not in TYPES:
             raise ModelFileError(f"an array has an unknown type: {short(dtype)}.")

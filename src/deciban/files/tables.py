@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from deciban import encoding, text
 from deciban.errors import InputError, ModelFileError
 from deciban.families import FAMILIES, family
-from deciban.files.document import field, only
+from deciban.files.document import check_keys, field
 from deciban.files.vocabulary import Reader, Writer
 from deciban.labels import Labels
 from deciban.stats.cells import Cells
@@ -129,7 +129,7 @@ def counts_from(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
     ...
     deciban.errors.ModelFileError: 'weight' must be finite and not below zero, got -1.0.
     """
-    only(document, "classes", "tables")
+    check_keys(document, "classes", "tables")
     left = dict(arrays)
     reader = Reader(_popped(left, "labels."))
     classes = reader.take(field(document, "classes", dict))
@@ -159,7 +159,7 @@ def _refuse_rest(arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def _table_from(entry: dict[str, Any], reader: Reader, arrays: Arrays, n_classes: int) -> Table:
-    only(entry, "name", "family", "columns", "values", "base", "drop")
+    check_keys(entry, "name", "family", "columns", "values", "base", "drop")
     name = field(entry, "family", str)
     if name not in FAMILIES:
         raise ModelFileError(f"the family {short(name)} is not known.")
@@ -169,7 +169,7 @@ def _table_from(entry: dict[str, Any], reader: Reader, arrays: Arrays, n_classes
         raise ModelFileError(f"the cells of family {name} have the wrong kind.")
     rows = _amounts(arrays, "rows", (n_classes,))
     shape, bases = (n_classes, cells.size), field(entry, "base", dict)
-    only(bases, *(key for key, pattern in expected.items() if pattern.exact))
+    check_keys(bases, *(key for key, pattern in expected.items() if pattern.exact))
     sums = {
         key: _exact(arrays, f"sum.{key}", shape, field(bases, key, int), pattern.signed)
         if pattern.exact

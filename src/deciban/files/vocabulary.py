@@ -108,10 +108,10 @@ class Reader:
         """The labels that such an entry stands for."""
         dtype = document.field(entry, "dtype", str)
         if "labels" in entry:
-            document.only(entry, "dtype", "labels")
+            document.check_keys(entry, "dtype", "labels")
             items = [label(value) for value in document.field(entry, "labels", list)]
             return _unique(_array(items, dtype))
-        document.only(entry, "dtype", "size")
+        document.check_keys(entry, "dtype", "size")
         size = document.field(entry, "size", int)
         if dtype in _FLOATS:
             return _unique(_array(self._next("floats", size).tolist(), dtype))
@@ -120,7 +120,7 @@ class Reader:
         texts = self._lines(size)
         if dtype == "str":
             return _unique(_array([_decoded(text) for text in texts], dtype))
-        return _unique(_array([label(document.parsed(text)) for text in texts], dtype))
+        return _unique(_array([label(document.parse(text)) for text in texts], dtype))
 
     def done(self) -> None:
         """Refuse arrays of which something is left."""
@@ -270,7 +270,7 @@ def _listed(labels: Labels, dtype: str) -> list[Any]:
 def _array(items: list[Any], dtype: str) -> Labels:
     """Python's own objects as labels of that type, if they are."""
     if dtype == "object":
-        return names.objects(items)
+        return names.object_array(items)
     kind: Any = {"str": str, "bytes": bytes, "bool": bool}.get(dtype)
     kind = kind or (float if dtype in _FLOATS else int)
     if any(type(item) is not kind for item in items):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from deciban.errors import FileError
 
-__all__ = ["Place", "places", "read", "some", "split"]
+__all__ = ["Place", "places", "read", "some_places", "split"]
 
 _HINT = "give a Maildir, an mbox, a folder of messages, or a message"
 #: What comes before a message: an empty line, and after it "From ", a sender, a time.
@@ -48,7 +48,7 @@ def places(paths: Iterable[str]) -> Iterator[Place]:
             yield from _inside(path)
 
 
-def some(paths: Sequence[str]) -> list[Place]:
+def some_places(paths: Sequence[str]) -> list[Place]:
     """All messages of files and folders, of which there must be one at least."""
     found = list(places(paths))
     if not found:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from deciban.errors import ParameterError
 from deciban.mail.model import Scored
 
-__all__ = ["Answer", "Costs", "Verdict", "judged"]
+__all__ = ["Answer", "Costs", "Verdict", "decide"]
 
 Answer: TypeAlias = Literal["spam", "ham", "unsure"]
 
@@ -52,10 +52,10 @@ class Verdict(NamedTuple):
         return f"{self.answer}; p={self.p:.4f}; evidence={self.evidence + 0.0:+.1f}dB"
 
 
-def judged(scored: Scored, costs: Costs | None = None) -> Verdict:
+def decide(scored: Scored, costs: Costs | None = None) -> Verdict:
     """The answer that costs least.
 
-    >>> str(judged(Scored(29.0, 0.0, {})))
+    >>> str(decide(Scored(29.0, 0.0, {})))
     'spam; p=0.9987; evidence=+29.0dB'
     """
     costs, p = costs or Costs(), scored.p

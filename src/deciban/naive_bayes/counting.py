@@ -111,13 +111,13 @@ def nothing(schema: Schema, classes: Labels) -> Counts:
     tables: dict[str, Table] = {}
     if schema.categories:
         none: Labels = np.empty(0, dtype=object)
-        cells = Cells(labels.narrowed(schema.categories), (none,) * len(schema.categories))
+        cells = Cells(labels.label_array(schema.categories), (none,) * len(schema.categories))
         zero = {"count": np.zeros((len(classes), 0))}
         tables["categories"] = Table("categorical", cells, rows, zero)
     if schema.texts:
         tables[texts.BLOCK] = texts.nothing(schema.texts, len(classes))
     if schema.numbers:
-        names = labels.narrowed(schema.numbers)
+        names = labels.label_array(schema.numbers)
         exactly = ExactSum(np.zeros((len(classes), len(names), 1), dtype=np.int64), 0)
         zeros = {"n": exactly, "total": exactly, "squares": exactly}
         tables["moments"] = Table("gaussian", Cells(names), rows, zeros)
@@ -159,7 +159,7 @@ def count(schema: Schema, part: Part, drop: tuple[int, ...] | None = None) -> Co
         tables["categories"] = Table("categorical", cells, rows, sums)
     if schema.numbers:
         X = tabular.numbers(schema, batch)
-        columns = Cells(labels.narrowed(schema.numbers))
+        columns = Cells(labels.label_array(schema.numbers))
         exactly = gaussian.count(X, y, K, weight, columns)
         tables["moments"] = Table("gaussian", columns, rows, exactly)
         grid, table = histogram.tabulate(X, y, K, weight, columns.columns, drop)
@@ -174,4 +174,4 @@ def _categories(schema: Schema, batch: Batch) -> tuple[Cells, NDArray[np.int64]]
     for j, column in enumerate(columns):
         found, codes[:, j] = tabular.factorise(column)
         values.append(found)
-    return Cells(labels.narrowed(schema.categories), tuple(values)), codes
+    return Cells(labels.label_array(schema.categories), tuple(values)), codes

@@ -176,7 +176,7 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
         self.model_, self.classes_ = model, model.counts.classes
         self.target_, self.n_features_in_ = about["target"], len(model.schema.names)
         if field(about, "named", bool):
-            self.feature_names_in_ = labels.objects(model.schema.names)
+            self.feature_names_in_ = labels.object_array(model.schema.names)
 
     def _copied(self) -> Self:
         """Another estimator of the same parameters that has learned the same."""

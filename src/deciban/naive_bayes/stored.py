@@ -13,7 +13,7 @@ import numpy as np
 from deciban.errors import ModelFileError, ParameterError
 from deciban.families.settings import Settings
 from deciban.files import Stored
-from deciban.files.document import field, only
+from deciban.files.document import check_keys, field
 from deciban.labels import Labels
 from deciban.models.calibration import GRID, Calibration
 from deciban.models.readings import READINGS, Reading
@@ -75,7 +75,7 @@ def _plain_value(value: Any) -> Any:
 def from_stored(stored: Stored) -> Model:
     """The model of a file, checked."""
     about = stored.description
-    only(about, *_KEYS)
+    check_keys(about, *_KEYS)
     if stored.kind != KIND:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
     if stored.counts is None:
@@ -131,13 +131,13 @@ def _entry(entry: Any, kind: Any) -> Any:
     wanted = {name: types.get(str(t), str) for name, t in kind.__annotations__.items()}
     if not isinstance(entry, dict):
         raise ModelFileError(f"a {kind.__name__} must be a record.")
-    only(entry, *wanted)
+    check_keys(entry, *wanted)
     return kind(**{name: field(entry, name, of) for name, of in wanted.items()})
 
 
 def _wishes(about: Any) -> Wishes:
     entry = field(about, "wishes", dict)
-    only(entry, "numeric", "missing", "smoothing", "method", "text", "min_df", "max_words")
+    check_keys(entry, "numeric", "missing", "smoothing", "method", "text", "min_df", "max_words")
     entry = {"text": "auto", "min_df": 1, "max_words": None, **entry}  # the first files have none
     words = {name: field(entry, name, str) for name in ("numeric", "missing", "method", "text")}
     if words["text"] not in READINGS:

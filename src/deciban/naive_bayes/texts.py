@@ -21,7 +21,7 @@ from deciban.stats.cells import Cells
 from deciban.stats.sparse import SparseSum
 from deciban.stats.table import Table
 from deciban.text import Buckets, Tally, Tokenizer, Vocabulary
-from deciban.text.tally import united
+from deciban.text.tally import merge_tallies
 
 FloatArray = NDArray[np.float64]
 #: The block of the counts that holds the words of all columns.
@@ -106,14 +106,14 @@ class Counting:
         if not self._idle:
             return nothing(self.names, len(classes))
         found = [self._column(name, classes) for name in self.names]
-        cells = Cells(labels.narrowed(self.names), tuple(words for words, _ in found))
+        cells = Cells(labels.label_array(self.names), tuple(words for words, _ in found))
         sums = {
             key: sparse.joined([part[key] for _, part in found]) for key in ("amount", "documents")
         }
         return Table("words", cells, rows, sums)
 
     def _column(self, name: str, classes: Labels) -> tuple[Labels, dict[str, SparseSum]]:
-        return united((mine.pop(name) for mine in self._idle), classes)
+        return merge_tallies((mine.pop(name) for mine in self._idle), classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,8 +161,8 @@ class Words:
 
 def nothing(names: Iterable[str], n_classes: int) -> Table:
     """No words of these columns."""
-    columns = labels.narrowed(tuple(names))
-    cells = Cells(columns, (labels.objects(()),) * len(columns))
+    columns = labels.label_array(tuple(names))
+    cells = Cells(columns, (labels.object_array(()),) * len(columns))
     none = SparseSum.of(np.zeros((n_classes, 0)))
     zeros = {"amount": none, "documents": none}
     return Table("words", cells, np.zeros(n_classes), zeros)

@@ -250,7 +250,7 @@ class Unlabelled:
             return {}
         bags = self.model.matrices(part.batch)
         known = tuple(words.known for words in self.model.words)
-        cells = Cells(labels.narrowed(names), known)
+        cells = Cells(labels.label_array(names), known)
         parts = [em.soft("words", bags[text_block(name)], weight, cells) for name in names]
         sums = {
             key: SparseSum.of(np.concatenate([p[key] for p in parts], axis=1)) for key in parts[0]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families import histogram
-from deciban.labels import narrowed
+from deciban.labels import label_array
 from deciban.report.rows import Rows
 from deciban.stats.cuts import MDL, cut_points
 from deciban.tabular import category_columns, factorise, numbers
@@ -67,7 +67,7 @@ def _tables(
     rows: Rows, codes: NDArray[np.intp], n_classes: int
 ) -> Iterator[tuple[str, FloatArray]]:
     X, names = numbers(rows.schema, rows.batch), rows.schema.numbers
-    grid, sums = histogram.tabulate(X, codes, n_classes, None, narrowed(list(names)))
+    grid, sums = histogram.tabulate(X, codes, n_classes, None, label_array(list(names)))
     for j, part in enumerate(histogram.by_column(sums, grid)):
         table = histogram.binned(part, cut_points(part, MDL)).T
         holes = np.bincount(codes[np.isnan(X[:, j])], minlength=n_classes)

@@ -17,7 +17,7 @@ from deciban.errors import InputError
 from deciban.explanation import Curve, Importance, Weight
 from deciban.explanation.rows import read_time
 from deciban.families import histogram
-from deciban.labels import narrowed
+from deciban.labels import label_array
 from deciban.report.rows import Rows
 from deciban.sources.columns import Times
 from deciban.stats.cuts import cut_points
@@ -72,7 +72,7 @@ class Observed:
         x = numbers(self.rows.schema, self.rows.batch)
         x = x[:, [self.rows.schema.numbers.index(name)]]
         grid, sums = histogram.tabulate(x, self.codes, int(self.codes.max()) + 1, None,
-                                        narrowed([name]))  # fmt: skip
+                                        label_array([name]))  # fmt: skip
         edges = histogram.edges_of(grid, 0, cut_points(sums["count"], BINS))
         at = np.where(np.isnan(x[:, 0]), -1, np.searchsorted(edges, x[:, 0], side="right"))
         middles = tuple(float(np.median(x[at == b, 0])) for b in range(len(edges) + 1))

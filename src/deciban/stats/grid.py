@@ -45,7 +45,7 @@ class Grid(Cells):
             for x in columns
         ]
         return cls(
-            labels.narrowed(names),
+            labels.label_array(names),
             tuple(keys for _, keys, _ in found),
             tuple(drop for drop, _, _ in found),
         )

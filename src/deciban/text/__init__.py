@@ -12,13 +12,13 @@ from deciban import lazy
 
 if TYPE_CHECKING:
     from deciban.text.blocks import block
-    from deciban.text.packing import packed
+    from deciban.text.packing import pack
     from deciban.text.tally import Tally
     from deciban.text.tokenizer import Tokenizer
     from deciban.text.vectorizer import CountVectorizer
     from deciban.text.vocabulary import Buckets, Vocabulary
 
-__all__ = ["Buckets", "CountVectorizer", "Tally", "Tokenizer", "Vocabulary", "block", "packed"]
+__all__ = ["Buckets", "CountVectorizer", "Tally", "Tokenizer", "Vocabulary", "block", "pack"]
 
 __getattr__ = lazy.attributes(
     __name__,
@@ -29,6 +29,6 @@ __getattr__ = lazy.attributes(
         "Tokenizer": "deciban.text.tokenizer",
         "Vocabulary": "deciban.text.vocabulary",
         "block": "deciban.text.blocks",
-        "packed": "deciban.text.packing",
+        "pack": "deciban.text.packing",
     },
 )

@@ -10,7 +10,7 @@ import numpy as np
 from deciban import labels
 from deciban.families.words import Bags
 from deciban.stats.cells import Cells
-from deciban.text.packing import packed
+from deciban.text.packing import pack
 from deciban.text.tokenizer import Tokenizer
 from deciban.text.vocabulary import Vocabulary
 
@@ -26,10 +26,12 @@ def block(names: Sequence[Any], columns: Sequence[Any]) -> tuple[Cells, Bags]:
     """
     words = [Vocabulary() for _ in columns]
     parts = [
-        Tokenizer().encode(packed([None if labels.is_missing(t) else str(t) for t in column]), v)
+        Tokenizer().encode(pack([None if labels.is_missing(t) else str(t) for t in column]), v)
         for column, v in zip(columns, words, strict=True)
     ]
-    cells = Cells(labels.narrowed(list(names)), tuple(labels.objects(v.tokens()) for v in words))
+    cells = Cells(
+        labels.label_array(list(names)), tuple(labels.object_array(v.tokens()) for v in words)
+    )
     sizes = np.array([np.diff(pointers) for pointers, _, _ in parts])
     row = np.concatenate([np.repeat(np.arange(len(size)), size) for size in sizes])
     order = np.argsort(row, kind="stable")

@@ -27,9 +27,9 @@ MOST = 1 << 31
 class Tally:
     """How often every word occurs in each class, and in how many texts. For one thread.
 
-    >>> from deciban.text import packed
+    >>> from deciban.text import pack
     >>> tally = Tally(Tokenizer())
-    >>> tally.add(packed(["spam spam", "no ham"]), np.array(["bad", "good"]), np.array([0, 1]))
+    >>> tally.add(pack(["spam spam", "no ham"]), np.array(["bad", "good"]), np.array([0, 1]))
     >>> words, sums = tally.result(np.array(["bad", "good"]))
     >>> words, sums["amount"].dense()
     (array(['ham', 'no', 'spam'], dtype=object), array([[0., 0., 2.],
@@ -39,7 +39,7 @@ class Tally:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
         self.words = tokenizer.vocabulary()
-        self.classes: Labels = labels.objects(())
+        self.classes: Labels = labels.object_array(())
         self.sinks: list[Pairs] = []
         self.room = 0
 
@@ -60,10 +60,10 @@ class Tally:
 
     def result(self, classes: Labels) -> tuple[Labels, Sums]:
         """The words in their order, and the sums of these classes; the tally is used up."""
-        return united([self], classes)
+        return merge_tallies([self], classes)
 
 
-def united(tallies: Iterable[Tally], classes: Labels) -> tuple[Labels, Sums]:
+def merge_tallies(tallies: Iterable[Tally], classes: Labels) -> tuple[Labels, Sums]:
     """The words of several tallies in their order, and the sums of these classes.
 
     Buckets are numbers, of which only those are named that something fell into.

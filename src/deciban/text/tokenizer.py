@@ -16,7 +16,7 @@ from deciban.kernels.sinks import Rows, Sink, Table
 from deciban.kernels.tokens import CHARACTERS, EDGES, WORDS, Scanner
 from deciban.sources.columns import Strings
 from deciban.text.characters import classes, folded, folds
-from deciban.text.packing import packed
+from deciban.text.packing import pack
 from deciban.text.spans import spans
 from deciban.text.vocabulary import Buckets, Vocabulary
 
@@ -142,7 +142,7 @@ class Tokenizer:
         """
         if self.buckets is None:
             raise ParameterError(f"{self} has no buckets.", hint="Tokenizer(buckets=2**20) has")
-        column = packed(tokens)
+        column = pack(tokens)
         rows, each = Rows(len(column), False, False), np.arange(len(column) + 1, dtype=np.int64)
         Tokenizer()._scanner().gather(
             each, column.offsets, column.data, None, self.buckets, False, rows
@@ -156,7 +156,7 @@ class Tokenizer:
         ['such', 'such is', 'is', 'is life', 'life']
         """
         words, rows = Vocabulary(), Rows(1, False, False)
-        self.scan(packed([text]), words, True, rows)
+        self.scan(pack([text]), words, True, rows)
         names = words.tokens()
         return [names[code] for code in rows.result()[1]]
 
@@ -194,7 +194,7 @@ class Tokenizer:
         ``documents`` also sums the rows that have it.
 
         >>> words = Vocabulary()
-        >>> texts = packed(["good good film", "bad film"])
+        >>> texts = pack(["good good film", "bad film"])
         >>> Tokenizer().count(texts, words, np.array([1, 0]), 2).tokens, words.tokens()
         (array([[0, 1, 1],
                [2, 1, 0]]), ['good', 'film', 'bad'])
@@ -219,7 +219,7 @@ class Tokenizer:
         vocabulary at a time.
 
         >>> words = Vocabulary(["film", "good"])
-        >>> [part.tolist() for part in Tokenizer().encode(packed(["good good film!"]), words)]
+        >>> [part.tolist() for part in Tokenizer().encode(pack(["good good film!"]), words)]
         [[0, 2], [1, 0], [2, 1]]
         """
         rows = Rows(len(strings), True, binary)
@@ -305,7 +305,7 @@ def _segmented(strings: Strings, segmenter: Segmenter) -> tuple[NDArray[np.int64
     for text in strings.tolist():
         words += [] if text is None else _words(text, segmenter)
         pointers.append(len(words))
-    return np.array(pointers, dtype=np.int64), packed(words)
+    return np.array(pointers, dtype=np.int64), pack(words)
 
 
 def _words(text: str, segmenter: Segmenter) -> Iterator[str]:

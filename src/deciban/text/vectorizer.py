@@ -20,7 +20,7 @@ from deciban.errors import InputError, MissingValueError
 from deciban.kernels.texts import utf8
 from deciban.sources import arrow
 from deciban.sources.columns import Strings
-from deciban.text import parts
+from deciban.text import parallel
 from deciban.text.tokenizer import LONGEST, Encoded, Tokenizer
 from deciban.text.vocabulary import Vocabulary
 
@@ -56,7 +56,7 @@ class CountVectorizer(Base):
             documents = self._documents(raw_documents)
             texts = self._texts(documents)
             if texts is not None:
-                rows = parts.encode(rule, texts, words, grow=not fixed_vocab)
+                rows = parallel.encode(rule, texts, words, grow=not fixed_vocab)
                 return self._fixed(rows) if fixed_vocab else self._ordered(rows, words.tokens())
         return super()._count_vocab(_listed(documents), fixed_vocab)  # type: ignore[no-any-return]
 
@@ -149,7 +149,7 @@ class CountVectorizer(Base):
         return vocabulary, self._matrix(rows, ranks)
 
     def _matrix(self, rows: Encoded, ranks: NDArray[np.int32]) -> Any:
-        pointers, codes, counts = parts.arranged(rows, ranks)
+        pointers, codes, counts = parallel.reorder(rows, ranks)
         narrow = pointers[-1] <= np.iinfo(np.int32).max
         kind = sp.csr_array if hasattr(sklearn.utils, "_align_api_if_sparse") else sp.csr_matrix
         X = kind(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from deciban.errors import ParameterError
 from deciban.kernels.dictionary import Dictionary
-from deciban.text.packing import packed
+from deciban.text.packing import pack
 
 __all__ = ["Buckets", "Vocabulary"]
 
@@ -49,7 +49,7 @@ class Vocabulary:
 
     def codes(self, tokens: Iterable[str], grow: bool = False) -> NDArray[np.int64]:
         """The code of each token, -1 where unknown; with ``grow`` none is."""
-        column = packed(tokens)
+        column = pack(tokens)
         look = self.table.encode if grow else self.table.lookup
         return np.maximum(look(column.offsets, column.data, column.missing), -1)
 

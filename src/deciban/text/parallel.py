@@ -18,24 +18,24 @@ from deciban.sources.columns import Strings
 from deciban.text.tokenizer import Counted, Encoded, Tokenizer, checked
 from deciban.text.vocabulary import Buckets, Vocabulary
 
-__all__ = ["arranged", "count", "cuts", "encode"]
+__all__ = ["count", "encode", "reorder", "slices"]
 
 #: About this many bytes of text make a part.
 PART = 1 << 23
 
 
-def cuts(strings: Strings, size: int = PART) -> list[slice]:
+def slices(strings: Strings, size: int = PART) -> list[slice]:
     """Consecutive rows of about ``size`` bytes.
 
-    >>> from deciban.text import packed
-    >>> cuts(packed(["spam"] * 5), 8)
+    >>> from deciban.text import pack
+    >>> slices(pack(["spam"] * 5), 8)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
     # A row costs something even if it is empty.
-    return _sliced(strings.offsets + np.arange(len(strings) + 1) // 8, size)
+    return _cut_rows(strings.offsets + np.arange(len(strings) + 1) // 8, size)
 
 
-def _sliced(offsets: NDArray[np.int64], size: int) -> list[slice]:
+def _cut_rows(offsets: NDArray[np.int64], size: int) -> list[slice]:
     """Consecutive rows, cut where another ``size`` is full."""
     n = len(offsets) - 1
     if n == 0:
@@ -58,7 +58,7 @@ def count(
 ) -> Counted:
     """As :meth:`Tokenizer.count`."""
     once = {"binary": binary, "documents": documents}
-    where = cuts(strings, size)
+    where = slices(strings, size)
     if len(where) < 2:
         return rule.count(strings, vocabulary, y, n_classes, weight, **once)
     y, weight = checked(y, weight, len(strings), n_classes)
@@ -86,7 +86,7 @@ def encode(
     size: int = PART,
 ) -> Encoded:
     """As :meth:`Tokenizer.encode`."""
-    where = cuts(strings, size)
+    where = slices(strings, size)
     if len(where) < 2:
         return rule.encode(strings, vocabulary, grow=grow, binary=binary)
     shared = isinstance(vocabulary, Buckets) or not grow
@@ -103,11 +103,11 @@ def encode(
     return _stacked(done)
 
 
-def arranged(rows: Encoded, ranks: NDArray[np.int32]) -> Encoded:
+def reorder(rows: Encoded, ranks: NDArray[np.int32]) -> Encoded:
     """Rows with every code replaced by its rank, in the order of ranks.
 
     >>> rows = Encoded(np.array([0, 2]), np.array([0, 1], np.int32), np.array([5, 6], np.int32))
-    >>> [part.tolist() for part in arranged(rows, np.array([1, 0], np.int32))]
+    >>> [part.tolist() for part in reorder(rows, np.array([1, 0], np.int32))]
     [[0, 2], [0, 1], [6, 5]]
     """
     if len(rows.codes) < len(ranks):
@@ -123,7 +123,7 @@ def arranged(rows: Encoded, ranks: NDArray[np.int32]) -> Encoded:
         sinks.arranged(pointers, rows.codes, rows.counts, ranks, codes, counts)
 
     # Turning a block costs at least one step a column.
-    for _ in threads.run(work, _sliced(rows.pointers, max(1 << 18, 4 * len(ranks)))):
+    for _ in threads.run(work, _cut_rows(rows.pointers, max(1 << 18, 4 * len(ranks)))):
         pass
     return Encoded(rows.pointers, codes, counts)
 
