@@ -58,7 +58,7 @@ def test_numbers_strings_and_dates_are_factorised_like_objects():
 
 
 def test_strings_that_share_a_key_are_told_apart(monkeypatch):
-    monkeypatch.setattr(labels, "_keys", lambda values: np.zeros(len(values), dtype=np.uint64))
+    monkeypatch.setattr(labels, "_hashes", lambda values: np.zeros(len(values), dtype=np.uint64))
     a, b = np.array(["a", "b", "c"]), np.array(["c", "d", "a"])
     assert labels.positions(a, b).tolist() == [2, -1, 0]
     assert labels.positions(a, b[:1]).tolist() == [-1, -1, 0]

@@ -124,7 +124,7 @@ def test_pairs_are_those_of_a_table(direct, data):
 
 
 def test_a_sink_is_followed_by_another_before_it_is_full(monkeypatch):
-    monkeypatch.setattr(tallies, "MOST", 3)
+    monkeypatch.setattr(tallies, "MAX_SINK_TOKENS", 3)
     tally = Tally(Tokenizer())
     for _ in range(5):
         tally.add(pack(["spam spam ham"]), np.array(["bad"]), np.array([0]))

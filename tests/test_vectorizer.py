@@ -160,7 +160,7 @@ def test_rows_are_arranged(column):
     rows = rule.encode(strings, words)
     ranks = np.random.default_rng(0).permutation(len(words)).astype(np.int32)
     for times in (1, 1 + len(words)):  # few rows are sorted in another way
-        many = parallel._stacked([rows] * times)
+        many = parallel._stack([rows] * times)
         pointers, codes, counts = parallel.reorder(many, ranks)
         for i in range(len(pointers) - 1):
             part = slice(pointers[i], pointers[i + 1])

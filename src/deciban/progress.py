@@ -1,14 +1,15 @@
-"""A bar on the standard error, once something takes long."""
+"""A progress bar on the standard error, once something takes long."""
 
 from __future__ import annotations
 
 import sys
 from threading import Lock, Timer
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+    from rich.progress import ProgressColumn
 
 #: Seconds after which a bar is shown.
 DELAY_SECONDS = 1.0
@@ -49,7 +50,7 @@ class Progress:
                 self._bar.stop()
 
     def add(self, amount: int = 1) -> None:
-        """Some more is done."""
+        """Count some more as done."""
         self.done += amount
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=self.done)
@@ -65,8 +66,8 @@ class Progress:
         return bar()
 
 
-def bar(*columns: Any) -> Bar:
-    """A bar of these columns, or of the usual ones; it goes when all is done."""
+def bar(*columns: str | ProgressColumn) -> Bar:
+    """A bar of these columns, or of the usual ones; it vanishes when all is done."""
     from rich.console import Console
     from rich.progress import Progress as Bar
 

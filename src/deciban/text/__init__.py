@@ -1,7 +1,25 @@
 """Texts to tokens to counts.
 
-:class:`Tokenizer` says what a token is, and counts; :class:`CountVectorizer`
-is scikit-learn's, by the same compiled pass.
+Read in the order that a text takes; no module imports a later one:
+
+``packing``
+    Python strings as one column of UTF-8 bytes
+``scripts``, ``characters``
+    which characters make words, and what each becomes in lower case or without accents
+``vocabulary``
+    the code of a token: a :class:`Vocabulary` that grows, or :class:`Buckets` by hash
+``spans``
+    where in a text its tokens stand, to show them
+``tokenizer``
+    the rule of what a token is: :class:`Tokenizer` scans texts into codes, rows or counts
+``parallel``
+    a long column, cut and tokenised by several threads
+``tally``
+    counts of tokens by class, batch after batch: what a model learns from
+``blocks``
+    columns of text as one block of a table of counts
+``vectorizer``
+    scikit-learn's :class:`CountVectorizer`, by the same compiled pass
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Python's texts as a column of UTF-8."""
+"""Python strings as one column of UTF-8 bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["pack"]
 
 
 def pack(texts: Iterable[str | None]) -> Strings:
-    """A column of texts; None is missing, a lone surrogate is three bytes that are not UTF-8.
+    """Strings as a column; None is missing, a lone surrogate is three bytes that are not UTF-8.
 
     >>> pack(["a", None, "né"]).tolist()
     ['a', None, 'né']

@@ -1,13 +1,13 @@
-"""Counting and encoding a long column in parts, by several threads.
+"""A long column of texts, counted and encoded by several threads.
 
-Parts are cut by size alone, each has a vocabulary of its own, and these are
-put together in the order of the parts: neither codes nor sums depend on the
-number of threads.
+The column is cut into batches by size alone, each batch has a vocabulary of its own, and
+these are merged in the order of the batches: neither codes nor sums depend on the number
+of threads.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,20 @@ from numpy.typing import NDArray
 from deciban import threads
 from deciban.kernels import sinks
 from deciban.sources.columns import Strings
-from deciban.text.tokenizer import Counted, Encoded, Tokenizer, checked
+from deciban.text.tokenizer import Sums, TokenCounts, Tokenizer, TokenRows, check_rows
 from deciban.text.vocabulary import Buckets, Vocabulary
 
 __all__ = ["count", "encode", "reorder", "slices"]
 
-#: About this many bytes of text make a part.
-PART = 1 << 23
+Places: TypeAlias = NDArray[np.int64] | slice
+
+#: About this many bytes of text make a batch.
+BATCH_BYTES = 1 << 23
+#: A batch of rows to reorder has at least this many entries.
+MIN_REORDER_ENTRIES = 1 << 18
 
 
-def slices(strings: Strings, size: int = PART) -> list[slice]:
+def slices(strings: Strings, size: int = BATCH_BYTES) -> list[slice]:
     """Consecutive rows of about ``size`` bytes.
 
     >>> from deciban.text import pack
@@ -54,25 +58,25 @@ def count(
     *,
     binary: bool = False,
     documents: bool = False,
-    size: int = PART,
-) -> Counted:
-    """As :meth:`Tokenizer.count`."""
-    once = {"binary": binary, "documents": documents}
-    where = slices(strings, size)
-    if len(where) < 2:
-        return rule.count(strings, vocabulary, y, n_classes, weight, **once)
-    y, weight = checked(y, weight, len(strings), n_classes)
-    kind = np.int64 if weight is None else np.float64
+    size: int = BATCH_BYTES,
+) -> TokenCounts:
+    """Sums of tokens per class, as :meth:`Tokenizer.count` gives them."""
+    options = {"binary": binary, "documents": documents}
+    batches = slices(strings, size)
+    if len(batches) < 2:
+        return rule.count(strings, vocabulary, y, n_classes, weight, **options)
+    y, weight = check_rows(y, weight, len(strings), n_classes)
+    dtype = np.int64 if weight is None else np.float64
 
-    def work(rows: slice) -> tuple[Vocabulary | Buckets, Counted]:
+    def work(rows: slice) -> tuple[Vocabulary | Buckets, TokenCounts]:
         words = vocabulary if isinstance(vocabulary, Buckets) else Vocabulary()
-        piece, some = _rows(strings, rows), None if weight is None else weight[rows]
-        return words, rule.count(piece, words, y[rows], n_classes, some, **once)
+        batch, w = _rows(strings, rows), None if weight is None else weight[rows]
+        return words, rule.count(batch, words, y[rows], n_classes, w, **options)
 
-    total = Counted(np.zeros((n_classes, 0), kind), np.zeros((n_classes, 0), kind))
-    for words, counted in threads.run(work, where):
-        places = _places(words, vocabulary)
-        total = _added(total, counted, places, len(vocabulary))
+    total = TokenCounts(np.zeros((n_classes, 0), dtype), np.zeros((n_classes, 0), dtype))
+    for words, counts in threads.run(work, batches):
+        places = _merge_words(vocabulary, words)
+        total = _add(total, counts, places, len(vocabulary))
     return total
 
 
@@ -83,30 +87,30 @@ def encode(
     *,
     grow: bool = True,
     binary: bool = False,
-    size: int = PART,
-) -> Encoded:
-    """As :meth:`Tokenizer.encode`."""
-    where = slices(strings, size)
-    if len(where) < 2:
+    size: int = BATCH_BYTES,
+) -> TokenRows:
+    """A sparse matrix of counts, as :meth:`Tokenizer.encode` gives it."""
+    batches = slices(strings, size)
+    if len(batches) < 2:
         return rule.encode(strings, vocabulary, grow=grow, binary=binary)
     shared = isinstance(vocabulary, Buckets) or not grow
 
-    def work(rows: slice) -> tuple[Vocabulary | Buckets, Encoded]:
+    def work(rows: slice) -> tuple[Vocabulary | Buckets, TokenRows]:
         words = vocabulary if shared else Vocabulary()
         return words, rule.encode(_rows(strings, rows), words, grow=grow, binary=binary)
 
-    done = []
-    for words, found in threads.run(work, where):
-        places = slice(None) if shared else _places(words, vocabulary)
-        codes = found.codes if isinstance(places, slice) else places.astype(np.int32)[found.codes]
-        done.append(found._replace(codes=codes))
-    return _stacked(done)
+    encoded = []
+    for words, rows in threads.run(work, batches):
+        places = slice(None) if shared else _merge_words(vocabulary, words)
+        codes = rows.codes if isinstance(places, slice) else places.astype(np.int32)[rows.codes]
+        encoded.append(rows._replace(codes=codes))
+    return _stack(encoded)
 
 
-def reorder(rows: Encoded, ranks: NDArray[np.int32]) -> Encoded:
+def reorder(rows: TokenRows, ranks: NDArray[np.int32]) -> TokenRows:
     """Rows with every code replaced by its rank, in the order of ranks.
 
-    >>> rows = Encoded(np.array([0, 2]), np.array([0, 1], np.int32), np.array([5, 6], np.int32))
+    >>> rows = TokenRows(np.array([0, 2]), np.array([0, 1], np.int32), np.array([5, 6], np.int32))
     >>> [part.tolist() for part in reorder(rows, np.array([1, 0], np.int32))]
     [[0, 2], [0, 1], [6, 5]]
     """
@@ -115,54 +119,55 @@ def reorder(rows: Encoded, ranks: NDArray[np.int32]) -> Encoded:
         order = np.lexsort(
             (ranked, np.repeat(np.arange(len(rows.pointers) - 1), np.diff(rows.pointers)))
         )
-        return Encoded(rows.pointers, ranked[order], rows.counts[order])
+        return TokenRows(rows.pointers, ranked[order], rows.counts[order])
     codes, counts = np.empty_like(rows.codes), np.empty_like(rows.counts)
 
-    def work(some: slice) -> None:
-        pointers = rows.pointers[some.start : some.stop + 1]
+    def work(batch: slice) -> None:
+        pointers = rows.pointers[batch.start : batch.stop + 1]
         sinks.arranged(pointers, rows.codes, rows.counts, ranks, codes, counts)
 
-    # Turning a block costs at least one step a column.
-    for _ in threads.run(work, _cut_rows(rows.pointers, max(1 << 18, 4 * len(ranks)))):
+    # Sorting a batch costs at least one step a column.
+    size = max(MIN_REORDER_ENTRIES, 4 * len(ranks))
+    for _ in threads.run(work, _cut_rows(rows.pointers, size)):
         pass
-    return Encoded(rows.pointers, codes, counts)
+    return TokenRows(rows.pointers, codes, counts)
 
 
 def _rows(strings: Strings, rows: slice) -> Strings:
+    """Some consecutive rows of a column, as a view."""
     offsets = strings.offsets[rows.start : rows.stop + 1]
     return Strings(offsets, strings.data, strings.missing[rows])
 
 
-def _places(words: Vocabulary | Buckets, whole: Vocabulary | Buckets) -> NDArray[np.int64] | slice:
-    """The codes in the whole vocabulary of those of a part."""
+def _merge_words(whole: Vocabulary | Buckets, words: Vocabulary | Buckets) -> Places:
+    """Add the tokens of a batch to the whole vocabulary; their codes in it."""
     if isinstance(words, Buckets) or isinstance(whole, Buckets):
         return slice(None)
     return whole.add(words)
 
 
-def _added(total: Counted, more: Counted, places: NDArray[np.int64] | slice, width: int) -> Counted:
+def _add(total: TokenCounts, more: TokenCounts, places: Places, width: int) -> TokenCounts:
     """The sums of both; ``places`` are those of the second one's tokens."""
-    rows = None
+    documents = None
     if total.documents is not None and more.documents is not None:
-        rows = _summed(total.documents, more.documents, places, width)
-    return Counted(_summed(total.tokens, more.tokens, places, width), rows)
+        documents = _add_columns(total.documents, more.documents, places, width)
+    return TokenCounts(_add_columns(total.tokens, more.tokens, places, width), documents)
 
 
-def _summed(
-    total: NDArray[Any], more: NDArray[Any], places: NDArray[np.int64] | slice, width: int
-) -> NDArray[Any]:
+def _add_columns(total: Sums, more: Sums, places: Places, width: int) -> Sums:
+    """Add columns to those at ``places`` of a table that is widened to ``width`` first."""
     if width > total.shape[1]:
         total = np.pad(total, ((0, 0), (0, width - total.shape[1])))
-    total[:, places] += more
+    total[:, places] = np.add(total[:, places], more)
     return total
 
 
-def _stacked(parts: list[Encoded]) -> Encoded:
-    """Rows one after the other."""
-    starts = np.cumsum([0, *(part.pointers[-1] for part in parts)])
-    pointers = [part.pointers[1:] + start for part, start in zip(parts, starts, strict=False)]
-    return Encoded(
+def _stack(batches: list[TokenRows]) -> TokenRows:
+    """The rows of all batches, one after the other."""
+    starts = np.cumsum([0, *(batch.pointers[-1] for batch in batches)])
+    pointers = [batch.pointers[1:] + start for batch, start in zip(batches, starts, strict=False)]
+    return TokenRows(
         np.concatenate([np.zeros(1, dtype=np.int64), *pointers]),
-        np.concatenate([part.codes for part in parts]),
-        np.concatenate([part.counts for part in parts]),
+        np.concatenate([batch.codes for batch in batches]),
+        np.concatenate([batch.counts for batch in batches]),
     )
