@@ -140,7 +140,7 @@ def test_a_folder_that_cannot_be_synced_says_that_the_file_is_there(path, monkey
     def fail(folder):
         raise OSError(errno.EIO, "trouble")
 
-    monkeypatch.setattr(atomic, "_to_disk", fail)
+    monkeypatch.setattr(atomic, "_sync_folder", fail)
     with pytest.raises(ModelWriteError, match="is written, but might not survive a power cut"):
         archive.write(path, "kind", {}, NEW)
     assert only(path) == "new"

@@ -11,17 +11,17 @@ import json
 import math
 from collections.abc import Mapping
 from reprlib import repr as short
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from deciban.errors import InputError, ModelFileError
 
-#: A longer document is refused: large things belong into arrays.
+#: The most bytes of a document: large things belong into arrays.
 MAX_JSON_BYTES = 16 << 20
 
 T = TypeVar("T")
 
 
-def dumps(document: Mapping[str, Any]) -> bytes:
+def dumps(document: Mapping[str, object]) -> bytes:
     """The document as JSON that people can read.
 
     >>> print(dumps({"alpha": 1.0}).decode())
@@ -56,7 +56,7 @@ def line(value: object) -> bytes:
     return text.encode("utf-8")
 
 
-def loads(data: bytes) -> dict[str, Any]:
+def loads(data: bytes) -> dict[str, object]:
     """The document that JSON describes.
 
     >>> loads(b'{"alpha": 1, "alpha": 2}')
@@ -70,8 +70,8 @@ def loads(data: bytes) -> dict[str, Any]:
     return value
 
 
-def parse(data: bytes) -> Any:
-    """Any value in JSON."""
+def parse(data: bytes) -> object:
+    """The value that JSON describes, whatever it is."""
     if len(data) > MAX_JSON_BYTES:
         raise ModelFileError(
             f"its description has {len(data)} bytes, the most is {MAX_JSON_BYTES}."
@@ -89,7 +89,7 @@ def parse(data: bytes) -> Any:
         raise ModelFileError(f"its description is not JSON: {error}.") from None
 
 
-def field(document: Mapping[str, Any], name: str, kind: type[T]) -> T:
+def field(document: Mapping[str, object], name: str, kind: type[T]) -> T:
     """The value of that name, if it has that type.
 
     >>> field({"size": 3}, "size", int)
@@ -105,7 +105,7 @@ def field(document: Mapping[str, Any], name: str, kind: type[T]) -> T:
     return value
 
 
-def check_keys(document: Mapping[str, Any], *names: str) -> None:
+def check_keys(document: Mapping[str, object], *names: str) -> None:
     """Refuse a document that has other keys.
 
     >>> check_keys({"size": 3, "colour": "red"}, "size")
@@ -118,13 +118,14 @@ def check_keys(document: Mapping[str, Any], *names: str) -> None:
             raise ModelFileError(f"{short(name)} is not known here.")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON as a dict, if no key is there twice."""
+    document: dict[str, object] = {}
     for name, value in pairs:
-        if name in found:
+        if name in document:
             raise ModelFileError(f"{short(name)} is there twice.")
-        found[name] = value
-    return found
+        document[name] = value
+    return document
 
 
 def _refuse(constant: str) -> NoReturn:
