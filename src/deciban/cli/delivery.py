@@ -60,7 +60,7 @@ def classify(options: Options, files: Sequence[str] = ()) -> int:
     from deciban.mail.store import Store
     from deciban.mail.verdict import Costs, decide
 
-    costs = Costs(options.lost, options.unsure).checked()
+    costs = Costs(options.lost, options.unsure).check()
     found: Sequence[Place | None] = [None] if from_input(files) else some_places(files)
     with Store(options.store or default_store()) as store:
         for place in found:
@@ -114,7 +114,7 @@ def _marked(raw: bytes, options: Options) -> bytes:
     from deciban.mail.store import Store
     from deciban.mail.verdict import Costs, decide
 
-    costs = Costs(options.lost, options.unsure).checked()
+    costs = Costs(options.lost, options.unsure).check()
     with Store(options.store or default_store()) as store:
         return with_header(raw, str(decide(score(store, read(raw)), costs)))
 

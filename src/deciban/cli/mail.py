@@ -144,7 +144,7 @@ def explain(
     from deciban.mail.store import Store
     from deciban.mail.verdict import Costs, decide
 
-    costs = Costs(lost, unsure).checked()
+    costs = Costs(lost, unsure).check()
     with Store(store or default_store()) as opened:
         for raw in _messages(files, some_places):
             scored = score(opened, read(raw))
