@@ -1,4 +1,4 @@
-"""One message: judged, learnt, taken back, moved to the other class.
+"""One message: scored, learnt, taken back, moved to the other class.
 
 A message is known by the digest of what does not change while it is filed and
 read, so a second lesson of it is noticed, also after the filter has marked it.
