@@ -67,15 +67,15 @@ def _without(text: str, start: str, end: str) -> str:
     lower = text.lower()
     if start not in lower or len(lower) != len(text):
         return text
-    kept, at = [], 0
+    pieces, at = [], 0
     while (begin := lower.find(start, at)) >= 0:
         stop = lower.find(end, begin + len(start))
         if stop < 0:
             break
-        kept.append(text[at:begin])
+        pieces.append(text[at:begin])
         at = stop + len(end)
-    kept.append(text[at:])
-    return "".join(kept)
+    pieces.append(text[at:])
+    return "".join(pieces)
 
 
 class Tag(NamedTuple):
