@@ -28,7 +28,7 @@ from side_by_side import seconds
 
 JAR = Path("/usr/share/java/weka.jar")
 #: Numbers of no more different values are nominal as they are.
-FEW = 20
+MAX_NOMINAL_VALUES = 20
 WAYS: dict[str, dict[str, object]] = {
     "defaults": {},
     "as Weka": {"smoothing": 1, "calibrate": False, "missing": "skip"},
@@ -40,7 +40,7 @@ def nominal(frame: pd.DataFrame, train: np.ndarray) -> pd.DataFrame:
     out = {}
     for name in frame.columns.drop(["label", "split"], errors="ignore"):
         column = frame[name]
-        if pd.api.types.is_numeric_dtype(column) and column.nunique() > FEW:
+        if pd.api.types.is_numeric_dtype(column) and column.nunique() > MAX_NOMINAL_VALUES:
             cuts = np.unique(column.iloc[train].quantile(np.arange(1, 10) / 10).to_numpy())
             codes = np.searchsorted(cuts, column.to_numpy(), side="right")
             column = pd.Series(codes, index=frame.index).where(column.notna())

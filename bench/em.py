@@ -19,16 +19,14 @@ import pandas as pd
 from deciban import NaiveBayes
 
 
-def kept(y: np.ndarray, labels: int, seed: int) -> np.ndarray:
+def choose_labelled(y: np.ndarray, labels: int, seed: int) -> np.ndarray:
     """The rows that keep their labels: so many of every class."""
     rng = np.random.default_rng(seed)
     each = [rng.permutation(np.flatnonzero(y == c))[:labels] for c in np.unique(y)]
     return np.sort(np.concatenate(each))
 
 
-def measured(
-    model: NaiveBayes, texts: list[str], y: list, test: pd.DataFrame, column: str
-) -> float:
+def measure(model: NaiveBayes, texts: list[str], y: list, test: pd.DataFrame, column: str) -> float:
     """Accuracy in percent, and the seconds of training."""
     start = time.perf_counter()
     model.fit(texts, y)
@@ -55,15 +53,15 @@ def main() -> None:
         train, test = rows[rows["split"] == "train"], rows[rows["split"] == "test"]
         texts, y = train[column].tolist(), train["label"].to_numpy()
         for seed in asked.seed:
-            some = kept(y, asked.labels, seed)
+            some = choose_labelled(y, asked.labels, seed)
             print(
                 f"{column}, {asked.labels} labels a class, seed {seed}: alone, then with the rest"
             )
-            alone = measured(NaiveBayes(), [texts[i] for i in some], list(y[some]), test, column)
+            alone = measure(NaiveBayes(), [texts[i] for i in some], list(y[some]), test, column)
             hidden = np.full(len(y), None, dtype=object)
             hidden[some] = y[some]
             model = NaiveBayes(unlabelled=weight)
-            gain = measured(model, texts, list(hidden), test, column) - alone
+            gain = measure(model, texts, list(hidden), test, column) - alone
             falls = int(np.sum(np.diff(model.likelihood_) < 0))
             print(f"  gain {gain:+.2f} points; the likelihood fell {falls} times")
 

@@ -19,7 +19,7 @@ import pandas as pd
 from deciban import NaiveBayes
 from side_by_side import best, seconds
 
-ROWS, ASKED = 100_000, 3.0
+ROWS, ASKED_RATIO = 100_000, 3.0
 
 
 def table(path: str | None) -> tuple[pd.DataFrame, pd.Series]:
@@ -45,7 +45,7 @@ def main() -> None:
     print(f"{len(X):,} rows, {X.shape[1]} columns")
     print(f"predict           {predict * 1e3:8.1f} ms")
     print(f"explain           {explain * 1e3:8.1f} ms")
-    print(f"explain / predict {explain / predict:8.2f}     asked: at most {ASKED:g}")
+    print(f"explain / predict {explain / predict:8.2f}     asked: at most {ASKED_RATIO:g}")
     some = model.explain_rows(X)
     objects = seconds(lambda: some[:1000])
     print(f"as objects        {objects * 1e3:8.1f} ms a thousand")

@@ -49,7 +49,7 @@ def write(path: Path, rows: int) -> None:
     duckdb.sql(f"COPY ({table(rows)}) TO '{path}' ({how})")
 
 
-def grouped(path: Path) -> int:
+def duckdb_groups(path: Path) -> int:
     """The GROUP BY of every column with the label, in DuckDB: how many groups."""
     parts = [
         f"SELECT '{name}' AS name, label, CAST({name} AS VARCHAR) AS value, count(*) AS n "
@@ -64,7 +64,7 @@ def grouped(path: Path) -> int:
     return len(duckdb.sql(" UNION ALL ".join(parts)).fetchall())
 
 
-def usual(path: Path) -> None:
+def pandas_pipeline(path: Path) -> None:
     """What people write today."""
     frame = pd.read_parquet(path)
     codes = OrdinalEncoder().fit_transform(frame[CATEGORIES])
@@ -83,8 +83,8 @@ def compare(folder: Path, rows: int) -> None:
     write(path, rows)
     pure = best(lambda: NaiveBayes(calibrate=False).fit(path, target="label"), 3)
     calibrated = best(lambda: NaiveBayes().fit(path, target="label"), 2)
-    duck = best(lambda: grouped(path), 3)
-    pandas = best(lambda: usual(path), 1)
+    duck = best(lambda: duckdb_groups(path), 3)
+    pandas = best(lambda: pandas_pipeline(path), 1)
     print(f"Parquet, {rows:,} rows x 25 columns, to a model")
     print(f"  deciban                      {pure:7.2f} s   (calibrated: {calibrated:.2f} s)")
     print(f"  DuckDB, GROUP BY each column {duck:7.2f} s   ours / theirs {pure / duck:6.2f}")

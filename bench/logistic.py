@@ -31,7 +31,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from deciban import LogisticRegression
 
 #: How near to the optimum, as a share of it, counts as there.
-NEAR = 1e-6
+MAX_RELATIVE_GAP = 1e-6
 TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
 #: Passes over the rows that a stochastic solver may take, and iterations of the others.
 PASSES, ITERATIONS = 100, 5000
@@ -111,7 +111,7 @@ def objective(
     return loss + 0.5 * np.sum(coef**2) + bias * 0.5 * np.sum(intercept**2), steep
 
 
-def _fitted(task: Task, model: Any, *, bias: bool = False) -> Fit:
+def _fit(task: Task, model: Any, *, bias: bool = False) -> Fit:
     clock, cpu = time.perf_counter(), time.process_time()
     model.fit(task.X, task.y)
     clock, cpu = time.perf_counter() - clock, time.process_time() - cpu
@@ -122,14 +122,14 @@ def _fitted(task: Task, model: Any, *, bias: bool = False) -> Fit:
 
 def ours(task: Task, **settings: Any) -> Fit:
     """Deciban, solver by the size of the problem, default tolerance."""
-    return _fitted(task, LogisticRegression(**settings))
+    return _fit(task, LogisticRegression(**settings))
 
 
 def _sklearn(solver: str) -> Callable[[Task, float], Fit]:
     def fit(task: Task, tol: float) -> Fit:
         most = PASSES if solver in ("sag", "saga") else ITERATIONS
         model = Peer(solver=solver, tol=tol, max_iter=most, random_state=0)
-        return _fitted(task, model, bias=solver == "liblinear")
+        return _fit(task, model, bias=solver == "liblinear")
 
     return fit
 
@@ -141,7 +141,7 @@ def _glum(task: Task, tol: float) -> Fit:
     model = GeneralizedLinearRegressor(
         family="binomial", alpha=1 / len(task.y), l1_ratio=0, gradient_tol=tol, max_iter=1000
     )
-    return _fitted(task, model)
+    return _fit(task, model)
 
 
 def small(task: Task) -> bool:
@@ -183,10 +183,10 @@ def first_near(
 ) -> tuple[float, Fit | None]:
     """The loosest tolerance that comes near the optimum, and its fit; none if it takes too long."""
     for tol in TOLERANCES:
-        found = fit(task, tol)
-        if found.value <= optimum * (1 + NEAR):
-            return tol, found
-        if found.seconds > limit:
+        result = fit(task, tol)
+        if result.value <= optimum * (1 + MAX_RELATIVE_GAP):
+            return tol, result
+        if result.seconds > limit:
             break
     return tol, None
 
@@ -198,12 +198,12 @@ def best_of(fits: list[Fit]) -> Fit:
     return Fit(**first | best)
 
 
-def line(name: str, found: Fit, mine: Fit, optimum: float) -> None:
+def line(name: str, fit: Fit, mine: Fit, optimum: float) -> None:
     """Times, ratios, and how near."""
     print(
-        f"{name:24}{found.seconds:9.3f} s{found.cpu:9.3f} s cpu{found.seconds / mine.seconds:7.1f}x"
-        f"{found.cpu / mine.cpu:7.1f}x cpu   gap {max(0.0, found.value / optimum - 1):7.0e}"
-        f"   steep {found.steep:7.0e}{found.iterations:6} iterations",
+        f"{name:24}{fit.seconds:9.3f} s{fit.cpu:9.3f} s cpu{fit.seconds / mine.seconds:7.1f}x"
+        f"{fit.cpu / mine.cpu:7.1f}x cpu   gap {max(0.0, fit.value / optimum - 1):7.0e}"
+        f"   steep {fit.steep:7.0e}{fit.iterations:6} iterations",
         flush=True,
     )
 
@@ -224,12 +224,12 @@ def report(task: Task, repeats: int, patience: float) -> None:
     times = {}
     for name, fit in peers(task):
         optimum, limit = penalised if name == "liblinear" else best, patience * mine.seconds + 10
-        tol, found = first_near(fit, task, optimum, limit)
-        if found is None:
+        tol, result = first_near(fit, task, optimum, limit)
+        if result is None:
             print(f"{name:24} not near the optimum in {limit:.0f} s (tol={tol:g})", flush=True)
             continue
         again = [fit(task, tol) for _ in range(repeats - 1)]
-        times[name] = best_of([found, *again])
+        times[name] = best_of([result, *again])
         line(f"{name} tol={tol:g}", times[name], mine, optimum)
     for measure in ("seconds", "cpu"):
         fastest = min(times, key=lambda name: getattr(times[name], measure))

@@ -43,7 +43,7 @@ from side_by_side import seconds
 DECIBAN = [sys.executable, "-m", "deciban.cli", "mail"]
 BOGOFILTER = ["bogofilter", "--no-config-file"]
 #: Ham that may be lost.
-LOST = 0.001
+MAX_HAM_LOST = 0.001
 
 
 class Letter(NamedTuple):
@@ -61,7 +61,7 @@ def spamassassin(folder: Path) -> list[Letter]:
     letters = [
         Letter(path, path.parent.name.startswith("spam")) for path in sorted(folder.glob("*/0*"))
     ]
-    return sorted(letters, key=lambda letter: _delivered(letter.path.read_bytes()))
+    return sorted(letters, key=lambda letter: _delivery_time(letter.path.read_bytes()))
 
 
 def lingspam(folder: Path) -> list[Letter]:
@@ -78,7 +78,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _delivered(raw: bytes) -> float:
+def _delivery_time(raw: bytes) -> float:
     """The latest time that a server of these years wrote into the message."""
     headers = BytesHeaderParser().parsebytes(raw)
     times = [str(value).rpartition(";")[2] for value in headers.get_all("Received", [])]
@@ -133,7 +133,7 @@ def figures(scores: list[float], spam: np.ndarray, decibans: bool) -> tuple[floa
     """1 - ROCA, spam caught, and log loss."""
     values = np.array(scores)
     ham = np.sort(values[~spam])[::-1]
-    caught = (values[spam] > ham[int(LOST * len(ham))]).mean()
+    caught = (values[spam] > ham[int(MAX_HAM_LOST * len(ham))]).mean()
     odds = values * math.log(10) / 10 if decibans else _logit(values)
     loss = np.logaddexp(0, np.where(spam, -odds, odds)).mean()
     return 100 * (1 - roc_auc_score(spam, values)), 100 * caught, loss
@@ -152,8 +152,8 @@ def accuracy(name: str, letters: list[Letter]) -> None:
     print(f"{'':12}{'1 - ROCA %':>12}{'caught %':>12}{'log loss':>12}")
     for program, run in (("deciban", ours), ("bogofilter", bogofilter)):
         with tempfile.TemporaryDirectory() as folder:
-            found = figures(run(letters, Path(folder)), spam, program == "deciban")
-        print(f"{program:12}{found[0]:12.4f}{found[1]:12.2f}{found[2]:12.4f}", flush=True)
+            row = figures(run(letters, Path(folder)), spam, program == "deciban")
+        print(f"{program:12}{row[0]:12.4f}{row[1]:12.2f}{row[2]:12.4f}", flush=True)
 
 
 # Speed
@@ -175,8 +175,8 @@ def speed(letters: list[Letter], folder: Path) -> None:
         path.write_bytes(raw)
         ours = [*DECIBAN, "classify", str(path), "--store", store]
         other = [*BOGOFILTER, "-d", peers, "-I", str(path)]
-        found = _in_turn(lambda c=ours: _run(c), lambda c=other: _run(c), runs=20)
-        _line(f"cold start, {kind}", *found, "", "0.25 s")
+        times = _in_turn(lambda c=ours: _run(c), lambda c=other: _run(c), runs=20)
+        _line(f"cold start, {kind}", *times, "", "0.25 s")
 
 
 class Time(NamedTuple):
@@ -188,11 +188,11 @@ class Time(NamedTuple):
 
 def _in_turn(ours: Callable[[], None], theirs: Callable[[], None], runs: int) -> list[Time]:
     """The best times of each."""
-    every = [[_timed(work) for work in (ours, theirs)] for _ in range(runs)]
+    every = [[_time(work) for work in (ours, theirs)] for _ in range(runs)]
     return [Time(*map(min, zip(*times, strict=True))) for times in zip(*every, strict=True)]
 
 
-def _timed(work: Callable[[], None]) -> Time:
+def _time(work: Callable[[], None]) -> Time:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     clock = seconds(work)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

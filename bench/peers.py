@@ -23,7 +23,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 Answer = tuple[np.ndarray, np.ndarray]
 
 
-def parts(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
+def split_columns(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
     """The names of the numeric columns, and of the others."""
     numeric = [c for c in frame if pd.api.types.is_numeric_dtype(frame[c])]
     return numeric, [c for c in frame if c not in numeric]
@@ -31,14 +31,14 @@ def parts(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
 
 def plain(frame: pd.DataFrame, medians: pd.Series | None = None) -> pd.DataFrame:
     """Floats and strings; holes are NaN (or the medians) and "?"."""
-    numeric, other = parts(frame)
+    numeric, other = split_columns(frame)
     numbers = frame[numeric].astype(float)
     texts = frame[other].astype(object).fillna("?").astype(str)
     return pd.concat([numbers if medians is None else numbers.fillna(medians), texts], axis=1)
 
 
 def _one_hot(train: pd.DataFrame) -> Pipeline:
-    numeric, other = parts(train)
+    numeric, other = split_columns(train)
     return make_column_transformer(
         (make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), numeric),
         (OneHotEncoder(handle_unknown="ignore", sparse_output=False), other),
@@ -46,14 +46,14 @@ def _one_hot(train: pd.DataFrame) -> Pipeline:
 
 
 def _ordinal(train: pd.DataFrame) -> Pipeline:
-    numeric, other = parts(train.dropna(axis=1, how="all"))
+    numeric, other = split_columns(train.dropna(axis=1, how="all"))
     codes = OrdinalEncoder(
         handle_unknown="use_encoded_value", unknown_value=np.nan, encoded_missing_value=np.nan
     )
     return make_column_transformer(("passthrough", numeric), (codes, other))
 
 
-def _encoded(encoder: Pipeline, train: pd.DataFrame, test: pd.DataFrame) -> tuple[np.ndarray, ...]:
+def _encode(encoder: Pipeline, train: pd.DataFrame, test: pd.DataFrame) -> tuple[np.ndarray, ...]:
     return np.asarray(encoder.fit_transform(train)), np.asarray(encoder.transform(test))
 
 
@@ -64,13 +64,13 @@ def logistic(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> Answer:
     strengths = np.logspace(-3, 3, 7)
     loss = np.zeros(len(strengths))
     for inner, outer in StratifiedKFold(5, shuffle=True, random_state=0).split(a, codes):
-        fit, held = _encoded(_one_hot(a), a.iloc[inner], a.iloc[outer])
+        fit, held = _encode(_one_hot(a), a.iloc[inner], a.iloc[outer])
         for i, C in enumerate(strengths):
             model = LogisticRegression(C=C, max_iter=1000).fit(fit, codes[inner])
             full = np.full((len(outer), len(classes)), 1e-15)
             full[:, model.classes_] = np.maximum(model.predict_proba(held), 1e-15)
             loss[i] -= np.log(full[np.arange(len(outer)), codes[outer]]).sum()
-    fit, held = _encoded(_one_hot(a), a, b)
+    fit, held = _encode(_one_hot(a), a, b)
     model = LogisticRegression(C=strengths[loss.argmin()], max_iter=3000).fit(fit, codes)
     return classes, model.predict_proba(held)
 
@@ -79,7 +79,7 @@ def forest(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> Answer:
     """RandomForestClassifier on one-hot columns."""
     from sklearn.ensemble import RandomForestClassifier
 
-    a, b = _encoded(_one_hot(train), plain(train), plain(test))
+    a, b = _encode(_one_hot(train), plain(train), plain(test))
     model = RandomForestClassifier(random_state=0, n_jobs=1).fit(a, y)
     return model.classes_, model.predict_proba(b)
 
@@ -88,8 +88,8 @@ def histogram_boosting(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -
     """HistGradientBoostingClassifier, categories as such."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    a, b = _encoded(_ordinal(train), plain(train), plain(test))
-    numeric, other = parts(train.dropna(axis=1, how="all"))
+    a, b = _encode(_ordinal(train), plain(train), plain(test))
+    numeric, other = split_columns(train.dropna(axis=1, how="all"))
     which = [len(numeric) + j for j, c in enumerate(other) if train[c].nunique() < 250]
     model = HistGradientBoostingClassifier(categorical_features=which, random_state=0)
     model.fit(a, y)
@@ -101,7 +101,7 @@ def lightgbm(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> Answer:
     from lightgbm import LGBMClassifier
 
     a, b = plain(train), plain(test)
-    for column in parts(train)[1]:
+    for column in split_columns(train)[1]:
         kind = pd.CategoricalDtype(sorted(a[column].unique()))
         a[column], b[column] = a[column].astype(kind), b[column].astype(kind)
     for part in (a, b):

@@ -31,7 +31,7 @@ import peers
 from deciban import AODE, BayesClassifier, NaiveBayes
 
 #: Probabilities below this count as this: a peer that is sure and wrong is not infinitely wrong.
-LEAST = 1e-15
+MIN_PROBABILITY = 1e-15
 
 Fold = tuple[pd.DataFrame, np.ndarray, pd.DataFrame, np.ndarray]
 Method = Callable[[pd.DataFrame, np.ndarray, pd.DataFrame], tuple[np.ndarray, np.ndarray]]
@@ -66,27 +66,22 @@ def flagship(
     return model.classes_, model.predict_proba(test)
 
 
-def _parts(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
-    numeric = [c for c in frame if pd.api.types.is_numeric_dtype(frame[c])]
-    return numeric, [c for c in frame if c not in numeric]
-
-
-def _filled(frame: pd.DataFrame, columns: list[str], medians: pd.Series) -> np.ndarray:
+def _fill(frame: pd.DataFrame, columns: list[str], medians: pd.Series) -> np.ndarray:
     return frame[columns].astype(float).fillna(medians).to_numpy()
 
 
-def _added_up(numbers: Any) -> Method:
+def _sum_of(numbers: Any) -> Method:
     """A model of the numbers and CategoricalNB of the rest, log-likelihoods added."""
 
     def method(
         train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame
     ) -> tuple[np.ndarray, np.ndarray]:
-        numeric, categorical = _parts(train)
+        numeric, categorical = peers.split_columns(train)
         classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         joint = np.tile(np.log(counts / counts.sum()), (len(test), 1))
         if numeric:
             medians = train[numeric].astype(float).median().fillna(0.0)
-            a, b = (_filled(part, numeric, medians) for part in (train, test))
+            a, b = (_fill(part, numeric, medians) for part in (train, test))
             joint += numbers(a, codes, b)
         if categorical:
             a, b = (
@@ -121,7 +116,7 @@ def wnb(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> tuple[np.ndar
     """GeneralNB of wnb: normal numbers, categorical rest; where it answers NaN, the prior."""
     from wnb import Distribution, GeneralNB
 
-    numeric, categorical = _parts(train)
+    numeric, categorical = peers.split_columns(train)
     medians = train[numeric].astype(float).median().fillna(0.0)
     a, b = (
         part.assign(
@@ -140,8 +135,8 @@ def wnb(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> tuple[np.ndar
 METHODS: dict[str, Method] = {
     "deciban": ours,
     "AODE": pairs,
-    "gaussian+cat": _added_up(_gaussian),
-    "kbins+cat": _added_up(_ten_bins),
+    "gaussian+cat": _sum_of(_gaussian),
+    "kbins+cat": _sum_of(_ten_bins),
     "wnb": wnb,
 }
 
@@ -158,7 +153,7 @@ def folds(frame: pd.DataFrame) -> Iterator[Fold]:
         yield X.iloc[train], y[train], X.iloc[test], y[test]
 
 
-def measured(method: Method, fold: Fold) -> Figures:
+def measure(method: Method, fold: Fold) -> Figures:
     """One method on one fold; a class that training never saw has probability zero."""
     train, y, test, truth = fold
     start = time.perf_counter()
@@ -169,7 +164,7 @@ def measured(method: Method, fold: Fold) -> Figures:
     given = np.where(own >= 0, proba[np.arange(len(own)), own], 0.0)
     right = proba.argmax(axis=1) == own
     return Figures(
-        float(-np.log(np.clip(given, LEAST, 1.0)).mean()),
+        float(-np.log(np.clip(given, MIN_PROBABILITY, 1.0)).mean()),
         float(right.mean()),
         calibration_error(proba.max(axis=1), right),
         seconds,
@@ -230,11 +225,13 @@ def main() -> None:
         if len(frame) > options.rows or (options.only and file.stem not in options.only.split(",")):
             continue
         parts = list(folds(frame))[: options.folds]
-        found = {
-            n: Figures(*np.mean([measured(methods[n], p) for p in parts], axis=0)) for n in names
+        figures = {
+            n: Figures(*np.mean([measure(methods[n], p) for p in parts], axis=0)) for n in names
         }
-        results[file.stem] = found
-        print(f"{file.stem:18}" + "".join(f"{found[n].log_loss:14.3f}" for n in names), flush=True)
+        results[file.stem] = figures
+        print(
+            f"{file.stem:18}" + "".join(f"{figures[n].log_loss:14.3f}" for n in names), flush=True
+        )
     report(names, results, time.perf_counter() - start)
 
 

@@ -32,7 +32,7 @@ from deciban import BayesClassifier, NaiveBayes
 from deciban.text import Tokenizer
 
 #: Probabilities below this count as this.
-LEAST = 1e-15
+MIN_PROBABILITY = 1e-15
 #: Accuracy in per cent that the paper has.
 PAPER = {"rt_polarity": 79.4, "mpqa": 86.3, "cr": 81.8, "subj": 93.6, "rt2k": 89.45, "imdb": 91.8}
 
@@ -84,7 +84,7 @@ def folds(y: np.ndarray, split: np.ndarray | None, n_folds: int) -> Iterator[Fol
         yield np.flatnonzero(split != value), np.flatnonzero(split == value)
 
 
-def judged(make: Callable[[], Any], texts: list[str], y: np.ndarray, fold: Fold) -> Figures:
+def measure(make: Callable[[], Any], texts: list[str], y: np.ndarray, fold: Fold) -> Figures:
     """One method, trained and judged once."""
     start = time.perf_counter()
     train, test = fold
@@ -92,7 +92,7 @@ def judged(make: Callable[[], Any], texts: list[str], y: np.ndarray, fold: Fold)
     proba = model.predict_proba([texts[i] for i in test])
     seconds = time.perf_counter() - start
     at = np.searchsorted(model.classes_, y[test])
-    truth = np.maximum(proba[np.arange(len(test)), at], LEAST)
+    truth = np.maximum(proba[np.arange(len(test)), at], MIN_PROBABILITY)
     right = np.mean(proba.argmax(axis=1) == at)
     return Figures(100 * float(right), float(-np.log(truth).mean()), seconds)
 
@@ -127,8 +127,8 @@ def main() -> None:
         for name, make in methods(is_unspaced(texts)).items():
             if wanted and name not in wanted:
                 continue
-            found = np.mean([judged(make, texts, y, fold) for fold in some], axis=0)
-            print("  {:20} {:6.2f}%  log loss {:.4f}  {:7.2f} s".format(name, *found), flush=True)
+            figures = np.mean([measure(make, texts, y, fold) for fold in some], axis=0)
+            print("  {:20} {:6.2f}%  log loss {:.4f}  {:7.2f} s".format(name, *figures), flush=True)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from deciban import NaiveBayes, evaluate, load
 from deciban.report import report
 from explain import table
 
-ROWS, ASKED = 48_842, 15.0
+ROWS, ASKED_SECONDS = 48_842, 15.0
 
 
 def main() -> None:
@@ -34,17 +34,20 @@ def main() -> None:
         NaiveBayes().fit(data, target="label").save(model)
         print(f"{len(whole):,} rows, {X.shape[1]} columns")
         command = [sys.executable, "-m", "deciban.cli", "report", model, data, "-o", page, "-q"]
-        taken = told("the command", lambda: subprocess.run(command, check=True))
-        print(f"                  {taken / ASKED:8.2f} of the {ASKED:g} s that are asked at most")
-        found = load(model)
-        told("of these: evaluate", lambda: evaluate(found, data, target="label", bootstrap=200))
-        made = []
-        told("all findings", lambda: made.append(report(found, data)))
-        told("drawing the page", made[0].html)
-        print(f"{len(made[0].figures)} charts, {page.stat().st_size / 1e3:,.0f} kB")
+        seconds = print_time("the command", lambda: subprocess.run(command, check=True))
+        share = f"{seconds / ASKED_SECONDS:8.2f}"
+        print(f"                  {share} of the {ASKED_SECONDS:g} s that are asked at most")
+        loaded = load(model)
+        print_time(
+            "of these: evaluate", lambda: evaluate(loaded, data, target="label", bootstrap=200)
+        )
+        reports = []
+        print_time("all findings", lambda: reports.append(report(loaded, data)))
+        print_time("drawing the page", reports[0].html)
+        print(f"{len(reports[0].figures)} charts, {page.stat().st_size / 1e3:,.0f} kB")
 
 
-def told(what: str, work: Callable[[], object]) -> float:
+def print_time(what: str, work: Callable[[], object]) -> float:
     """Run and print the seconds, and those of the processor."""
     wall, cpu = time.perf_counter(), sum(os.times()[:4])
     work()

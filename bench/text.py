@@ -27,7 +27,7 @@ from sklearn.naive_bayes import MultinomialNB
 
 from deciban import NaiveBayes
 from deciban.sources import batches
-from deciban.text import CountVectorizer, Tokenizer, Vocabulary, parts
+from deciban.text import CountVectorizer, Tokenizer, Vocabulary, parallel
 from deciban.threads import n_threads
 from side_by_side import best
 
@@ -46,7 +46,7 @@ class Work(NamedTuple):
     asked: float
 
 
-def drawn(path: Path, column: str) -> pl.DataFrame:
+def draw(path: Path, column: str) -> pl.DataFrame:
     """Documents drawn with replacement, long ones cut until the whole has the wanted size."""
     table = pl.read_parquet(path).select(text=column, label=pl.col("label").cast(pl.String))
     table = table.filter(pl.col("text").str.len_bytes() > 0)
@@ -57,17 +57,17 @@ def drawn(path: Path, column: str) -> pl.DataFrame:
     return table.with_columns(pl.col("text").str.slice(0, fits[-1]))
 
 
-def counted(path: Path, rule: Tokenizer) -> Vocabulary:
+def count(path: Path, rule: Tokenizer) -> Vocabulary:
     """Our pass over the file: read, tokenise, count."""
     words = Vocabulary()
     for batch in batches(path):
         texts = batch.columns["text"]
-        parts.count(rule, texts, words, np.zeros(len(texts), dtype=np.int64), 1)
+        parallel.count(rule, texts, words, np.zeros(len(texts), dtype=np.int64), 1)
     return words
 
 
-def grouped(path: Path, pattern: str) -> pl.DataFrame:
-    """The same by Polars, streaming."""
+def polars_count(path: Path, pattern: str) -> pl.DataFrame:
+    """Tokens counted by Polars, streaming."""
     text = pl.col("text").str.to_lowercase().str.extract_all(pattern)
     plan = pl.scan_parquet(path).select(text.explode()).group_by("text").len()
     return plan.collect(engine="streaming")
@@ -103,7 +103,7 @@ def classifiers(
         15,
     )
     message = [texts[0][:120]]
-    some = min(timed(lambda: ours.predict_proba(message)) for _ in range(2000))
+    some = min(seconds_of(lambda: ours.predict_proba(message)) for _ in range(2000))
     print(f"{language}, one short message: {some * 1e6:.0f} microseconds (asked 50)")
 
 
@@ -118,7 +118,7 @@ def whole_clauses(language: str, texts: list[str], labels: list[str], megabytes:
     )
 
 
-def timed(work: Callable[[], Any]) -> float:
+def seconds_of(work: Callable[[], Any]) -> float:
     """Seconds that some work takes once."""
     start = time.perf_counter()
     work()
@@ -175,7 +175,7 @@ def works(directory: Path, scratch: Path) -> Iterator[Work]:
         ("English", "newsgroups20", "text_stripped", {}),
         ("Chinese", "zh_hotel", "text", PAIRS),
     ):
-        table = drawn(directory / f"{name}.parquet", column)
+        table = draw(directory / f"{name}.parquet", column)
         megabytes = table["text"].str.len_bytes().sum() / 1e6
         path = scratch / f"{name}.parquet"
         table.write_parquet(path)
@@ -195,8 +195,8 @@ def works(directory: Path, scratch: Path) -> Iterator[Work]:
         yield Work(
             f"{language}, file to counts, Polars",
             megabytes,
-            lambda path=path: counted(path, Tokenizer("words")),
-            lambda path=path: grouped(path, PATTERN.removeprefix("(?u)")),
+            lambda path=path: count(path, Tokenizer("words")),
+            lambda path=path: polars_count(path, PATTERN.removeprefix("(?u)")),
             2,
         )
 

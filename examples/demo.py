@@ -51,24 +51,24 @@ def wine() -> None:
     kinds = np.array(["Barolo", "Grignolino", "Barbera"])[data.target]
     seen = np.arange(len(kinds)) % 5 != 0
 
-    def some(rows: np.ndarray) -> dict[str, np.ndarray]:
+    def table(rows: np.ndarray) -> dict[str, np.ndarray]:
         return dict(zip(data.feature_names, data.data[rows].T, strict=True))
 
-    model = NaiveBayes().fit(some(seen), kinds[seen])
-    e = evaluate(model, some(~seen), kinds[~seen])
+    model = NaiveBayes().fit(table(seen), kinds[seen])
+    e = evaluate(model, table(~seen), kinds[~seen])
     low, high = e.interval("accuracy")
     console.print(
         f"right on {e.accuracy:.1%} ({low:.1%} to {high:.1%}) of {e.rows} wines it has not seen; "
         f"always {e.guess}: {e.baseline.accuracy:.1%}\n"
     )
-    reasons = model.explain_rows(some(~seen))
+    reasons = model.explain_rows(table(~seen))
     console.print(reasons[int(np.argmin(reasons.total))])
-    answers = model.decide(some(~seen), abstain=0.1).tolist()
+    answers = model.decide(table(~seen), abstain=0.1).tolist()
     console.print(f"\nif no answer costs 0.1, there is none for {answers.count(None)} of {e.rows}")
 
     half = np.arange(len(kinds)) % 2 == 0
-    first, second = (NaiveBayes().fit(some(rows), kinds[rows]) for rows in (half, ~half))
-    left = (first + second).forget(some(half), kinds[half])
+    first, second = (NaiveBayes().fit(table(rows), kinds[rows]) for rows in (half, ~half))
+    left = (first + second).forget(table(half), kinds[half])
     same = left.counts_ == second.counts_
     console.print(f"two halves merged and one forgotten equal the other half, to the bit: {same}")
 

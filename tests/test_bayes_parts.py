@@ -13,7 +13,7 @@ from deciban.ensemble.margins import all_scores, loss, losses, one_score, prior
 from deciban.ensemble.trees import DEPTHS, Forest
 from deciban.kernels import trees
 from deciban.naive_bayes.parts import joined
-from deciban.progress import Progress, wanted
+from deciban.progress import Progress, should_show
 
 
 def counted(X, y):
@@ -212,14 +212,14 @@ def test_noise_grows_no_trees():
 
 
 def test_a_bar_is_shown_only_where_it_is_wanted(monkeypatch):
-    assert wanted(True)
-    assert not wanted(False)
+    assert should_show(True)
+    assert not should_show(False)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    assert wanted("auto")
+    assert should_show("auto")
 
 
 def test_the_bar_counts_steps(monkeypatch, capsys):
-    monkeypatch.setattr("deciban.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("deciban.progress.DELAY_SECONDS", 0.0)
     with Progress("learning", 2, shown=True) as progress:
         progress._timer.join()
         progress.add()

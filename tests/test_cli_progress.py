@@ -19,7 +19,7 @@ class Terminal(io.StringIO):
 
 def shown(monkeypatch, stream, seconds, **options):
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr("deciban.progress.PATIENCE", 0.05)
+    monkeypatch.setattr("deciban.progress.DELAY_SECONDS", 0.05)
     with Progress("counting", **options) as progress:
         for _ in range(3):
             progress.add(1000)

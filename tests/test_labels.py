@@ -29,19 +29,19 @@ two_sets = kinds.flatmap(
 @settings(deadline=None)
 @given(two_sets)
 def test_lookup_and_union_are_those_of_python(sets):
-    a, b = (labels.narrowed(values) for values in sets)
+    a, b = (labels.label_array(values) for values in sets)
     assert a.tolist() == sets[0]
     assert labels.positions(a, b).tolist() == [
         sets[1].index(x) if x in sets[1] else -1 for x in sets[0]
     ]
     assert labels.union(a, b).tolist() == [*sets[0], *(x for x in sets[1] if x not in sets[0])]
-    assert labels.same(a, labels.narrowed(list(sets[0])))
+    assert labels.same(a, labels.label_array(list(sets[0])))
 
 
 @settings(deadline=None)
 @given(kinds.flatmap(lambda kind: st.lists(st.one_of(kind, st.none()), max_size=8)))
 def test_codes_give_back_the_values(values):
-    known, codes = labels.factorise(labels.objects(values))
+    known, codes = labels.factorise(labels.object_array(values))
     assert len(set(known.tolist())) == len(known)
     assert [None if c < 0 else known.tolist()[c] for c in codes] == values
 
@@ -58,23 +58,23 @@ def test_numbers_strings_and_dates_are_factorised_like_objects():
 
 
 def test_strings_that_share_a_key_are_told_apart(monkeypatch):
-    monkeypatch.setattr(labels, "_keys", lambda values: np.zeros(len(values), dtype=np.uint64))
+    monkeypatch.setattr(labels, "_hashes", lambda values: np.zeros(len(values), dtype=np.uint64))
     a, b = np.array(["a", "b", "c"]), np.array(["c", "d", "a"])
     assert labels.positions(a, b).tolist() == [2, -1, 0]
     assert labels.positions(a, b[:1]).tolist() == [-1, -1, 0]
 
 
 def test_one_long_string_does_not_widen_all():
-    assert labels.narrowed(["a", "b" * 10_000]).dtype == object
+    assert labels.label_array(["a", "b" * 10_000]).dtype == object
 
 
 def test_what_cannot_be_compared_is_ordered_by_type_and_text():
-    assert labels.ordered(["b", 2, "a", 1]).tolist() == [1, 2, "a", "b"]
+    assert labels.sort(["b", 2, "a", 1]).tolist() == [1, 2, "a", "b"]
 
 
 def test_a_label_must_be_hashable():
     with pytest.raises(UnhashableError, match="Hint: use strings, numbers or tuples"):
-        labels.factorise(labels.objects([[1], [2]]))
+        labels.factorise(labels.object_array([[1], [2]]))
 
 
 def test_cells_select_and_unite():

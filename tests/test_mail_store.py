@@ -20,10 +20,19 @@ from deciban.errors import (
 from deciban.mail import tables
 from deciban.mail.lessons import Read, learn, read, relearn, score, unlearn
 from deciban.mail.mailboxes import Place
-from deciban.mail.model import DECIBANS, Belief, Counts, Pair, Scored, believed, scored, weights
+from deciban.mail.model import (
+    DECIBANS,
+    Calibration,
+    Counts,
+    Pair,
+    Score,
+    calibrate,
+    score_counts,
+    weights,
+)
 from deciban.mail.store import Lesson, Store
 from deciban.mail.training import train
-from deciban.mail.verdict import Costs, judged
+from deciban.mail.verdict import Costs, decide
 from letters import HAM, NEW_HAM, NEW_SPAM, SPAM, everything, learnt
 
 
@@ -36,9 +45,9 @@ def store(tmp_path):
 def test_what_was_learnt_is_recognised(store):
     learnt(store)
     assert store.totals() == (12, 12)
-    spam, ham = (judged(score(store, read(raw))) for raw in (NEW_SPAM, NEW_HAM))
+    spam, ham = (decide(score(store, read(raw))) for raw in (NEW_SPAM, NEW_HAM))
     assert spam.p > 0.9 > 0.1 > ham.p
-    assert judged(score(store, read(NEW_HAM))).answer == "ham"
+    assert decide(score(store, read(NEW_HAM))).answer == "ham"
 
 
 def test_nothing_is_known_before_both_classes_are(store):
@@ -130,7 +139,7 @@ def _written(folder, messages):
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_training_counts_what_learning_does(tmp_path, store, processes, monkeypatch):
-    monkeypatch.setattr("deciban.mail.training.SHARE", 5)
+    monkeypatch.setattr("deciban.mail.training.BATCH_MESSAGES", 5)
     places = [(p, False) for p in _written(tmp_path / "ham", HAM + HAM[:2] + [NEW_SPAM])]
     places += [(p, True) for p in _written(tmp_path / "spam", [*SPAM, NEW_SPAM])]
     learn(store, read(HAM[5]), False)
@@ -152,7 +161,7 @@ def test_a_lesson_given_by_another_program_meanwhile_is_not_counted_twice(
 ):
     from deciban.mail import training
 
-    counted = training._counted
+    counted = training._count_all
 
     def interrupted(run, tasks):
         shares = counted(run, tasks)
@@ -161,7 +170,7 @@ def test_a_lesson_given_by_another_program_meanwhile_is_not_counted_twice(
                 assert learn(other, read(HAM[4]), False) == "learnt"
         return shares
 
-    monkeypatch.setattr(training, "_counted", interrupted)
+    monkeypatch.setattr(training, "_count_all", interrupted)
     places = [(p, False) for p in _written(tmp_path / "ham", HAM)]
     assert train(store, places) == (11, 0, 1, 0)
     assert store.totals() == (12, 0)
@@ -188,7 +197,7 @@ def test_weights_by_hand():
     st.floats(0, 2),
 )
 def test_evidence_adds_up_to_the_odds(tokens, offset, slope):
-    found = scored(Counts(Pair(50, 50), tokens), Belief(offset, slope))
+    found = score_counts(Counts(Pair(50, 50), tokens), Calibration(offset, slope))
     assert found.base + sum(found.tokens.values()) == pytest.approx(found.evidence)
     assert found.p == pytest.approx(1 / (1 + 10 ** (-found.evidence / 10)))
     assert set(found.tokens) <= set(tokens)
@@ -204,7 +213,7 @@ def test_belief_is_a_logistic_regression():
     for at, spam in zip(x, y, strict=True):
         levels[int(at)] = levels.get(int(at), Pair(0, 0)).plus(Pair(int(not spam), int(spam)))
     peer = LogisticRegression(C=np.inf, tol=1e-8).fit(x[:, None] / DECIBANS, y)
-    offset, slope = believed(levels)
+    offset, slope = calibrate(levels)
     assert offset == pytest.approx(peer.intercept_[0], abs=0.01)
     assert slope == pytest.approx(peer.coef_[0, 0], abs=0.01)
 
@@ -212,7 +221,7 @@ def test_belief_is_a_logistic_regression():
 @pytest.mark.parametrize("levels", [{150: Pair(0, 5000)}, {150: Pair(0, 9), -150: Pair(9, 0)},
                                     {150: Pair(10**6, 0), -150: Pair(0, 10**6)}])  # fmt: skip
 def test_belief_is_finite_whatever_was_seen(levels):
-    offset, slope = believed(levels)
+    offset, slope = calibrate(levels)
     assert np.isfinite([offset, slope]).all()
     assert abs(offset) < 20
 
@@ -235,14 +244,14 @@ def test_belief_is_the_best_there_is(levels):
         prior = (belief[0] ** 2 + (belief[1] - 0.25) ** 2) / 2
         return ham @ np.logaddexp(0, odds) + spam @ np.logaddexp(0, -odds) + prior
 
-    found = believed(levels)
+    found = calibrate(levels)
     peer = minimize(loss, (0.0, 0.25), method="BFGS")
     assert loss(found) <= peer.fun + 1e-6
 
 
 @given(st.floats(-80, 80), st.floats(0, 1000), st.floats(0, 2))
 def test_answers_are_those_of_decision_theory(evidence, lost, unsure):
-    verdict = judged(Scored(evidence, 0.0, {}), Costs(lost, unsure))
+    verdict = decide(Score(evidence, 0.0, {}), Costs(lost, unsure))
     p = verdict.p
     risks = {"spam": lost / (1 + 10 ** (evidence / 10)), "ham": p, "unsure": unsure}
     assert risks[verdict.answer] == pytest.approx(min(risks.values()))
@@ -254,7 +263,7 @@ def test_answers_are_those_of_decision_theory(evidence, lost, unsure):
 @pytest.mark.parametrize("costs", [Costs(lost=float("nan")), Costs(unsure=-1)])
 def test_costs_are_checked(costs):
     with pytest.raises(ParameterError, match="must be a number >= 0"):
-        costs.checked()
+        costs.check()
 
 
 # Files that are no stores
@@ -307,7 +316,7 @@ def test_a_damaged_store(store, tmp_path):
 
 
 def test_a_busy_store(store, monkeypatch):
-    monkeypatch.setattr(tables, "PATIENCE", 0.05)
+    monkeypatch.setattr(tables, "BUSY_SECONDS", 0.05)
     with Store(store.path) as other, store.writing():
         assert score(other, read(NEW_HAM)).p == 0.5
         with pytest.raises(ModelWriteError, match="busy"):

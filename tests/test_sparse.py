@@ -14,7 +14,7 @@ from deciban.kernels import tally as kernel
 from deciban.kernels.tally import Pairs
 from deciban.stats import rounding
 from deciban.stats.sparse import SparseSum, joined
-from deciban.text import Tally, Tokenizer, packed
+from deciban.text import Tally, Tokenizer, pack
 from deciban.text import tally as tallies
 
 AMOUNTS = st.sampled_from([0.0, 0.0, 0.0, 1.0, 2.0, 255.0, 256.0, 70_000.0, 2.0**33, 0.5, 0.1])
@@ -107,13 +107,13 @@ def test_pairs_are_those_of_a_table(direct, data):
     rule, usual = Tokenizer(one_letter=True, ngrams=(1, 2)), kernel.DIRECT
     for w in (None, weight.astype(np.float64)):
         vocabulary = rule.vocabulary()
-        expected = rule.count(packed(texts), vocabulary, y, 4, w, documents=True)
+        expected = rule.count(pack(texts), vocabulary, y, 4, w, documents=True)
         kernel.DIRECT = direct
         try:
             tally = Tally(rule)
             for row in range(len(texts)):  # rows one by one: sinks and classes grow
                 some = None if w is None else w[row : row + 1]
-                tally.add(packed(texts[row : row + 1]), y[row : row + 1], np.zeros(1, int), some)
+                tally.add(pack(texts[row : row + 1]), y[row : row + 1], np.zeros(1, int), some)
             names, sums = tally.result(np.arange(4))
         finally:
             kernel.DIRECT = usual
@@ -124,10 +124,10 @@ def test_pairs_are_those_of_a_table(direct, data):
 
 
 def test_a_sink_is_followed_by_another_before_it_is_full(monkeypatch):
-    monkeypatch.setattr(tallies, "MOST", 3)
+    monkeypatch.setattr(tallies, "MAX_SINK_TOKENS", 3)
     tally = Tally(Tokenizer())
     for _ in range(5):
-        tally.add(packed(["spam spam ham"]), np.array(["bad"]), np.array([0]))
+        tally.add(pack(["spam spam ham"]), np.array(["bad"]), np.array([0]))
     assert len(tally.sinks) > 1
     _, sums = tally.result(np.array(["bad"]))
     np.testing.assert_array_equal(sums["amount"].dense(), [[5.0, 10.0]])
@@ -137,7 +137,7 @@ def test_a_sink_is_followed_by_another_before_it_is_full(monkeypatch):
 def test_rows_with_and_without_weights():
     tally, ham = Tally(Tokenizer()), np.array(["ham"])
     for weight in (None, np.array([0.5]), None):
-        tally.add(packed(["spam spam"]), ham, np.array([0]), weight)
+        tally.add(pack(["spam spam"]), ham, np.array([0]), weight)
     _, sums = tally.result(ham)
     np.testing.assert_array_equal(sums["amount"].dense(), [[5.0]])
     np.testing.assert_array_equal(sums["documents"].dense(), [[2.5]])
@@ -146,7 +146,7 @@ def test_rows_with_and_without_weights():
 def test_weights_are_not_added_to_integers():
     one, rule = np.zeros(1, dtype=np.int64), Tokenizer()
     plain, weighted = Pairs(one, 1, None), Pairs(one, 1, np.array([0.5]))
-    rule.scan(packed(["spam"]), rule.vocabulary(), True, weighted)
+    rule.scan(pack(["spam"]), rule.vocabulary(), True, weighted)
     with pytest.raises(TypeError, match="weights cannot be added"):
         plain.absorb(weighted, np.zeros(1, np.int32), np.zeros(1, np.int32))
     with pytest.raises(TypeError, match="weights, or none"):
@@ -168,7 +168,7 @@ def test_a_text_left_out_is_a_text_never_counted(method, contrast, data):
     vocabulary, rule = Tokenizer().vocabulary(), Tokenizer(one_letter=True)
 
     def bags(some):
-        pointers, codes, counts = rule.encode(packed(some), vocabulary)
+        pointers, codes, counts = rule.encode(pack(some), vocabulary)
         data = counts.astype(np.float64)
         return words.Bags(data, codes, pointers.astype(np.int32), len(vocabulary))
 

@@ -144,7 +144,12 @@ def test_what_cannot_be_written_is_refused_before_anything_is_touched(path):
         with pytest.raises(InputError, match=r"cannot be named.* Hint: "):
             archive.write(path, "kind", {}, {name: np.zeros(1)})
     with pytest.raises(InputError, match=r"a file holds .* Hint: "):
-        archive.write(path, "kind", {}, {"x": np.broadcast_to(np.zeros(1), (archive.LIMIT // 8,))})
+        archive.write(
+            path,
+            "kind",
+            {},
+            {"x": np.broadcast_to(np.zeros(1), (archive.MAX_UNPACKED_BYTES // 8,))},
+        )
     with pytest.raises(InputError, match=r"in 5000 arrays; .* Hint: "):
         archive.write(path, "kind", {}, {f"x{i}": np.zeros(1) for i in range(5000)})
     assert path.read_text() == "before"

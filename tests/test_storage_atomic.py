@@ -76,7 +76,7 @@ def test_what_killed_writers_left_is_swept_away_after_an_hour(path):
     old, fresh, other = (path.with_name(n) for n in (".deciban-0.tmp", ".deciban-1.tmp", "x.tmp"))
     for stray in (old, fresh, other):
         stray.write_text("half")
-    hours_ago = time.time() - 2 * atomic.ABANDONED
+    hours_ago = time.time() - 2 * atomic.ABANDONED_SECONDS
     os.utime(old, (hours_ago, hours_ago))
     os.utime(other, (hours_ago, hours_ago))
     archive.write(path, "kind", {}, NEW)
@@ -140,7 +140,7 @@ def test_a_folder_that_cannot_be_synced_says_that_the_file_is_there(path, monkey
     def fail(folder):
         raise OSError(errno.EIO, "trouble")
 
-    monkeypatch.setattr(atomic, "_to_disk", fail)
+    monkeypatch.setattr(atomic, "_sync_folder", fail)
     with pytest.raises(ModelWriteError, match="is written, but might not survive a power cut"):
         archive.write(path, "kind", {}, NEW)
     assert only(path) == "new"

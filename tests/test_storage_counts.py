@@ -117,13 +117,13 @@ def test_counts_come_back_as_they_were(family, data):
 @given(st.data())
 def test_many_labels_go_into_arrays(family, data):
     counts = data.draw(tables(family))
-    few = vocabulary.FEW
+    few = vocabulary.MAX_LABELS_IN_DOCUMENT
     try:
-        vocabulary.FEW = 0
+        vocabulary.MAX_LABELS_IN_DOCUMENT = 0
         identical(through_json(counts), counts)
         assert "labels.ends" in counts_to(counts)[1] or not len(counts.classes)
     finally:
-        vocabulary.FEW = few
+        vocabulary.MAX_LABELS_IN_DOCUMENT = few
 
 
 def test_equal_sums_give_equal_bytes():
@@ -199,7 +199,7 @@ KIND_OF_LABELS = {
 @pytest.mark.parametrize("few", [0, 64])
 @pytest.mark.parametrize("case", KIND_OF_LABELS)
 def test_labels_come_back_with_their_types(case, few, monkeypatch):
-    monkeypatch.setattr(vocabulary, "FEW", few)
+    monkeypatch.setattr(vocabulary, "MAX_LABELS_IN_DOCUMENT", few)
     labels, writer = KIND_OF_LABELS[case], Writer()
     entry, second = writer.put(labels), writer.put(labels)
     entry, second = document.loads(document.dumps({"x": [entry, second]}))["x"]
@@ -241,7 +241,7 @@ class Colour(enum.IntEnum):
     ids=str,
 )
 def test_a_label_that_cannot_be_stored_is_named(label, few, monkeypatch):
-    monkeypatch.setattr(vocabulary, "FEW", few)
+    monkeypatch.setattr(vocabulary, "MAX_LABELS_IN_DOCUMENT", few)
     named = "NaN" if label != label else type(label[-1] if label == ("a", object) else label)
     with pytest.raises(InputError, match=rf"(?s){getattr(named, '__name__', named)}.* Hint: "):
         Writer().put(objects(["x", label]))
@@ -502,7 +502,7 @@ def test_documents_are_readable():
     with pytest.raises(InputError, match=r"cannot be saved.* Hint: "):
         document.dumps({"x": float("nan")})
     with pytest.raises(InputError, match=r"too long.* Hint: "):
-        document.dumps({"x": "a" * document.LONGEST})
+        document.dumps({"x": "a" * document.MAX_JSON_BYTES})
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from deciban import BayesClassifier, NaiveBayes, load
 from deciban.errors import ModelFileError, ParameterError
 from deciban.kernels.texts import taken, until
 from deciban.sources.columns import Listed
-from deciban.text import Tokenizer, packed
+from deciban.text import Tokenizer, pack
 
 WORDS = ["good", "bad", "film", "plot", "fine", "dull", "nice", "slow"]
 SAID = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
@@ -232,7 +232,7 @@ def test_bad_limits(limits):
 @given(st.lists(st.none() | st.text(max_size=5), max_size=12), st.data())
 def test_listed_texts_are_packed_texts(texts, data):
     column = Listed(texts)
-    same = packed(texts)
+    same = pack(texts)
     assert len(column) == len(same)
     assert column.tolist() == same.tolist()
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=9)) if texts else []
@@ -243,7 +243,7 @@ def test_listed_texts_are_packed_texts(texts, data):
 
 
 def test_rows_that_are_not_there():
-    column = packed(["a", "b"])
+    column = pack(["a", "b"])
     for row in (-1, 2):
         with pytest.raises(IndexError):
             taken(column.offsets, column.data, np.array([row]))

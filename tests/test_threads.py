@@ -31,8 +31,8 @@ def test_results_do_not_depend_on_threads_or_chunks(model, weight, n_threads, ch
     monkeypatch.setenv("DECIBAN_THREADS", "1")
     counts, proba = results(model, weight)
     monkeypatch.setenv("DECIBAN_THREADS", n_threads)
-    monkeypatch.setattr(threads, "COUNT_CHUNK", chunk)
-    monkeypatch.setattr(threads, "SCORE_CHUNK", chunk)
+    monkeypatch.setattr(threads, "COUNT_CHUNK_VALUES", chunk)
+    monkeypatch.setattr(threads, "SCORE_CHUNK_VALUES", chunk)
     found, again = results(model, weight)
     assert found == counts
     np.testing.assert_allclose(again, proba, rtol=1e-12)

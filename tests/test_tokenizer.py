@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer as Theirs
 
 from deciban.errors import InputError, ParameterError, ShapeError
 from deciban.sources.columns import Strings
-from deciban.text import Buckets, Tokenizer, Vocabulary, packed
+from deciban.text import Buckets, Tokenizer, Vocabulary, pack
 
 #: Letters that fold in odd ways, scripts of all kinds, marks, digits, spaces.
 ODD = "aAbZ_09 .\t\n\0\u0301\u200dİıΣσςßẞÀéŔÅKℌ℡ǅ٣५한글𐐀𝒜我爱ひらカーไทยที่ខ្មែရမ်"
@@ -135,7 +135,7 @@ def test_signs_are_those_that_unicode_says(text):
 def test_encoding_and_counting_agree(column, rule, binary):
     y = np.arange(len(column)) % 3
     words = Vocabulary()
-    strings = packed(column)
+    strings = pack(column)
     pointers, codes, counts = rule.encode(strings, words, binary=binary)
     wanted = [Counter(rule.tokens(text)) if text is not None else {} for text in column]
     names, table = words.tokens(), np.zeros((3, len(words)), dtype=int)
@@ -156,14 +156,14 @@ def test_encoding_and_counting_agree(column, rule, binary):
 
 def test_unknown_tokens_are_left_out_and_do_not_grow():
     words = Vocabulary(["ham"])
-    parts = Tokenizer().encode(packed(["spam ham spam", "eggs"]), words, grow=False)
+    parts = Tokenizer().encode(pack(["spam ham spam", "eggs"]), words, grow=False)
     assert [part.tolist() for part in parts] == [[0, 1, 1], [0], [1]]
     assert words.tokens() == ["ham"]
 
 
 @given(st.lists(texts), rules)
 def test_buckets_hold_all_tokens(column, rule):
-    strings, y = packed(column), np.zeros(len(column), dtype=int)
+    strings, y = pack(column), np.zeros(len(column), dtype=int)
     words = Vocabulary()
     exact = rule.count(strings, words, y, 1).tokens
     hashed = rule.count(strings, Buckets(1 << 10), y, 1).tokens
@@ -173,7 +173,7 @@ def test_buckets_hold_all_tokens(column, rule):
 
 
 def test_buckets_are_the_same_in_every_process():
-    _, codes, _ = Tokenizer().encode(packed(["spam ham"]), Buckets(1 << 20))
+    _, codes, _ = Tokenizer().encode(pack(["spam ham"]), Buckets(1 << 20))
     assert codes.tolist() == [231718, 724158]
 
 
@@ -193,7 +193,7 @@ def test_bytes_that_are_not_utf8_are_no_words(data):
 def test_a_huge_document(unit, rule):
     times = 2_000_000 // len(unit.encode())
     words = Vocabulary()
-    pointers, codes, counts = rule.encode(packed([unit * times]), words)
+    pointers, codes, counts = rule.encode(pack([unit * times]), words)
     assert pointers[1] == len(codes) == len(words)
     if unit == "spam Ham " and rule.ngrams == (1, 1):
         assert dict(zip(words.tokens(), counts.tolist(), strict=True)) == {
@@ -253,7 +253,7 @@ def test_bad_settings(settings):
 
 
 def test_bad_input():
-    column = packed(["a", "b"])
+    column = pack(["a", "b"])
     with pytest.raises(ShapeError):
         Tokenizer().count(column, Vocabulary(), np.zeros(3, int), 1)
     with pytest.raises(ShapeError):

@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import CountVectorizer as Theirs
 from deciban.errors import InputError, MissingValueError
 from deciban.kernels import texts as kernel
 from deciban.kernels.texts import utf8
-from deciban.text import Buckets, CountVectorizer, Tokenizer, Vocabulary, packed, parts
+from deciban.text import Buckets, CountVectorizer, Tokenizer, Vocabulary, pack, parallel
 
 TEXTS = ["Spam, spam and EGGS", "", "the naïve café", "ΑΣ ham_2 İx 12 我爱 a", "eggs and ham and"]
 
@@ -136,32 +136,32 @@ rows = st.lists(st.none() | st.text("ab 我", max_size=12), max_size=12)
 
 @given(rows, st.sampled_from([1, 5, 1000]), st.booleans(), st.integers(1, 3))
 def test_parts_are_as_the_whole(column, size, binary, high):
-    rule, strings = Tokenizer(ngrams=(1, high), one_letter=True), packed(column)
+    rule, strings = Tokenizer(ngrams=(1, high), one_letter=True), pack(column)
     y, weight = np.arange(len(column)) % 3, np.arange(len(column)) / 4
     for make in (Vocabulary, lambda: Vocabulary(["b", "zz"]), lambda: Buckets(64)):
         whole, cut = make(), make()
         wanted = rule.encode(strings, whole, binary=binary)
-        got = parts.encode(rule, strings, cut, binary=binary, size=size)
+        got = parallel.encode(rule, strings, cut, binary=binary, size=size)
         assert [a.tolist() for a in got] == [a.tolist() for a in wanted]
         assert isinstance(cut, Buckets) or cut.tokens() == whole.tokens()
         for w in (None, weight):
             options = {"binary": binary, "documents": True}
             wanted = rule.count(strings, make(), y, 3, w, **options)
-            got = parts.count(rule, strings, make(), y, 3, w, size=size, **options)
+            got = parallel.count(rule, strings, make(), y, 3, w, size=size, **options)
             assert all(np.array_equal(a, b) for a, b in zip(got, wanted, strict=True))
             assert got.tokens.dtype == wanted.tokens.dtype
-        known = parts.encode(rule, strings, cut, grow=False, size=size)
-        assert known.codes.tolist() == parts.encode(rule, strings, cut, size=size).codes.tolist()
+        known = parallel.encode(rule, strings, cut, grow=False, size=size)
+        assert known.codes.tolist() == parallel.encode(rule, strings, cut, size=size).codes.tolist()
 
 
 @given(rows)
 def test_rows_are_arranged(column):
-    rule, strings, words = Tokenizer(ngrams=(1, 3), one_letter=True), packed(column), Vocabulary()
+    rule, strings, words = Tokenizer(ngrams=(1, 3), one_letter=True), pack(column), Vocabulary()
     rows = rule.encode(strings, words)
     ranks = np.random.default_rng(0).permutation(len(words)).astype(np.int32)
     for times in (1, 1 + len(words)):  # few rows are sorted in another way
-        many = parts._stacked([rows] * times)
-        pointers, codes, counts = parts.arranged(many, ranks)
+        many = parallel._stack([rows] * times)
+        pointers, codes, counts = parallel.reorder(many, ranks)
         for i in range(len(pointers) - 1):
             part = slice(pointers[i], pointers[i + 1])
             wanted = sorted(zip(ranks[many.codes[part]], many.counts[part], strict=True))
@@ -183,4 +183,4 @@ def test_example_runs():
 
 def test_packing_refuses_other_things():
     with pytest.raises(InputError, match="row 1 is not text, got 3"):
-        packed(["a", 3])
+        pack(["a", 3])

@@ -1,6 +1,6 @@
 """Imbalanced classes: fewer rows, more rows or weights, and probabilities put right again.
 
-Resampling changes what a model is told about how common the classes are, so its
+Resampling changes how common the classes are in what a model learns from, so its
 probabilities are about a table that does not exist. Everything here says what was dropped
 or repeated, and has ``correct``, which turns such probabilities into those of the whole table.
 
@@ -44,23 +44,24 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
+RowCounts = NDArray[np.int64]
 Rows = NDArray[np.intp]
 
 
-class _Corrected:
-    """What resampling and weighting have in common: the rates before and after."""
+class _Rebalanced:
+    """The shares of the classes before and after resampling or weighting."""
 
     classes: Labels
-    count: NDArray[np.int64]
+    count: RowCounts
 
     @property
     def old(self) -> FloatArray:
-        """The share of every class among all rows."""
+        """The share of every class among all rows of the table."""
         return np.asarray(self.count / self.count.sum())
 
     @property
     def new(self) -> FloatArray:
-        """The share of every class as a model is told."""
+        """The share of every class that a model of the result learns."""
         raise NotImplementedError
 
     def correct(self, proba: ArrayLike) -> FloatArray:
@@ -73,7 +74,7 @@ class _Corrected:
 
 
 @dataclass(frozen=True, eq=False)
-class Resampled(_Corrected):
+class Resampled(_Rebalanced):
     """Rows that were chosen, and what was dropped or repeated, class by class.
 
     ``rows`` are positions in the table that was given, ``X`` and ``y`` its rows, ``weight``
@@ -81,16 +82,16 @@ class Resampled(_Corrected):
     """
 
     X: Any
-    y: NDArray[Any]
+    y: Labels
     rows: Rows
     weight: FloatArray
     classes: Labels
-    count: NDArray[np.int64]
-    kept: NDArray[np.int64]
-    repeated: NDArray[np.int64]
+    count: RowCounts
+    kept: RowCounts
+    repeated: RowCounts
 
     @property
-    def dropped(self) -> NDArray[np.int64]:
+    def dropped(self) -> RowCounts:
         """How many rows of every class are not there any more."""
         return self.count - (self.kept - self.repeated)
 
@@ -107,12 +108,12 @@ class Resampled(_Corrected):
 
 
 @dataclass(frozen=True, eq=False)
-class Weighted(_Corrected):
+class Weighted(_Rebalanced):
     """A weight for every class, and for every row its class's: ``sample_weight=result.weight``."""
 
     weight: FloatArray
     classes: Labels
-    count: NDArray[np.int64]
+    count: RowCounts
     each: FloatArray
 
     @property
@@ -136,7 +137,7 @@ class Weighted(_Corrected):
         return _table(("class", "rows", "each", "weight"), body)
 
 
-def undersample(X: Any, y: Any, ratio: float = 1.0, seed: int = 0) -> Resampled:
+def undersample(X: Any, y: ArrayLike, ratio: float = 1.0, seed: int = 0) -> Resampled:
     """Drop rows of the larger classes, until none has more than ``1 / ratio`` times the smallest.
 
     The rows keep their order. ``weight`` lets the rows that stay stand for those that
@@ -146,17 +147,18 @@ def undersample(X: Any, y: Any, ratio: float = 1.0, seed: int = 0) -> Resampled:
     >>> kept.y.tolist(), kept.dropped.tolist(), kept.weight.tolist()
     ([0, 0, 1], [1, 0], [1.5, 1.5, 1.0])
     """
-    found, count = _labelled(y)
+    labelled, count = _class_counts(y)
     most = np.floor(count.min() / _ratio(ratio) + 1e-9).astype(np.int64)
-    wanted = np.minimum(count, most)
+    target = np.minimum(count, most)
     rng = _generator(seed)
     rows = [
-        rng.permutation(np.flatnonzero(found.codes == c))[:n] for c, n in enumerate(wanted.tolist())
+        rng.permutation(np.flatnonzero(labelled.codes == c))[:n]
+        for c, n in enumerate(target.tolist())
     ]
-    return _resampled(X, y, found, np.sort(np.concatenate(rows)), wanted)
+    return _resample(X, labelled, np.sort(np.concatenate(rows)), count, target)
 
 
-def oversample(X: Any, y: Any, ratio: float = 1.0, seed: int = 0) -> Resampled:
+def oversample(X: Any, y: ArrayLike, ratio: float = 1.0, seed: int = 0) -> Resampled:
     """Repeat rows of the smaller classes, until each has ``ratio`` times the rows of the largest.
 
     Every row stays; those that are repeated follow at the end. A class is repeated as a
@@ -166,18 +168,18 @@ def oversample(X: Any, y: Any, ratio: float = 1.0, seed: int = 0) -> Resampled:
     >>> more.y.tolist(), more.repeated.tolist()
     ([0, 0, 0, 1, 1, 1], [0, 2])
     """
-    found, count = _labelled(y)
-    wanted = np.maximum(count, np.ceil(count.max() * _ratio(ratio) - 1e-9).astype(np.int64))
+    labelled, count = _class_counts(y)
+    target = np.maximum(count, np.ceil(count.max() * _ratio(ratio) - 1e-9).astype(np.int64))
     rng = _generator(seed)
-    rows = [np.arange(len(found.codes))]
-    for c, n in enumerate((wanted - count).tolist()):
-        own = np.flatnonzero(found.codes == c)
+    rows = [np.arange(len(labelled.codes))]
+    for c, n in enumerate((target - count).tolist()):
+        own = np.flatnonzero(labelled.codes == c)
         whole, rest = divmod(n, len(own))
         rows += [np.tile(own, whole), rng.permutation(own)[:rest]]
-    return _resampled(X, y, found, np.concatenate(rows), wanted)
+    return _resample(X, labelled, np.concatenate(rows), count, target)
 
 
-def class_weights(y: Any, weights: Mapping[Any, float] | str = "balanced") -> Weighted:
+def class_weights(y: ArrayLike, weights: Mapping[Any, float] | str = "balanced") -> Weighted:
     """Weights that make all classes equally heavy, or those that are stated by class.
 
     ``"balanced"`` is ``rows / (classes * rows of the class)``: the whole weight stays.
@@ -185,7 +187,7 @@ def class_weights(y: Any, weights: Mapping[Any, float] | str = "balanced") -> We
     >>> class_weights(["a", "a", "b"], {"a": 1, "b": 5}).weight.tolist()
     [1.0, 1.0, 5.0]
     """
-    found, count = _labelled(y)
+    labelled, count = _class_counts(y)
     if isinstance(weights, str):
         if weights != "balanced":
             raise ParameterError(
@@ -194,12 +196,12 @@ def class_weights(y: Any, weights: Mapping[Any, float] | str = "balanced") -> We
             )
         each = count.sum() / (len(count) * count)
     else:
-        each = _stated(weights, found.classes)
-    return Weighted(each[found.codes], found.classes, count, each)
+        each = _stated(weights, labelled.classes)
+    return Weighted(each[labelled.codes], labelled.classes, count, each)
 
 
 def reweighted(model: Any, priors: Mapping[Any, float] | Sequence[float] | str = "uniform") -> Any:
-    """The same model, its rows weighted so that the classes are as common as ``priors`` says.
+    """The model with its rows weighted so that the classes are as common as ``priors`` says.
 
     Exact: the table's counts of every class are multiplied, as if every row had been counted
     with that weight. The whole weight stays. Given a :class:`~deciban.Counts`, it is that.
@@ -242,20 +244,21 @@ def _scaled(counts: Counts, priors: Mapping[Any, float] | Sequence[float] | str)
 # ---------------------------------------------------------------------- rows
 
 
-def _labelled(y: Any) -> tuple[encoding.Labelled, NDArray[np.int64]]:
-    found = encoding.class_codes(y)
-    return found, np.bincount(found.codes, minlength=len(found.classes)).astype(np.int64)
+def _class_counts(y: ArrayLike) -> tuple[encoding.Labelled, RowCounts]:
+    """The code of every row, and how many rows every class has."""
+    labelled = encoding.class_codes(y)
+    count = np.bincount(labelled.codes, minlength=len(labelled.classes))
+    return labelled, count.astype(np.int64)
 
 
-def _resampled(
-    X: Any, y: Any, found: encoding.Labelled, rows: Rows, kept: NDArray[np.int64]
+def _resample(
+    X: Any, labelled: encoding.Labelled, rows: Rows, count: RowCounts, target: RowCounts
 ) -> Resampled:
-    count = np.bincount(found.codes, minlength=len(found.classes)).astype(np.int64)
-    repeated = np.maximum(kept - count, 0)
-    own = found.codes[rows]
+    """Some rows of a table, of which every class now has its target instead of its count."""
+    codes, classes = labelled.codes[rows], labelled.classes
     return Resampled(
-        _taken(X, rows, len(found.codes)), found.classes[own], rows, (count / kept)[own],
-        found.classes, count, kept, repeated,
+        _taken(X, rows, len(labelled.codes)), classes[codes], rows, (count / target)[codes],
+        classes, count, kept=target, repeated=np.maximum(target - count, 0),
     )  # fmt: skip
 
 
@@ -286,10 +289,10 @@ def _stated(weights: Mapping[Any, float], classes: Labels) -> FloatArray:
     missing = [name for name in named if name not in weights]
     if missing:
         raise ParameterError(f"class {missing[0]!r} has no weight.", hint="name every class")
-    found = encoding.some_weights([weights[name] for name in named], len(named))
-    if found is None or not np.all(found > 0):
+    by_class = encoding.some_weights([weights[name] for name in named], len(named))
+    if by_class is None or not np.all(by_class > 0):
         raise ParameterError(f"weights must be > 0, got {dict(weights)!r}.", hint="1 is unchanged")
-    return found
+    return by_class
 
 
 def _ratio(ratio: float) -> float:

@@ -61,26 +61,26 @@ class Beta:
 
     def update(self, *, successes: float = 0.0, failures: float = 0.0) -> Self:
         """The posterior after these tosses; fractions of a toss are allowed."""
-        return type(self)(*self._both().update((successes, failures)).alpha)
+        return type(self)(*self._dirichlet().update((successes, failures)).alpha)
 
     @property
     def mean(self) -> float:
         """``a / (a+b)``."""
-        return float(self._both().mean[0])
+        return float(self._dirichlet().mean[0])
 
     @property
     def mode(self) -> float:
         """``(a-1) / (a+b-2)`` if a, b > 1, else as :attr:`Dirichlet.mode`; 1/2 if a = b = 1."""
-        return float(self._both().mode[0])
+        return float(self._dirichlet().mode[0])
 
     @property
     def variance(self) -> float:
         """``ab / ((a+b)**2 (a+b+1))``."""
-        return float(self._both().variance[0])
+        return float(self._dirichlet().variance[0])
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The equal-tailed credible interval: (1 - level) / 2 is left on either side."""
-        lo, hi = self._both().interval(level)[0].tolist()
+        lo, hi = self._dirichlet().interval(level)[0].tolist()
         return lo, hi
 
     def predictive(self) -> float:
@@ -89,13 +89,13 @@ class Beta:
 
     def log_predictive(self, *, successes: float = 0.0, failures: float = 0.0) -> float:
         """Log-probability of a sequence: ``log B(a + successes, b + failures) / B(a, b)``."""
-        return self._both().log_predictive((successes, failures))
+        return self._dirichlet().log_predictive((successes, failures))
 
     def sample(self, size: Size = None, rng: Rng = None) -> float | Floats:
         """Draws of p; rng is a numpy Generator or a seed."""
-        return self._both().sample(size, rng)[..., 0][()]
+        return self._dirichlet().sample(size, rng)[..., 0][()]
 
-    def _both(self) -> Dirichlet:
+    def _dirichlet(self) -> Dirichlet:
         return Dirichlet((self.a, self.b))
 
 
@@ -118,7 +118,7 @@ class Dirichlet:
 
     @classmethod
     def symmetric(cls, size: int, lam: float = 1.0) -> Self:
-        """The same weight for each category: 0 is maximum likelihood, 1 is Laplace."""
+        """One weight for all categories: 0 is maximum likelihood, 1 is Laplace."""
         if not isinstance(size, int | np.integer) or size < 1:
             raise ParameterError(f"size must be an int >= 1, got {size!r}.", hint="2 is a coin")
         return cls((_number("lam", lam, 0.0),) * size)
@@ -159,7 +159,7 @@ class Dirichlet:
         """Equal-tailed credible intervals: a row per category, each taken alone."""
         from scipy.special import betainccinv, betaincinv
 
-        tail, (a, b, _) = _tail(level), self._proper()
+        tail, (a, b, _) = _tail_mass(level), self._proper()
         sure = (a == 0.0) | (b == 0.0)
         a, b = np.where(sure, 1.0, a), np.where(sure, 1.0, b)
         ends = np.stack([betaincinv(a, b, tail), betainccinv(a, b, tail)], axis=1)
@@ -176,7 +176,7 @@ class Dirichlet:
 
     def sample(self, size: Size = None, rng: Rng = None) -> Floats:
         """Draws of p along the last axis; rng is a numpy Generator or a seed."""
-        draw, shape = _draw(rng, size)
+        draw, shape = _generator(rng, size)
         return draw.dirichlet(self._proper()[0], shape)
 
     def _counts(self, counts: ArrayLike) -> list[float]:
@@ -268,7 +268,7 @@ class NormalInverseGamma:
         """Equal-tailed credible intervals of mu (Student t) and of var (inverse gamma)."""
         from scipy.special import gammainccinv, gammaincinv
 
-        mu, tail = self._student(0.0).interval(level), _tail(level)
+        mu, tail = self._student(0.0).interval(level), _tail_mass(level)
         lo, hi = float(gammainccinv(self.a, tail)), float(gammaincinv(self.a, tail))
         return MuVar(mu, (self.b / max(lo, math.ulp(0.0)), self.b / max(hi, math.ulp(0.0))))
 
@@ -279,7 +279,7 @@ class NormalInverseGamma:
     def sample(self, size: Size = None, rng: Rng = None) -> MuVar[float | Floats]:
         """Draws of mu and var together; rng is a numpy Generator or a seed."""
         self._require()
-        draw, shape = _draw(rng, size)
+        draw, shape = _generator(rng, size)
         with np.errstate(divide="ignore", over="ignore"):  # a small a has draws beyond any float
             var = self.b / draw.standard_gamma(self.a, shape)
             return MuVar(self.loc + np.sqrt(var / self.kappa) * draw.standard_normal(shape), var)
@@ -336,12 +336,12 @@ class StudentT:
         """The central interval that holds this much of the probability."""
         from scipy.special import stdtrit
 
-        half = -float(stdtrit(self.df, _tail(level))) * self.scale
+        half = -float(stdtrit(self.df, _tail_mass(level))) * self.scale
         return self.loc - half, self.loc + half
 
     def sample(self, size: Size = None, rng: Rng = None) -> float | Floats:
         """Draws; rng is a numpy Generator or a seed."""
-        draw, shape = _draw(rng, size)
+        draw, shape = _generator(rng, size)
         return self.loc + self.scale * draw.standard_t(self.df, shape)
 
 
@@ -368,30 +368,30 @@ def _number(name: str, value: float, least: float = -math.inf) -> float:
 def _numbers(name: str, values: ArrayLike, least: float = -math.inf, ndim: int = -1) -> Floats:
     """The values as finite floats >= least; ndim 0 is one number, 1 a flat list, -1 any shape."""
     try:
-        found = np.asarray(values)
+        array = np.asarray(values)
     except ValueError:
-        found = np.asarray("rows of unequal length")
-    if found.dtype.kind not in "biuf" or ndim not in (-1, found.ndim):
+        array = np.asarray("rows of unequal length")
+    if array.dtype.kind not in "biuf" or ndim not in (-1, array.ndim):
         right = ("one number", "a flat list of numbers", "numbers")[ndim]
         error, hint = InputError, "check its type and its shape"
-    elif (bad := ~np.isfinite(found)).any():
+    elif (bad := ~np.isfinite(array)).any():
         error, right, hint = MissingValueError, "finite", "drop or fill missing values"
-        values = found[bad].item(0)
-    elif (bad := found < least).any():
+        values = array[bad].item(0)
+    elif (bad := array < least).any():
         error, right, hint = ParameterError, f">= {least:g}", f"{least:g} is no prior, no data"
-        values = found[bad].item(0)
+        values = array[bad].item(0)
     else:
-        return found.astype(np.float64)
+        return array.astype(np.float64)
     raise error(f"{name} must be {right}, got {reprlib.repr(values)}.", hint=hint)
 
 
-def _tail(level: float) -> float:
+def _tail_mass(level: float) -> float:
     if not 0.0 < (level := _number("level", level)) < 1.0:
         raise ParameterError(f"level must be between 0 and 1, got {level}.", hint="try 0.95")
     return (1.0 - level) / 2.0
 
 
-def _draw(rng: Rng, size: Size) -> tuple[np.random.Generator, tuple[int, ...]]:
+def _generator(rng: Rng, size: Size) -> tuple[np.random.Generator, tuple[int, ...]]:
     try:
         return np.random.default_rng(rng), np.broadcast_shapes(() if size is None else size)
     except (TypeError, ValueError) as error:

@@ -22,7 +22,7 @@ abstain : the cost of not answering, a number >= 0; ``None`` means always answer
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from difflib import get_close_matches
 from numbers import Real
 from reprlib import repr as short
@@ -32,6 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deciban.errors import MissingValueError, ParameterError, ShapeError
+from deciban.labels import Labels, Positions
 
 __all__ = [
     "decide",
@@ -45,19 +46,20 @@ __all__ = [
 ]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-Loss: TypeAlias = npt.ArrayLike | Mapping[tuple[Any, Any], float] | None
+PairCosts: TypeAlias = Mapping[tuple[Any, Any], float]
+Loss: TypeAlias = npt.ArrayLike | PairCosts | None
 Cost: TypeAlias = float | None
 Rates: TypeAlias = npt.ArrayLike | Mapping[Any, float]
 
 SUM_TOLERANCE = 1e-6  # how far from 1 probabilities may sum
 TIE_TOLERANCE = 1e-9  # a risk this close to the cost of abstaining, relatively, is equal to it
-LARGEST = 1e100  # the size of any number given; beyond it sums could overflow
+MAX_MAGNITUDE = 1e100  # of any number given; beyond it sums could overflow
 
 
 # Loss, risk and answers
 
 
-def loss_matrix(loss: Loss, classes: Iterable[Any]) -> FloatArray:
+def loss_matrix(loss: Loss, classes: Iterable[Hashable]) -> FloatArray:
     """The loss as a (K, K) matrix: rows are answers, columns are truths.
 
     A mapping ``{(answer, truth): cost}`` names the exceptions to 0/1 loss: a pair it
@@ -67,8 +69,7 @@ def loss_matrix(loss: Loss, classes: Iterable[Any]) -> FloatArray:
     [[0.0, 1.0], [5.0, 0.0]]
     """
     labels = _labels(classes)
-    if loss is None:
-        loss = {}
+    loss = {} if loss is None else loss
     matrix = _named_costs(loss, labels) if isinstance(loss, Mapping) else _numbers(loss, "loss")
     if matrix.shape == 2 * labels.shape:
         return matrix.copy()
@@ -87,8 +88,8 @@ def risk(posterior: npt.ArrayLike, loss: Loss = None) -> FloatArray:
 
 
 def decide(
-    posterior: npt.ArrayLike, classes: Iterable[Any], loss: Loss = None, abstain: Cost = None
-) -> npt.NDArray[Any]:
+    posterior: npt.ArrayLike, classes: Iterable[Hashable], loss: Loss = None, abstain: Cost = None
+) -> Labels:
     """The answer of least risk for every row; of equals, the first in class order.
 
     With `abstain`, a row whose least risk is greater than that cost gets None, and the
@@ -100,13 +101,13 @@ def decide(
     [None, 'ham']
     """
     p, labels = _posterior(posterior), _labels(classes)
-    _same_count(p, labels)
+    _check_columns(p, labels)
     matrix = _matrix_or_none(loss, labels)
-    answers: npt.NDArray[Any] = labels[_best(p, matrix)]
+    answers: Labels = labels[_least_risk(p, matrix)]
     if abstain is None:
         return answers
     answers = answers.astype(object)
-    answers[_risk(p, matrix).min(axis=1) > _abstain(abstain) * (1 + TIE_TOLERANCE)] = None
+    answers[_risk(p, matrix).min(axis=1) > _abstention_cost(abstain) * (1 + TIE_TOLERANCE)] = None
     return answers
 
 
@@ -117,13 +118,13 @@ def expected_risk(posterior: npt.ArrayLike, loss: Loss = None, abstain: Cost = N
     0.125
     """
     least = risk(posterior, loss).min(axis=1)
-    return _mean(least if abstain is None else np.minimum(least, _abstain(abstain)))
+    return _mean(least if abstain is None else np.minimum(least, _abstention_cost(abstain)))
 
 
 def overall_risk(
-    answers: Iterable[Any],
-    truth: Iterable[Any],
-    classes: Iterable[Any],
+    answers: Iterable[Hashable],
+    truth: Iterable[Hashable],
+    classes: Iterable[Hashable],
     loss: Loss = None,
     abstain: Cost = None,
     weights: npt.ArrayLike | None = None,
@@ -135,15 +136,15 @@ def overall_risk(
     """
     labels = _labels(classes)
     index = _index(labels)
-    told = _codes(answers, index if abstain is None else index | {None: -1}, "answers")
+    answered = _codes(answers, index if abstain is None else index | {None: -1}, "answers")
     true = _codes(truth, index, "truth")
-    if told.shape != true.shape:
-        message = f"answers has {len(told)} rows, truth has {len(true)}."
+    if answered.shape != true.shape:
+        message = f"answers has {len(answered)} rows, truth has {len(true)}."
         raise ShapeError(message, hint="give one truth per row")
     matrix = _matrix_or_none(loss, labels)
-    costs = (told != true).astype(np.float64) if matrix is None else matrix[told, true]
+    costs = (answered != true).astype(np.float64) if matrix is None else matrix[answered, true]
     if abstain is not None:
-        costs[told < 0] = _abstain(abstain)
+        costs[answered < 0] = _abstention_cost(abstain)
     return _mean(costs, weights)
 
 
@@ -167,7 +168,7 @@ def threshold(loss: Loss) -> float:
 
 
 def rebase(
-    posterior: npt.ArrayLike, old: Rates, new: Rates, classes: Iterable[Any] | None = None
+    posterior: npt.ArrayLike, old: Rates, new: Rates, classes: Iterable[Hashable] | None = None
 ) -> FloatArray:
     """The posterior under class rates `new`, from the posterior under class rates `old`.
 
@@ -181,7 +182,7 @@ def rebase(
 
 
 def rebase_log(
-    log_posterior: npt.ArrayLike, old: Rates, new: Rates, classes: Iterable[Any] | None = None
+    log_posterior: npt.ArrayLike, old: Rates, new: Rates, classes: Iterable[Hashable] | None = None
 ) -> FloatArray:
     """:func:`rebase` on natural logarithms: nothing underflows.
 
@@ -190,9 +191,9 @@ def rebase_log(
     >>> rebase_log([[-2000.0, -2000.0]], [0.5, 0.5], [1.0, 0.0]).tolist()
     [[0.0, -inf]]
     """
-    logs = _table(log_posterior, "log_posterior", allow=-np.inf)
+    logs = _check_table(log_posterior, "log_posterior", allow=-np.inf)
     labels = _labels(range(logs.shape[1]) if classes is None else classes)
-    _same_count(logs, labels)
+    _check_columns(logs, labels)
     before, after = _rates(old, "old", labels), _rates(new, "new", labels)
     wrong = np.argwhere((logs > -np.inf) & (before == 0))
     if wrong.size:
@@ -219,8 +220,8 @@ def _risk(p: FloatArray, matrix: FloatArray | None) -> FloatArray:
     return out
 
 
-def _best(p: FloatArray, matrix: FloatArray | None) -> npt.NDArray[np.intp]:
-    """Least risk, found as the greatest saving over the worst answer to each truth.
+def _least_risk(p: FloatArray, matrix: FloatArray | None) -> npt.NDArray[np.intp]:
+    """The answer of least risk: the greatest saving over the worst answer to each truth.
 
     Adding a constant to a column changes no decision, and savings of 0/1 loss are the
     identity matrix: argmax of the posterior is then exact, ties included.
@@ -235,10 +236,11 @@ def _log(p: FloatArray) -> FloatArray:
 
 
 def _normalise(logs: FloatArray) -> FloatArray:
+    """Rows of logarithms shifted so that their exponentials sum to 1."""
     top = logs.max(axis=1, keepdims=True)
-    lost = np.flatnonzero(top == -np.inf)
-    if lost.size:
-        message = f"row {lost[0]} has no class left: each has posterior 0 or new rate 0."
+    impossible = np.flatnonzero(top == -np.inf)
+    if impossible.size:
+        message = f"row {impossible[0]} has no class left: each has posterior 0 or new rate 0."
         raise ParameterError(message, hint="give a small rate instead of 0")
     logs = logs - top
     return np.asarray(logs - np.log(np.exp(logs).sum(axis=1, keepdims=True)))
@@ -260,15 +262,16 @@ def _numbers(values: object, name: str, allow: float = 0.0) -> FloatArray:
     except (TypeError, ValueError, OverflowError):
         message = f"{name} must be numbers, got {short(values)}."
         raise ParameterError(message, hint="convert to float first") from None
-    wrong = np.argwhere(~((array >= -LARGEST) & (array <= LARGEST) | (array == allow)))
+    wrong = np.argwhere(~((array >= -MAX_MAGNITUDE) & (array <= MAX_MAGNITUDE) | (array == allow)))
     if len(wrong):
         value, place = array[tuple(wrong[0])], wrong[0].tolist()
-        message = f"{name} must be finite and at most {LARGEST} in size, got {value} at {place}."
+        size = f"finite and at most {MAX_MAGNITUDE} in size"
+        message = f"{name} must be {size}, got {value} at {place}."
         raise MissingValueError(message, hint="fill in what is missing; for infinite cost, 1e6")
     return array
 
 
-def _table(values: object, name: str, allow: float = 0.0) -> FloatArray:
+def _check_table(values: object, name: str, allow: float = 0.0) -> FloatArray:
     array = _numbers(values, name, allow)
     if array.ndim != 2 or array.shape[1] == 0:
         message = f"{name} must be (rows, classes), got shape {array.shape}."
@@ -277,7 +280,7 @@ def _table(values: object, name: str, allow: float = 0.0) -> FloatArray:
 
 
 def _posterior(values: object) -> FloatArray:
-    p = _table(values, "posterior")
+    p = _check_table(values, "posterior")
     wrong = np.flatnonzero(~_is_distribution(p))
     if wrong.size:
         row = wrong[0]
@@ -291,7 +294,7 @@ def _is_distribution(p: FloatArray) -> npt.NDArray[np.bool_]:
     return np.asarray(near & (p.min(axis=-1) >= 0))
 
 
-def _rates(rates: Rates, name: str, labels: npt.NDArray[Any]) -> FloatArray:
+def _rates(rates: Rates, name: str, labels: Labels) -> FloatArray:
     if isinstance(rates, Mapping):
         index = _index(labels)
         if len(_codes(rates, index, name)) < len(index):
@@ -308,10 +311,10 @@ def _rates(rates: Rates, name: str, labels: npt.NDArray[Any]) -> FloatArray:
     return array
 
 
-def _abstain(cost: float) -> float:
-    if isinstance(cost, Real) and not isinstance(cost, bool) and 0 <= cost <= LARGEST:
+def _abstention_cost(cost: float) -> float:
+    if isinstance(cost, Real) and not isinstance(cost, bool) and 0 <= cost <= MAX_MAGNITUDE:
         return float(cost)
-    message = f"abstain must be a number from 0 to {LARGEST}, got {cost!r}."
+    message = f"abstain must be a number from 0 to {MAX_MAGNITUDE}, got {cost!r}."
     raise ParameterError(message, hint="it is the cost of not answering; None is always answer")
 
 
@@ -328,7 +331,7 @@ def _mean(costs: FloatArray, weights: npt.ArrayLike | None = None) -> float:
     return float(costs @ w / w.sum())
 
 
-def _same_count(table: FloatArray, labels: npt.NDArray[Any]) -> None:
+def _check_columns(table: FloatArray, labels: Labels) -> None:
     if table.shape[1] != len(labels):
         message = f"the posterior has {table.shape[1]} columns, there are {len(labels)} classes."
         raise ShapeError(message, hint="give one class per column, in the same order")
@@ -337,7 +340,7 @@ def _same_count(table: FloatArray, labels: npt.NDArray[Any]) -> None:
 # Labels
 
 
-def _flat(values: Iterable[Any], name: str) -> list[Any]:
+def _flat(values: Iterable[Hashable], name: str) -> list[Hashable]:
     try:
         flat = values.tolist() if isinstance(values, np.ndarray) else list(values)
         if isinstance(values, (str, bytes, set, frozenset)) or not isinstance(flat, list):
@@ -349,7 +352,7 @@ def _flat(values: Iterable[Any], name: str) -> list[Any]:
     return flat
 
 
-def _labels(classes: Iterable[Any]) -> npt.NDArray[Any]:
+def _labels(classes: Iterable[Hashable]) -> Labels:
     """Classes as an array; a list of mixed types stays as it is, never cast to strings."""
     values = _flat(classes, "classes")
     if not values or None in values or len(set(values)) < len(values):
@@ -361,11 +364,11 @@ def _labels(classes: Iterable[Any]) -> npt.NDArray[Any]:
     return np.asarray(values) if alike else np.fromiter(values, dtype=object)
 
 
-def _index(labels: npt.NDArray[Any]) -> dict[Any, int]:
+def _index(labels: Labels) -> dict[Hashable, int]:
     return {label: i for i, label in enumerate(labels.tolist())}
 
 
-def _codes(values: Iterable[Any], index: Mapping[Any, int], name: str) -> npt.NDArray[np.intp]:
+def _codes(values: Iterable[Hashable], index: Mapping[Hashable, int], name: str) -> Positions:
     """The number of each label: one dictionary look-up per row, in C."""
     try:
         return np.fromiter(map(index.__getitem__, _flat(values, name)), dtype=np.intp)
@@ -380,11 +383,11 @@ def _codes(values: Iterable[Any], index: Mapping[Any, int], name: str) -> npt.ND
     raise ParameterError(f"{name} has {label!r}, which is not one of the classes.", hint=hint)
 
 
-def _matrix_or_none(loss: Loss, classes: Iterable[Any]) -> FloatArray | None:
+def _matrix_or_none(loss: Loss, classes: Iterable[Hashable]) -> FloatArray | None:
     return None if loss is None else loss_matrix(loss, classes)
 
 
-def _named_costs(pairs: Mapping[Any, float], labels: npt.NDArray[Any]) -> FloatArray:
+def _named_costs(pairs: PairCosts, labels: Labels) -> FloatArray:
     odd = [key for key in pairs if not (isinstance(key, tuple) and len(key) == 2)]
     if odd:
         message = f"a key of loss must be a pair (answer, truth), got {odd[0]!r}."

@@ -149,7 +149,7 @@ def vector(values: Any) -> NDArray[Any]:
     array([1, 'a'], dtype=object)
     """
     if isinstance(values, list | tuple) and len({type(value) for value in values}) > 1:
-        return labels.objects(values)
+        return labels.object_array(values)
     array = np.asarray(values)
     if array.ndim != 1:
         raise ShapeError(
@@ -235,7 +235,7 @@ def block(family: str, names: Sequence[Any], columns: Sequence[Any]) -> tuple[Ce
         matrix = np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
         if family == "histogram":
             return Grid.of(list(matrix.T), list(names)), matrix
-        return Cells(labels.narrowed(list(names))), matrix
+        return Cells(labels.label_array(list(names))), matrix
     values, codes = zip(*(labels.factorise(vector(column)) for column in columns), strict=True)
     matrix = np.column_stack([code.astype(np.int64) for code in codes])
     return Cells.of_values(names, cast("Sequence[Labels]", values)), matrix

@@ -18,16 +18,16 @@ from deciban.errors import UnhashableError
 Labels = NDArray[Any]
 Positions = NDArray[np.intp]
 
-#: Integer labels that span no more than this many times their number are looked up in a table.
-_SPREAD = 8
+#: Integer labels whose range is at most this many times their number are looked up in a table.
+_MAX_RANGE_PER_LABEL = 8
 #: Longer strings are kept as objects: one would widen the whole array.
-_LONGEST = 64
+_MAX_STRING_LENGTH = 64
 
 
-def objects(values: Iterable[Hashable]) -> Labels:
-    """One-dimensional object array; tuples stay whole.
+def object_array(values: Iterable[Hashable]) -> Labels:
+    """A one-dimensional array of objects; tuples stay whole.
 
-    >>> objects([("a", 1), "b"])
+    >>> object_array([("a", 1), "b"])
     array([('a', 1), 'b'], dtype=object)
     """
     items = list(values)
@@ -36,10 +36,10 @@ def objects(values: Iterable[Hashable]) -> Labels:
     return out
 
 
-def ordered(values: Iterable[Hashable]) -> Labels:
+def sort(values: Iterable[Hashable]) -> Labels:
     """Labels in their natural order, or by type and text where they cannot be compared.
 
-    >>> ordered(["b", 3, "a", 1])
+    >>> sort(["b", 3, "a", 1])
     array([1, 3, 'a', 'b'], dtype=object)
     """
     items: list[Any] = list(values)
@@ -47,27 +47,39 @@ def ordered(values: Iterable[Hashable]) -> Labels:
         items.sort()
     except TypeError:
         items.sort(key=lambda item: (type(item).__name__, str(item)))
-    return narrowed(items)
+    return label_array(items)
 
 
-def narrowed(items: Sequence[Hashable]) -> Labels:
+def label_array(items: Sequence[Hashable]) -> Labels:
     """The labels as an array of numbers or strings, where all are of one kind that holds them.
 
-    numpy drops the NULs at the end of a string and pads every string to the
-    longest, and makes floats of integers that no 64 bits hold: then they stay objects.
+    Integers that no 64 bits hold, of which numpy makes floats, and strings that an array
+    would not hold well stay objects.
 
-    >>> narrowed([2, 3]), narrowed([2, "a"])
+    >>> label_array([2, 3]), label_array([2, "a"])
     (array([2, 3]), array([2, 'a'], dtype=object))
     """
     kinds = {type(item) for item in items}
     if kinds == {str}:
         texts = cast("Sequence[str]", items)
-        plain = max(map(len, texts)) <= _LONGEST and not any(t.endswith("\0") for t in texts)
-        return np.array(texts) if plain else objects(texts)
+        return np.array(texts) if is_compact(texts) else object_array(texts)
     if kinds in ({int}, {float}, {bool}):
         array = np.array(items)
-        return objects(items) if kinds == {int} and array.dtype.kind == "f" else array
-    return objects(items)
+        return object_array(items) if kinds == {int} and array.dtype.kind == "f" else array
+    return object_array(items)
+
+
+def is_compact(texts: Sequence[str] | Sequence[bytes]) -> bool:
+    r"""Whether an array of numpy holds these strings, and is not much larger than they.
+
+    It drops the NULs at the end of a string, and pads every string to the longest.
+
+    >>> is_compact(["a", "bc"]), is_compact([b"a", b"bc" * 100]), is_compact(["a\0"])
+    (True, False, False)
+    """
+    nul: str | bytes = "\0" if texts and isinstance(texts[0], str) else b"\0"
+    short = max(map(len, texts), default=0) <= _MAX_STRING_LENGTH
+    return short and not any(text[-1:] == nul for text in texts)
 
 
 def factorise(values: NDArray[Any]) -> tuple[Labels, Positions]:
@@ -82,14 +94,14 @@ def factorise(values: NDArray[Any]) -> tuple[Labels, Positions]:
     """
     if values.dtype.kind in "iu" and values.size:
         low, high = int(values.min()), int(values.max())
-        if high - low < _SPREAD * values.size + 1024:
+        if high - low < _MAX_RANGE_PER_LABEL * values.size + 1024:
             return _factorise_range(values, low, high)
     if values.dtype.kind == "O":
         return _factorise_objects(values)
-    found, codes = np.unique(values, return_inverse=True)
-    known = found == found  # NaN and NaT sort last, and differ from themselves
+    distinct, codes = np.unique(values, return_inverse=True)
+    known = distinct == distinct  # NaN and NaT sort last, and differ from themselves
     codes = codes.astype(np.intp, copy=False)
-    return found[known], codes if known.all() else np.where(known[codes], codes, -1)
+    return distinct[known], codes if known.all() else np.where(known[codes], codes, -1)
 
 
 def _factorise_range(values: NDArray[Any], low: int, high: int) -> tuple[Labels, Positions]:
@@ -97,15 +109,16 @@ def _factorise_range(values: NDArray[Any], low: int, high: int) -> tuple[Labels,
     shifted = values.astype(np.intp, copy=False)
     if low:
         shifted = shifted - low
-    seen = np.zeros(high - low + 1, dtype=bool)
-    seen[shifted] = True
-    labels = np.flatnonzero(seen)
-    if len(labels) < len(seen):
-        shifted = (np.cumsum(seen) - 1)[shifted]
+    occurs = np.zeros(high - low + 1, dtype=bool)
+    occurs[shifted] = True
+    labels = np.flatnonzero(occurs)
+    if len(labels) < len(occurs):
+        shifted = (np.cumsum(occurs) - 1)[shifted]
     return (labels + low).astype(values.dtype), shifted
 
 
 def _factorise_objects(values: NDArray[Any]) -> tuple[Labels, Positions]:
+    """Objects of any kind: one dictionary, by what Python calls equal."""
     items = values.tolist()
     try:
         first = {label: place for place, label in enumerate(dict.fromkeys(items))}
@@ -115,7 +128,7 @@ def _factorise_objects(values: NDArray[Any]) -> tuple[Labels, Positions]:
             hint="use strings, numbers or tuples",
         ) from None
     codes = np.fromiter(map(first.__getitem__, items), dtype=np.intp, count=len(items))
-    known = ordered(label for label in first if not is_missing(label))
+    known = sort(label for label in first if not is_missing(label))
     place = np.full(len(first), -1, dtype=np.intp)
     for position, label in enumerate(known.tolist()):
         place[first[label]] = position
@@ -149,41 +162,41 @@ def positions(labels: Labels, within: Labels) -> Positions:
     """
     if same(labels, within[: len(labels)]):
         return np.arange(len(labels))
-    found = _looked_up(labels, within) if labels.dtype.kind == within.dtype.kind else None
-    if found is not None:
-        return found
+    at = _search(labels, within) if labels.dtype.kind == within.dtype.kind else None
+    if at is not None:
+        return at
     place = {label: position for position, label in enumerate(within.tolist())}
     return np.fromiter(
         (place.get(label, -1) for label in labels.tolist()), dtype=np.intp, count=len(labels)
     )
 
 
-def _looked_up(labels: Labels, within: Labels) -> Positions | None:
-    """Positions by sorting and halving; None where that does not work."""
+def _search(labels: Labels, within: Labels) -> Positions | None:
+    """Positions by binary search; None where the labels have no order or repeat."""
     kind = labels.dtype.kind
     if kind not in "iuMmU" or len(within) == 0:
         return None
-    keys, known = (labels, within) if kind != "U" else (_keys(labels), _keys(within))
-    order, asked = np.argsort(known), np.argsort(keys)
-    ranked = known[order]
-    if np.any(ranked[1:] == ranked[:-1]):
+    keys, known = (labels, within) if kind != "U" else (_hashes(labels), _hashes(within))
+    order, query_order = np.argsort(known), np.argsort(keys)
+    ascending = known[order]
+    if np.any(ascending[1:] == ascending[:-1]):
         return None
     at = np.empty(len(keys), dtype=np.intp)
-    at[asked] = np.searchsorted(ranked, keys[asked])
+    at[query_order] = np.searchsorted(ascending, keys[query_order])
     at = order[np.minimum(at, len(known) - 1)]
     return np.where(within[at] == labels, at, -1)
 
 
-def _keys(labels: Labels) -> NDArray[np.uint64]:
-    """A number for each string, the same for the same string; few strings share one."""
+def _hashes(labels: Labels) -> NDArray[np.uint64]:
+    """A hash of each string; few strings share one."""
     width = labels.dtype.itemsize // 4
     letters = np.ascontiguousarray(labels).view(np.uint32).reshape(len(labels), width)
-    keys = np.zeros(len(labels), dtype=np.uint64)
+    hashes = np.zeros(len(labels), dtype=np.uint64)
     power = 1
     for letter in letters.T:  # what pads a string is zero and adds nothing
-        keys += letter * np.uint64(power)
+        hashes += letter * np.uint64(power)
         power = power * 0x9E3779B97F4A7C15 % 2**64
-    return keys
+    return hashes
 
 
 def union(a: Labels, b: Labels) -> Labels:
@@ -201,4 +214,4 @@ def union(a: Labels, b: Labels) -> Labels:
         return a
     if a.dtype.kind == b.dtype.kind:
         return np.concatenate([a, new])
-    return narrowed([*a.tolist(), *new.tolist()])
+    return label_array([*a.tolist(), *new.tolist()])

@@ -1,4 +1,4 @@
-"""Names that are imported when they are first used, so that importing a package costs nothing."""
+"""Names that are imported when they are first used, so that importing a package is cheap."""
 
 from __future__ import annotations
 

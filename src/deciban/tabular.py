@@ -111,7 +111,7 @@ def factorise(column: Column) -> tuple[Labels, Codes]:
     if isinstance(column, Strings):
         table = Dictionary()
         codes = table.encode(column.offsets, column.data, column.missing)
-        return labels.narrowed(table.labels()), codes
+        return labels.label_array(table.labels()), codes
     if isinstance(column, Numbers):
         found, at = labels.factorise(column.values)
         return found, at.astype(np.int64)
@@ -159,10 +159,10 @@ def classes(column: Column) -> Labelled:
     """
     if isinstance(column, Strings):
         found, codes = factorise(column)
-        ordered = labels.ordered(found.tolist())
+        ordered = labels.sort(found.tolist())
         return Labelled(ordered, np.append(labels.positions(found, ordered), -1)[codes])
     if isinstance(column, Numbers):
         return encoding.class_codes(column.values, "target", missing=True)
     if isinstance(column, Integers | Booleans) and not column.missing.any():
         return encoding.class_codes(column.values, "target")
-    return Labelled(*labels.factorise(labels.objects(column.tolist())))
+    return Labelled(*labels.factorise(labels.object_array(column.tolist())))

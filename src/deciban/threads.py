@@ -1,4 +1,4 @@
-"""Rows in memory, counted and scored by all cores.
+"""Work on batches of rows, spread over all cores.
 
 ``DECIBAN_THREADS`` sets how many threads are used; by default, all cores.
 """
@@ -13,19 +13,22 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from itertools import chain, islice
 from threading import local
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from deciban.errors import ParameterError
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 P = TypeVar("P")
 T = TypeVar("T")
 
-#: A chunk to score holds about this many numbers: it stays in the cache.
-SCORE_CHUNK = 1 << 17
+#: A chunk to score holds about this many values: it stays in the cache.
+SCORE_CHUNK_VALUES = 1 << 17
 #: A chunk to count holds at least this many: starting one costs next to nothing.
-COUNT_CHUNK = 1 << 21
+COUNT_CHUNK_VALUES = 1 << 21
 #: No chunk has more rows: the exact sums of a chunk are sure to fit.
-MOST_ROWS = 1 << 20
+MAX_CHUNK_ROWS = 1 << 20
 
 
 def n_threads() -> int:
@@ -34,15 +37,15 @@ def n_threads() -> int:
     >>> n_threads() >= 1
     True
     """
-    stated = os.environ.get("DECIBAN_THREADS", "").strip()
-    if not stated:
+    setting = os.environ.get("DECIBAN_THREADS", "").strip()
+    if not setting:
         return _n_cores()
-    if not (stated.isascii() and stated.isdigit()) or int(stated) < 1:
+    if not (setting.isascii() and setting.isdigit()) or int(setting) < 1:
         raise ParameterError(
-            f"DECIBAN_THREADS must be a whole number >= 1, got {stated!r}.",
+            f"DECIBAN_THREADS must be a whole number >= 1, got {setting!r}.",
             hint="unset it to use all cores",
         )
-    return int(stated)
+    return int(setting)
 
 
 def _n_cores() -> int:
@@ -58,48 +61,48 @@ def chunks(n_rows: int, rows: int) -> list[slice]:
     >>> chunks(5, 2)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    rows = max(1, min(rows, MOST_ROWS))
+    rows = max(1, min(rows, MAX_CHUNK_ROWS))
     return [slice(start, min(start + rows, n_rows)) for start in range(0, n_rows, rows)]
 
 
 @contextmanager
-def without_blas() -> Iterator[None]:
+def serial_blas() -> Iterator[None]:
     """BLAS works in the thread that calls it: for work that is itself spread over threads.
 
-    >>> with without_blas():
+    >>> with serial_blas():
     ...     pass
     """
-    with _libraries().limit(limits=1, user_api="blas"):
+    with _blas_libraries().limit(limits=1, user_api="blas"):
         yield
 
 
 @cache
-def _libraries() -> Any:
+def _blas_libraries() -> ThreadpoolController:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
-def run(work: Callable[[P], T], parts: Iterable[P]) -> Iterator[T]:
-    """The results of all parts, in order; several at a time where that pays.
+def run(work: Callable[[P], T], batches: Iterable[P]) -> Iterator[T]:
+    """The results of all batches, in order; several at a time where that pays.
 
-    Results that wait to be taken hold memory, and so do parts that wait to be
+    Results that wait to be taken hold memory, and so do batches that wait to be
     worked on: no more are begun than the threads can do.
 
-    >>> list(run(lambda part: part.stop - part.start, chunks(5, 2)))
+    >>> list(run(lambda rows: rows.stop - rows.start, chunks(5, 2)))
     [2, 2, 1]
     """
-    coming = iter(parts)
+    rest = iter(batches)
     threads = n_threads()
-    first = list(islice(coming, 2))
+    first = list(islice(rest, 2))
     if threads <= 1 or len(first) < 2:
-        yield from map(work, chain(first, coming))
+        yield from map(work, chain(first, rest))
         return
     waiting: deque[Future[T]] = deque()
     with _pool(threads) as pool:
         try:
-            for part in chain(first, coming):
-                waiting.append(pool.submit(work, part))
+            for batch in chain(first, rest):
+                waiting.append(pool.submit(work, batch))
                 if len(waiting) > threads:
                     yield waiting.popleft().result()
             while waiting:
@@ -110,30 +113,30 @@ def run(work: Callable[[P], T], parts: Iterable[P]) -> Iterator[T]:
             wait(waiting)
 
 
-class _Place(local):
-    """Where a thread is: among those that are kept, or outside."""
+class _Thread(local):
+    """What a thread knows about itself: whether it belongs to the shared pool."""
 
-    kept = False
+    in_shared_pool = False
 
 
-_place = _Place()
+_thread = _Thread()
 
 
 def _pool(threads: int) -> AbstractContextManager[ThreadPoolExecutor]:
-    """Threads that are kept for the next time; within one of them others, lest it wait for itself.
+    """The shared pool; within one of its threads a new pool, lest it wait for itself.
 
     Starting threads takes longer than many a small work.
     """
-    if _place.kept:
+    if _thread.in_shared_pool:
         return ThreadPoolExecutor(threads)
-    return nullcontext(_kept(threads, os.getpid()))
+    return nullcontext(_shared_pool(threads, os.getpid()))
 
 
 @cache
-def _kept(threads: int, process: int) -> ThreadPoolExecutor:
+def _shared_pool(threads: int, process: int) -> ThreadPoolExecutor:
     """The threads of a process; a fork of it has none of them."""
-    return ThreadPoolExecutor(threads, f"deciban-{process}", _settle)
+    return ThreadPoolExecutor(threads, f"deciban-{process}", _mark_thread)
 
 
-def _settle() -> None:
-    _place.kept = True
+def _mark_thread() -> None:
+    _thread.in_shared_pool = True

@@ -21,7 +21,7 @@ from deciban import tabular
 from deciban.aode.tally import Edges
 from deciban.errors import ParameterError
 from deciban.families.histogram import edges_of
-from deciban.labels import narrowed
+from deciban.labels import label_array
 from deciban.naive_bayes.parts import Part, joined
 from deciban.schema import Schema
 from deciban.sources import naming
@@ -93,7 +93,7 @@ def _cut(schema: Schema, first: list[Part], rule: Any) -> Edges:
     if whole.batch.n_rows > LOOK:
         whole = whole.taken(np.arange(LOOK))
     X = tabular.numbers(schema, whole.batch)
-    names = narrowed(schema.numbers)
+    names = label_array(schema.numbers)
     n_classes = len(whole.classes)
     grid, counts = tabulate(X, whole.codes, n_classes, whole.weight, names)
     columns = [counts.values[:, a:b] for a, b in pairwise(grid.offsets)]

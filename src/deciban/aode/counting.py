@@ -84,7 +84,7 @@ def columns_of(schema: Schema) -> tuple[str, ...]:
 
 def encoded(schema: Schema, edges: Edges, part: Part) -> Coded:
     """Numbers as bins, categories as the values that occur."""
-    names = labels.narrowed(list(columns_of(schema)))
+    names = labels.label_array(list(columns_of(schema)))
     numbers = tabular.numbers(schema, part.batch)
     codes = np.empty((part.batch.n_rows, len(names)), dtype=np.int64)
     cuts = tuple(edges[name] for name in schema.numbers)

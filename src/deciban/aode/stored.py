@@ -15,7 +15,7 @@ from deciban.aode.tally import VALUES, Edges, Tally
 from deciban.aode.trust import STRENGTHS, Trust
 from deciban.errors import ModelFileError
 from deciban.files import Stored
-from deciban.files.document import field, only
+from deciban.files.document import check_keys, field
 from deciban.models.calibration import DISCOUNT_GRID
 from deciban.naive_bayes.stored import column, plain, stated_prior
 from deciban.schema import Schema
@@ -71,7 +71,7 @@ def check(stored: Stored) -> None:
     """Refuse a file of something else."""
     if stored.kind != KIND:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
-    only(stored.description, "parameters", "target", "named", "columns", "prior")
+    check_keys(stored.description, "parameters", "target", "named", "columns", "prior")
     target = stored.description.get("target")
     if not (target is None or isinstance(target, str)):
         raise ModelFileError("the target must be the name of a column.")

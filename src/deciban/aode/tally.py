@@ -32,7 +32,7 @@ def nothing(columns: Sequence[str], edges: Edges, classes: Labels) -> Counts:
     """The counts of no rows: all columns, all bins, these classes."""
     none: Labels = np.empty(0, dtype=object)
     values = [np.arange(len(edges[n]) + 1) if n in edges else none for n in columns]
-    cells = Cells(labels.narrowed(list(columns)), tuple(values))
+    cells = Cells(labels.label_array(list(columns)), tuple(values))
     rows = np.zeros(len(classes))
     table = Table(
         CATEGORIES, cells, rows, {"count": DenseSum(np.zeros((len(classes), cells.size)))}

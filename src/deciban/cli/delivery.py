@@ -55,17 +55,17 @@ def run(arguments: Sequence[str]) -> int | None:
 def classify(options: Options, files: Sequence[str] = ()) -> int:
     """Say what messages are: the code of a single one, and 0 for several."""
     from deciban.mail.lessons import read, score
-    from deciban.mail.mailboxes import Place, some
+    from deciban.mail.mailboxes import Place, some_places
     from deciban.mail.mailboxes import read as contents
     from deciban.mail.store import Store
-    from deciban.mail.verdict import Costs, judged
+    from deciban.mail.verdict import Costs, decide
 
-    costs = Costs(options.lost, options.unsure).checked()
-    found: Sequence[Place | None] = [None] if from_input(files) else some(files)
+    costs = Costs(options.lost, options.unsure).check()
+    found: Sequence[Place | None] = [None] if from_input(files) else some_places(files)
     with Store(options.store or default_store()) as store:
         for place in found:
             raw = contents(place) if place else sys.stdin.buffer.read()
-            verdict = judged(score(store, read(raw)), costs)
+            verdict = decide(score(store, read(raw)), costs)
             print(verdict if len(found) == 1 else f"{place}: {verdict}")
     return CODES[verdict.answer] if len(found) == 1 else 0
 
@@ -112,11 +112,11 @@ def _marked(raw: bytes, options: Options) -> bytes:
     from deciban.mail.envelope import with_header
     from deciban.mail.lessons import read, score
     from deciban.mail.store import Store
-    from deciban.mail.verdict import Costs, judged
+    from deciban.mail.verdict import Costs, decide
 
-    costs = Costs(options.lost, options.unsure).checked()
+    costs = Costs(options.lost, options.unsure).check()
     with Store(options.store or default_store()) as store:
-        return with_header(raw, str(judged(score(store, read(raw)), costs)))
+        return with_header(raw, str(decide(score(store, read(raw)), costs)))
 
 
 def _parsed(arguments: Sequence[str]) -> tuple[Options, list[str]]:

@@ -140,15 +140,15 @@ def explain(
 ) -> None:
     """Show what decided about messages, in decibans: positive speaks for spam."""
     from deciban.mail.lessons import read, score
-    from deciban.mail.mailboxes import some
+    from deciban.mail.mailboxes import some_places
     from deciban.mail.store import Store
-    from deciban.mail.verdict import Costs, judged
+    from deciban.mail.verdict import Costs, decide
 
-    costs = Costs(lost, unsure).checked()
+    costs = Costs(lost, unsure).check()
     with Store(store or default_store()) as opened:
-        for raw in _messages(files, some):
+        for raw in _messages(files, some_places):
             scored = score(opened, read(raw))
-            verdict = judged(scored, costs)
+            verdict = decide(scored, costs)
             tokens = sorted(scored.tokens.items(), key=lambda item: (-abs(item[1]), item[0]))
             facts = {
                 **verdict._asdict(),

@@ -38,7 +38,7 @@ def opened(path: str) -> Opened:
     """The pure model in a file; scikit-learn is not needed for it."""
     content = archive.read(path)
     stored = unpacked(path, content)
-    with archive.about(path):
+    with archive.errors_about(path):
         target = stored.description.get("target")
         return Opened(files.from_stored(stored), target, content.version)
 

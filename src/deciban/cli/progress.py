@@ -45,7 +45,7 @@ class Progress(progress.Progress):
         if self._bar is not None:
             self._bar.reset(self._bar.task_ids[0], description=what)
 
-    def _made(self) -> Bar:
+    def _new_bar(self) -> Bar:
         return _bar()
 
 
@@ -61,4 +61,4 @@ def _bar() -> Bar:
             return Text(f"{task.completed:,.0f} rows, {rate:,.0f} rows/s")
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), Rate())
-    return progress.made(*columns)
+    return progress.bar(*columns)

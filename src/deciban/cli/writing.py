@@ -87,9 +87,9 @@ def _target(path: str | None) -> AbstractContextManager[IO[bytes]]:
     file = Path(path)
     if file.exists() and not file.is_file() and not file.is_dir():
         return file.open("wb")  # a device or a pipe is written to, not replaced
-    from deciban.files.atomic import replacing
+    from deciban.files.atomic import replacement
 
-    return replacing(path)
+    return replacement(path)
 
 
 @contextmanager

@@ -61,7 +61,7 @@ def count(table: Stored, columns: Sequence[str], target: str) -> Counts:
         part[found.codes[own], codes] = n[own]
         values.append(known)
         counts.append(part)
-    cells = Cells(labels.narrowed(columns), tuple(values))
+    cells = Cells(labels.label_array(columns), tuple(values))
     rows = np.zeros(len(found.classes))
     sums = {"count": DenseSum(np.concatenate(counts, axis=1))}
     return Counts(found.classes, rows, {CATEGORIES.name: Table(CATEGORIES, cells, rows, sums)})

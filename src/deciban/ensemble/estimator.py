@@ -27,7 +27,7 @@ from deciban.naive_bayes.model import NaiveBayesModel as Counted
 from deciban.naive_bayes.parts import Part, joined
 from deciban.naive_bayes.rows import Rows
 from deciban.naive_bayes.sample import Sample
-from deciban.progress import Progress, wanted
+from deciban.progress import Progress, should_show
 from deciban.schema import Schema
 from deciban.stats.counts import Counts
 from deciban.stats.words import WORDS
@@ -123,13 +123,13 @@ class BayesClassifier(TableClassifier[Model]):
             check_columns(rows.schema)
             counted, part = _counted(rows)
             rows.remember(self)
-            shown = wanted(self.progress)
+            shown = should_show(self.progress)
             read = readings(part.batch, rows.schema.texts, self.tokenizer)
             n_steps = steps(rows.schema, read)
             limits = int(self.max_rows), int(self.memory_limit)
             # Many small problems: threads of BLAS would only wait for each other.
             with (
-                threads.without_blas(),
+                threads.serial_blas(),
                 Progress("learning", n_steps, shown=shown) as progress,
             ):
                 self.model_ = learn(rows.schema, read, counted, part, *limits, seed, progress.add)

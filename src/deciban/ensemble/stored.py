@@ -27,7 +27,7 @@ from deciban.ensemble.trees import DEPTHS, Forest
 from deciban.ensemble.words import Words
 from deciban.errors import ModelFileError, ParameterError
 from deciban.files import Stored
-from deciban.files.document import field, only
+from deciban.files.document import check_keys, field
 from deciban.labels import Labels
 from deciban.naive_bayes import stored as counted_files
 from deciban.naive_bayes.model import NaiveBayesModel as Counted
@@ -81,7 +81,7 @@ def from_stored(stored: Stored) -> Model:
     about = stored.description
     if stored.kind != KIND:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
-    only(
+    check_keys(
         about,
         "parameters",
         "target",
@@ -144,7 +144,7 @@ def _texts(
         rarity = _floats(arrays, f"rarity_{j}", (len(known),))
         if np.any(rarity < 1.0):
             raise ModelFileError(f"a phrase of {name!r} is in more texts than there are.")
-        out.append(Words(name, rule, labels.objects(known.tolist()), weights, rarity))
+        out.append(Words(name, rule, labels.object_array(known.tolist()), weights, rarity))
     return tuple(out)
 
 
@@ -152,7 +152,7 @@ def _read(entry: Any) -> tuple[str, Tokenizer]:
     """A column of text, and how it is read."""
     if not isinstance(entry, dict):
         raise ModelFileError("how a text is read must be a record.")
-    only(entry, "column", "tokenizer")
+    check_keys(entry, "column", "tokenizer")
     try:
         return field(entry, "column", str), Tokenizer(**field(entry, "tokenizer", dict))
     except (TypeError, ParameterError) as error:
@@ -247,12 +247,12 @@ def _forest(arrays: dict[str, Any], n_columns: int, n_classes: int) -> Forest:
 
 
 def _report(entry: dict[str, Any]) -> Report:
-    only(entry, "rows", "learned_rows", "loss", "prior_loss", "views", "weights")
+    check_keys(entry, "rows", "learned_rows", "loss", "prior_loss", "views", "weights")
     views = []
     for view in field(entry, "views", list):
         if not isinstance(view, dict):
             raise ModelFileError("a view must be a record.")
-        only(view, "name", "share", "loss", "note")
+        check_keys(view, "name", "share", "loss", "note")
         loss = None if view.get("loss") is None else field(view, "loss", float)
         share, note = field(view, "share", float), field(view, "note", str)
         views.append(View(field(view, "name", str), share, loss, note))

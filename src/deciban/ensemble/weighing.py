@@ -33,7 +33,7 @@ from deciban.logistic.solvers.sparse import Sparse
 from deciban.naive_bayes.texts import strings
 from deciban.sources.columns import Batch
 from deciban.text import Tokenizer, Vocabulary
-from deciban.text.parts import encode
+from deciban.text.parallel import encode
 
 #: Phrases of fewer texts are left out.
 LEAST = 2
@@ -277,7 +277,7 @@ def _counted(
     place[kept] = np.arange(len(kept))
     codes = place[found.codes]
     known = np.concatenate([[0], np.cumsum(codes >= 0)])
-    phrases = labels.objects([tokens[code] for code in kept])
+    phrases = labels.object_array([tokens[code] for code in kept])
     rarity = np.log(len(found.pointers) / (1.0 + texts[kept])) + 1.0
     pointers, codes = known[found.pointers], codes[codes >= 0]
     return phrases, [(unit(pointers, codes, loud), loud) for loud in (rarity, np.ones(len(kept)))]

@@ -24,7 +24,7 @@ from deciban.ensemble.margins import FloatArray
 from deciban.labels import Labels
 from deciban.naive_bayes.texts import strings
 from deciban.sources.columns import Batch
-from deciban.text import Tokenizer, Vocabulary, packed
+from deciban.text import Tokenizer, Vocabulary, pack
 from deciban.text.spans import Span
 
 #: A phrase is of no more words than this; signs such as "!" are words.
@@ -66,7 +66,7 @@ class Words:
     @classmethod
     def nothing(cls, name: str, tokenizer: Tokenizer, n_classes: int = 1) -> Words:
         """No phrase at all."""
-        return cls(name, tokenizer, labels.objects(()), np.zeros((0, n_classes)), np.empty(0))
+        return cls(name, tokenizer, labels.object_array(()), np.zeros((0, n_classes)), np.empty(0))
 
     @property
     def title(self) -> str:
@@ -97,7 +97,7 @@ class Words:
         """
         rule = self.tokenizer
         words = (rule if rule.characters is None else PHRASES).spans(text)
-        known = rule.encode(packed([text]), self.vocabulary, grow=False, binary=True)
+        known = rule.encode(pack([text]), self.vocabulary, grow=False, binary=True)
         codes = {self.phrases[code]: code for code in known.codes}
         places: dict[str, list[Sequence[int]]] = {phrase: [] for phrase in codes}
         for phrase, place in phrases(words, rule, text):

@@ -167,7 +167,7 @@ class TableClassifier(Plotted, ClassifierMixin, BaseEstimator, Generic[M]):
         self.model_, self.classes_ = model, model.classes
         self.target_, self.n_features_in_ = about["target"], len(model.schema.names)
         if field(about, "named", bool):
-            self.feature_names_in_ = labels.objects(model.schema.names)
+            self.feature_names_in_ = labels.object_array(model.schema.names)
 
     def _copy(self) -> Self:
         """Another estimator of the same parameters that has learned the same."""

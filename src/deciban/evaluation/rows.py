@@ -148,7 +148,7 @@ def kept(model: Any) -> Said:
             f"this {type(model).__name__} keeps no leave-one-out scores of its training rows.",
             hint="pass X and y; leave_one_out=True if they are the rows it was trained on",
         )
-    classes = labels.narrowed(model.classes_.tolist())
+    classes = labels.label_array(model.classes_.tolist())
     posterior = np.exp(found.log_posterior)
     weight = _class_weight(model, classes, found.codes, found.weight)
     return Said(classes, len(classes), posterior, found.codes, found.weight, weight, True)
@@ -216,9 +216,9 @@ def _joined(
     left_out: bool,
 ) -> Said:
     """The classes of both sides; a row of weight 0 is not there."""
-    mine = labels.narrowed(np.asarray(model.classes_).tolist())
-    classes = labels.union(mine, labels.narrowed(labelled.classes.tolist()))
-    codes = labels.positions(labels.narrowed(labelled.classes.tolist()), classes)[labelled.codes]
+    mine = labels.label_array(np.asarray(model.classes_).tolist())
+    classes = labels.union(mine, labels.label_array(labelled.classes.tolist()))
+    codes = labels.positions(labels.label_array(labelled.classes.tolist()), classes)[labelled.codes]
     full = np.zeros((len(codes), len(classes)))
     full[:, : len(mine)] = posterior
     amount = np.ones(len(codes)) if weight is None else weight
@@ -258,7 +258,7 @@ def _apart(model: Any, X: Any, target: str | None, weight: Any) -> tuple[Any, La
     for column in apart:
         table.require(column)
     batches = [batch for batch in table if batch.n_rows]
-    labelled = encoding.class_codes(labels.objects(_values(batches, name)), f"column {name!r}")
+    labelled = encoding.class_codes(labels.object_array(_values(batches, name)), f"column {name!r}")
     if isinstance(weight, str):
         weight = [np.nan if v is None else v for v in _values(batches, weight)]
     rest = [column for column in table.names if column not in apart]

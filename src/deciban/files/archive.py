@@ -8,8 +8,8 @@
 Nothing in it can run. Everything is checked before it is used: the names are
 those of the table and no others, every size agrees with the type and shape that
 the table states and is bounded before memory is taken, and every byte of
-content is under a checksum (CRC-32 of the zip, SHA-256 of each array). The same
-content gives the same bytes.
+content is under a checksum (CRC-32 of the zip, SHA-256 of each array). Equal
+content gives equal bytes.
 
 The promise: a file of format version N is read by every later release of
 deciban. A file of a later format is refused with the version that wrote it.
@@ -27,23 +27,22 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from reprlib import repr as short
-from typing import IO, Any, BinaryIO
-
-from numpy.typing import NDArray
+from typing import IO, BinaryIO, TypeAlias
 
 from deciban.errors import InputError, ModelFileError
 from deciban.files import atomic, document, npy
+from deciban.files.npy import Array
 
 FORMAT = "deciban model"
 #: The version that is written; it and all before it are read.
 VERSION = 1
 #: The most bytes that a file may unpack to, unless the caller says otherwise.
-LIMIT = 4 << 30
+MAX_UNPACKED_BYTES = 4 << 30
 #: Deflate makes nothing smaller than by this factor: who says more, lies.
-MOST_RATIO = 1100
+MAX_COMPRESSION = 1100
 #: The most arrays, and the most bytes of the zip's own directory of them.
-MOST_ARRAYS = 4096
-LONGEST_DIRECTORY = 1 << 20
+MAX_ARRAYS = 4096
+MAX_DIRECTORY_BYTES = 1 << 20
 
 _ABOUT = "model.json"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.]{0,99}")
@@ -51,7 +50,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_.]{0,99}")
 _END = struct.Struct("<4s4H2LH")
 _LARGE_END = struct.Struct("<4sQ2H2L4Q4sLQL")
 
-Arrays = dict[str, NDArray[Any]]
+Arrays: TypeAlias = dict[str, Array]
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Content:
     """What a model file holds."""
 
     kind: str
-    document: dict[str, Any]
+    document: dict[str, object]
     arrays: Arrays
     #: The version of deciban that wrote it.
     writer: str
@@ -69,8 +68,8 @@ class Content:
 def write(
     path: str | os.PathLike[str],
     kind: str,
-    content: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
+    content: Mapping[str, object],
+    arrays: Mapping[str, Array],
 ) -> None:
     """Save a document and arrays as a whole, or leave what was there before.
 
@@ -81,32 +80,32 @@ def write(
     ...     read(f"{folder}/m.deciban")  # doctest: +ELLIPSIS
     Content(kind='note', document={'text': 'hello'}, arrays={'x': array([0, 1, 2])}, ...)
     """
-    _check(arrays)
+    _check_arrays(arrays)
     plans = {name: npy.Plan.of(arrays[name]) for name in sorted(arrays)}
     about = document.dumps(
         {
             "format": FORMAT,
             "version": VERSION,
-            "deciban": _this(),
+            "deciban": _deciban_version(),
             "kind": kind,
             "document": content,
             "arrays": {name: plan.entry for name, plan in plans.items()},
         }
     )
-    with atomic.replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
-        with _member(archive, _ABOUT, len(about)) as stream:
+    with atomic.replacement(path) as file, zipfile.ZipFile(file, "w") as archive:
+        with _open_member(archive, _ABOUT, len(about)) as stream:
             stream.write(about)
         for name, plan in plans.items():
-            with _member(archive, _file(name), plan.size) as stream:
+            with _open_member(archive, _member_name(name), plan.size) as stream:
                 npy.write(stream, arrays[name], plan)
 
 
-def _this() -> str:
+def _deciban_version() -> str:
     """The version of deciban that is running."""
     return metadata.version("deciban")
 
 
-def _check(arrays: Mapping[str, NDArray[Any]]) -> None:
+def _check_arrays(arrays: Mapping[str, Array]) -> None:
     """Refuse arrays that the reader would not take back."""
     for name in arrays:
         if not _NAME.fullmatch(name):
@@ -115,21 +114,22 @@ def _check(arrays: Mapping[str, NDArray[Any]]) -> None:
                 hint="use small letters, digits, _ and .",
             )
     size = sum(array.nbytes for array in arrays.values())
-    most = LIMIT - document.LONGEST - LONGEST_DIRECTORY
-    if size > most or len(arrays) > MOST_ARRAYS:
+    most = MAX_UNPACKED_BYTES - document.MAX_JSON_BYTES - MAX_DIRECTORY_BYTES
+    if size > most or len(arrays) > MAX_ARRAYS:
         raise InputError(
             f"the model has {size} bytes in {len(arrays)} arrays; a file holds {most} bytes "
-            f"in {MOST_ARRAYS} arrays.",
+            f"in {MAX_ARRAYS} arrays.",
             hint="count fewer columns",
         )
 
 
-def _file(name: str) -> str:
+def _member_name(name: str) -> str:
     return f"arrays/{name}.npy"
 
 
-def _member(archive: zipfile.ZipFile, name: str, size: int) -> IO[bytes]:
-    info = zipfile.ZipInfo(name)  # its date is 1980: the same content gives the same bytes
+def _open_member(archive: zipfile.ZipFile, name: str, size: int) -> IO[bytes]:
+    """A stream that writes one file of the zip."""
+    info = zipfile.ZipInfo(name)  # its date is 1980: equal content gives equal bytes
     info.compress_type, info.file_size = zipfile.ZIP_DEFLATED, size
     info.create_system, info.external_attr = 3, 0o644 << 16
     return archive.open(info, "w")
@@ -138,8 +138,8 @@ def _member(archive: zipfile.ZipFile, name: str, size: int) -> IO[bytes]:
 # ---------------------------------------------------------------------- reading
 
 
-def read(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Content:
-    """What a file holds, if every part of it is as it was written.
+def read(path: str | os.PathLike[str], *, limit: int = MAX_UNPACKED_BYTES) -> Content:
+    """The content of a file, if every part of it is as it was written.
 
     ``limit`` bounds the bytes that it may unpack to. A file that does not exist
     or may not be opened is Python's own error.
@@ -151,16 +151,16 @@ def read(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Content:
     ...
     deciban.errors.ModelFileError: ... it has 0 bytes. Hint: ...
     """
-    with Path(path).open("rb") as file, about(path):
+    with Path(path).open("rb") as file, errors_about(path):
         size = _check_end(file)
         with zipfile.ZipFile(file) as archive:
-            members = _members(archive, min(limit, MOST_RATIO * size))
+            members = _members(archive, min(limit, MAX_COMPRESSION * size))
             return _content(archive, members)
 
 
 @contextmanager
-def about(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Errors in the block are about this file; whatever a damaged zip makes zipfile say is one."""
+def errors_about(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let errors in the block name this file; whatever a damaged zip makes zipfile raise is one."""
     hint = "take a copy that was written as a whole"
     try:
         yield
@@ -187,7 +187,7 @@ def _check_end(file: BinaryIO) -> int:
             "it does not end as a model file does.", hint="the file was cut off, or is another"
         )
     directory = max(directory, _large_directory(tail, size))
-    if directory > LONGEST_DIRECTORY:
+    if directory > MAX_DIRECTORY_BYTES:
         raise ModelFileError(f"its directory has {directory} bytes.")
     return size
 
@@ -221,43 +221,44 @@ def _members(archive: zipfile.ZipFile, most: int) -> dict[str, zipfile.ZipInfo]:
 
 
 def _content(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> Content:
-    stated = _stated(archive, members)
-    table = document.field(stated, "arrays", dict)
+    """The document and the arrays, if the zip has the files that its table of arrays names."""
+    about = _about(archive, members)
+    table = document.field(about, "arrays", dict)
     plans = {name: npy.Plan.parse(document.field(table, name, dict)) for name in table}
-    if set(members) != {_ABOUT, *map(_file, plans)} or not all(map(_NAME.fullmatch, plans)):
+    if set(members) != {_ABOUT, *map(_member_name, plans)} or not all(map(_NAME.fullmatch, plans)):
         raise ModelFileError("the files in it are not those that it names.")
     for name, plan in plans.items():
-        if members[_file(name)].file_size != plan.size:
+        if members[_member_name(name)].file_size != plan.size:
             raise ModelFileError(f"array {name!r} does not have the size of its type and shape.")
     arrays: Arrays = {}
     for name, plan in plans.items():
-        with archive.open(members[_file(name)]) as stream:
+        with archive.open(members[_member_name(name)]) as stream:
             arrays[name] = npy.read(stream, plan)
     return Content(
-        document.field(stated, "kind", str),
-        document.field(stated, "document", dict),
+        document.field(about, "kind", str),
+        document.field(about, "document", dict),
         arrays,
-        document.field(stated, "deciban", str),
-        document.field(stated, "version", int),
+        document.field(about, "deciban", str),
+        document.field(about, "version", int),
     )
 
 
-def _stated(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> dict[str, Any]:
+def _about(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> dict[str, object]:
     """What the file says about itself, if this version can read it."""
     if _ABOUT not in members:
         raise ModelFileError(f"there is no {_ABOUT} in it.", hint="it is a zip of something else")
     with archive.open(members[_ABOUT]) as stream:
-        stated = document.loads(stream.read(document.LONGEST + 1))
+        about = document.loads(stream.read(document.MAX_JSON_BYTES + 1))
         if stream.read(1):
             raise ModelFileError(f"{_ABOUT} is longer than stated.")
-    if stated.get("format") != FORMAT:
-        raise ModelFileError(f"its format is {short(stated.get('format'))}, not {FORMAT!r}.")
-    version = document.field(stated, "version", int)
+    if about.get("format") != FORMAT:
+        raise ModelFileError(f"its format is {short(about.get('format'))}, not {FORMAT!r}.")
+    version = document.field(about, "version", int)
     if not 1 <= version <= VERSION:
         raise ModelFileError(
-            f"it has format version {version}, written by deciban {short(stated.get('deciban'))}; "
-            f"this is deciban {_this()}, which reads versions 1 to {VERSION}.",
+            f"it has format version {version}, written by deciban {short(about.get('deciban'))}; "
+            f"this is deciban {_deciban_version()}, which reads versions 1 to {VERSION}.",
             hint="install a later deciban",
         )
-    document.only(stated, "format", "version", "deciban", "kind", "document", "arrays")
-    return stated
+    document.check_keys(about, "format", "version", "deciban", "kind", "document", "arrays")
+    return about

@@ -24,7 +24,7 @@ from typing import BinaryIO
 from deciban.errors import ModelWriteError
 
 #: Seconds after which a temporary file that nobody writes to belongs to nobody.
-ABANDONED = 3600
+ABANDONED_SECONDS = 3600
 
 _HINTS = {
     errno.ENOSPC: "make room on the disk",
@@ -36,13 +36,13 @@ _HINTS = {
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write to that takes the place of ``path`` once all went well.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "note.txt")
-    ...     with replacing(path) as file:
+    ...     with replacement(path) as file:
     ...         _ = file.write(b"new")
     ...     path.read_text(), len(list(path.parent.iterdir()))
     ('new', 1)
@@ -56,11 +56,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 os.fsync(file.fileno())
             temporary.replace(target)
     except OSError as error:
-        raise _failed(path, "cannot be written", error) from error
+        raise _write_error(path, "cannot be written", error) from error
     try:
-        _to_disk(target.parent)
+        _sync_folder(target.parent)
     except OSError as error:
-        raise _failed(path, "is written, but might not survive a power cut", error) from error
+        raise _write_error(path, "is written, but might not survive a power cut", error) from error
 
 
 @contextmanager
@@ -81,26 +81,27 @@ def _temporary(target: Path) -> Iterator[Path]:
 
 
 def _mode(target: Path) -> int | None:
-    """Who may read and write the file that is there; only a file is replaced."""
+    """The permissions of the file that is there, None if there is none; only a file is replaced."""
     try:
-        found = target.stat().st_mode
+        mode = target.stat().st_mode
     except FileNotFoundError:
         return None
-    if not stat.S_ISREG(found):
-        code = errno.EISDIR if stat.S_ISDIR(found) else errno.EINVAL
+    if not stat.S_ISREG(mode):
+        code = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
         raise OSError(code, "there is something else than a file")
-    return stat.S_IMODE(found)
+    return stat.S_IMODE(mode)
 
 
 def _sweep(folder: Path) -> None:
     """Remove what killed writers left behind."""
     for stray in folder.glob(".deciban-*.tmp"):
         with suppress(OSError):
-            if time.time() - stray.stat().st_mtime > ABANDONED:
+            if time.time() - stray.stat().st_mtime > ABANDONED_SECONDS:
                 stray.unlink()
 
 
-def _to_disk(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk."""
     if not hasattr(os, "O_DIRECTORY"):  # Windows
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -110,8 +111,10 @@ def _to_disk(folder: Path) -> None:
         os.close(handle)
 
 
-def _failed(path: str | os.PathLike[str], what: str, error: OSError) -> ModelWriteError:
+def _write_error(path: str | os.PathLike[str], what: str, error: OSError) -> ModelWriteError:
+    """An error of the system in plain words, with its number and a hint."""
     hint = _HINTS.get(error.errno or 0, "choose a folder that you may write to")
-    failed = ModelWriteError(f"{os.fspath(path)} {what}: {error.strerror or error}.", hint=hint)
-    failed.errno = error.errno
-    return failed
+    message = f"{os.fspath(path)} {what}: {error.strerror or error}."
+    write_error = ModelWriteError(message, hint=hint)
+    write_error.errno = error.errno
+    return write_error

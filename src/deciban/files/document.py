@@ -11,17 +11,17 @@ import json
 import math
 from collections.abc import Mapping
 from reprlib import repr as short
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from deciban.errors import InputError, ModelFileError
 
-#: A longer document is refused: large things belong into arrays.
-LONGEST = 16 << 20
+#: The most bytes of a document: large things belong into arrays.
+MAX_JSON_BYTES = 16 << 20
 
 T = TypeVar("T")
 
 
-def dumps(document: Mapping[str, Any]) -> bytes:
+def dumps(document: Mapping[str, object]) -> bytes:
     """The document as JSON that people can read.
 
     >>> print(dumps({"alpha": 1.0}).decode())
@@ -37,9 +37,10 @@ def dumps(document: Mapping[str, Any]) -> bytes:
             f"the model's description cannot be saved: {error}.",
             hint="it may hold None, truth values, finite numbers, text, lists and dicts of these",
         ) from None
-    if len(data) > LONGEST:
+    if len(data) > MAX_JSON_BYTES:
         raise InputError(
-            f"the model's description is too long: {len(data)} bytes, the most is {LONGEST}.",
+            f"the model's description is too long: {len(data)} bytes, "
+            f"the most is {MAX_JSON_BYTES}.",
             hint="put what is large into arrays",
         )
     return data
@@ -55,7 +56,7 @@ def line(value: object) -> bytes:
     return text.encode("utf-8")
 
 
-def loads(data: bytes) -> dict[str, Any]:
+def loads(data: bytes) -> dict[str, object]:
     """The document that JSON describes.
 
     >>> loads(b'{"alpha": 1, "alpha": 2}')
@@ -63,16 +64,18 @@ def loads(data: bytes) -> dict[str, Any]:
     ...
     deciban.errors.ModelFileError: 'alpha' is there twice.
     """
-    value = parsed(data)
+    value = parse(data)
     if not isinstance(value, dict):
         raise ModelFileError(f"a description must be an object, got {short(value)}.")
     return value
 
 
-def parsed(data: bytes) -> Any:
-    """Any value in JSON."""
-    if len(data) > LONGEST:
-        raise ModelFileError(f"its description has {len(data)} bytes, the most is {LONGEST}.")
+def parse(data: bytes) -> object:
+    """The value that JSON describes, whatever it is."""
+    if len(data) > MAX_JSON_BYTES:
+        raise ModelFileError(
+            f"its description has {len(data)} bytes, the most is {MAX_JSON_BYTES}."
+        )
     try:
         return json.loads(
             data.decode("utf-8"),
@@ -86,7 +89,7 @@ def parsed(data: bytes) -> Any:
         raise ModelFileError(f"its description is not JSON: {error}.") from None
 
 
-def field(document: Mapping[str, Any], name: str, kind: type[T]) -> T:
+def field(document: Mapping[str, object], name: str, kind: type[T]) -> T:
     """The value of that name, if it has that type.
 
     >>> field({"size": 3}, "size", int)
@@ -102,10 +105,10 @@ def field(document: Mapping[str, Any], name: str, kind: type[T]) -> T:
     return value
 
 
-def only(document: Mapping[str, Any], *names: str) -> None:
+def check_keys(document: Mapping[str, object], *names: str) -> None:
     """Refuse a document that has other keys.
 
-    >>> only({"size": 3, "colour": "red"}, "size")
+    >>> check_keys({"size": 3, "colour": "red"}, "size")
     Traceback (most recent call last):
     ...
     deciban.errors.ModelFileError: 'colour' is not known here.
@@ -115,13 +118,14 @@ def only(document: Mapping[str, Any], *names: str) -> None:
             raise ModelFileError(f"{short(name)} is not known here.")
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON as a dict, if no key is there twice."""
+    document: dict[str, object] = {}
     for name, value in pairs:
-        if name in found:
+        if name in document:
             raise ModelFileError(f"{short(name)} is there twice.")
-        found[name] = value
-    return found
+        document[name] = value
+    return document
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -59,7 +59,7 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
     archive.write(path, stored.kind, content, arrays)
 
 
-def load(path: str | os.PathLike[str], *, limit: int = archive.LIMIT) -> Stored:
+def load(path: str | os.PathLike[str], *, limit: int = archive.MAX_UNPACKED_BYTES) -> Stored:
     """Read a model file; nothing in it is used before it is checked.
 
     ``limit`` bounds the bytes that it may unpack to.
@@ -69,14 +69,14 @@ def load(path: str | os.PathLike[str], *, limit: int = archive.LIMIT) -> Stored:
 
 def unpacked(path: str | os.PathLike[str], content: archive.Content) -> Stored:
     """The model in the content of a file."""
-    with archive.about(path):
+    with archive.errors_about(path):
         parts: dict[str, dict[str, NDArray[Any]]] = {start: {} for start in _PARTS}
         for name, array in content.arrays.items():
             start, dot, rest = name.partition(".")
             if start + dot not in parts:
                 raise ModelFileError(f"array {name!r} belongs to nothing.")
             parts[start + dot][rest] = array
-        document.only(content.document, "model", "labels", "counts")
+        document.check_keys(content.document, "model", "labels", "counts")
         tables, names, own = parts.values()
         counts = _counts(content.document, tables)
         labels = _labels(document.field(content.document, "labels", dict), names)

@@ -11,29 +11,32 @@ from __future__ import annotations
 import hashlib
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from reprlib import repr as short
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError, ModelFileError
-from deciban.files.document import field, only
+from deciban.files.document import check_keys, field
+
+#: An array of one of the types below.
+Array: TypeAlias = NDArray[Any]
 
 #: The only types of numbers in a file, little-endian.
 TYPES = {"float64": "<f8", "int64": "<i8", "int32": "<i4", "uint8": "|u1", "bool": "|b1"}
-MOST_AXES = 4
-#: Even beside an axis of length 0 the others are no longer than this together.
-MOST_ENTRIES = 1 << 40
+MAX_AXES = 4
+#: Even beside an axis of length 0, the product of the other lengths is at most this.
+MAX_ENTRIES = 1 << 40
 #: Bytes that are read and written at once.
-CHUNK = 1 << 20
+CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is said about an array before it is read.
+    """Type, shape and checksum of an array, known before it is read.
 
     >>> Plan.of(np.zeros((2, 3))).size
     176
@@ -44,21 +47,21 @@ class Plan:
     sha256: str
 
     @classmethod
-    def of(cls, array: NDArray[Any]) -> Plan:
+    def of(cls, array: Array) -> Plan:
         """The plan of an array that is about to be written."""
         name = array.dtype.name
-        if name not in TYPES or array.ndim > MOST_AXES:
+        if name not in TYPES or array.ndim > MAX_AXES:
             raise InputError(
                 f"an array of {name} with {array.ndim} axes cannot be saved.",
-                hint=f"one of {', '.join(TYPES)} with at most {MOST_AXES} axes",
+                hint=f"one of {', '.join(TYPES)} with at most {MAX_AXES} axes",
             )
         digest = hashlib.sha256()
-        for part in _parts(stored(array)):
-            digest.update(part)
+        for chunk in _chunks(file_layout(array)):
+            digest.update(chunk)
         return cls(name, array.shape, digest.hexdigest())
 
     @classmethod
-    def parse(cls, entry: dict[str, Any]) -> Plan:
+    def parse(cls, entry: Mapping[str, object]) -> Plan:
         """The plan that a file states, checked.
 
         >>> Plan.parse({"dtype": "object", "shape": [1], "sha256": ""})
@@ -66,17 +69,17 @@ class Plan:
         ...
         deciban.errors.ModelFileError: an array has an unknown type: 'object'.
         """
-        only(entry, "dtype", "shape", "sha256")
+        check_keys(entry, "dtype", "shape", "sha256")
         dtype, shape = field(entry, "dtype", str), field(entry, "shape", list)
         if dtype not in TYPES:
             raise ModelFileError(f"an array has an unknown type: {short(dtype)}.")
-        whole = all(type(n) is int and n >= 0 for n in shape) and len(shape) <= MOST_AXES
-        if not whole or math.prod(max(n, 1) for n in shape) > MOST_ENTRIES:
+        whole = all(type(n) is int and n >= 0 for n in shape) and len(shape) <= MAX_AXES
+        if not whole or math.prod(max(n, 1) for n in shape) > MAX_ENTRIES:
             raise ModelFileError(f"an array has an impossible shape: {short(shape)}.")
         return cls(dtype, tuple(shape), field(entry, "sha256", str))
 
     @property
-    def entry(self) -> dict[str, Any]:
+    def entry(self) -> dict[str, object]:
         """The plan as it is stated in a file."""
         return {"dtype": self.dtype, "shape": list(self.shape), "sha256": self.sha256}
 
@@ -100,20 +103,20 @@ class Plan:
         return len(self.header) + math.prod(self.shape) * np.dtype(TYPES[self.dtype]).itemsize
 
 
-def stored(array: NDArray[Any]) -> NDArray[Any]:
+def file_layout(array: Array) -> Array:
     """The array as it lies in a file: row by row, little-endian."""
     return np.asarray(array, dtype=TYPES[array.dtype.name], order="C")
 
 
-def write(stream: IO[bytes], array: NDArray[Any], plan: Plan) -> None:
-    """The bytes of an array."""
+def write(stream: IO[bytes], array: Array, plan: Plan) -> None:
+    """Write the header and the values of an array."""
     stream.write(plan.header)
-    for part in _parts(stored(array)):
-        stream.write(part)
+    for chunk in _chunks(file_layout(array)):
+        stream.write(chunk)
 
 
-def read(stream: IO[bytes], plan: Plan) -> NDArray[Any]:
-    """The array of that plan; memory is taken once the caller has found its size acceptable.
+def read(stream: IO[bytes], plan: Plan) -> Array:
+    """The array of that plan; the caller has found its size acceptable, memory is taken here.
 
     >>> from io import BytesIO
     >>> read(BytesIO(b""), Plan("bool", (2,), ""))
@@ -125,9 +128,9 @@ def read(stream: IO[bytes], plan: Plan) -> NDArray[Any]:
         raise ModelFileError("an array does not have the stated type and shape.")
     array = np.empty(plan.shape, dtype=TYPES[plan.dtype])
     digest = hashlib.sha256()
-    for part in _parts(array):
-        _fill(stream, part)
-        digest.update(part)
+    for chunk in _chunks(array):
+        _fill(stream, chunk)
+        digest.update(chunk)
     if stream.read(1):
         raise ModelFileError("an array is longer than stated.")
     if digest.hexdigest() != plan.sha256:
@@ -137,17 +140,18 @@ def read(stream: IO[bytes], plan: Plan) -> NDArray[Any]:
     return array.astype(plan.dtype, copy=False)
 
 
-def _parts(array: NDArray[Any]) -> Iterator[memoryview]:
+def _chunks(array: Array) -> Iterator[memoryview]:
     """The bytes of a contiguous array, a chunk at a time."""
     flat = array.reshape(-1).view(np.uint8).data
-    return (flat[start : start + CHUNK] for start in range(0, len(flat), CHUNK))
+    return (flat[start : start + CHUNK_BYTES] for start in range(0, len(flat), CHUNK_BYTES))
 
 
-def _fill(stream: IO[bytes], part: memoryview) -> None:
-    filled = 0
-    while filled < len(part):
-        some = stream.read(len(part) - filled)
-        if not some:
+def _fill(stream: IO[bytes], chunk: memoryview) -> None:
+    """Read as many bytes as a chunk has into it."""
+    at = 0
+    while at < len(chunk):
+        data = stream.read(len(chunk) - at)
+        if not data:
             raise ModelFileError("an array is shorter than stated.")
-        part[filled : filled + len(some)] = some
-        filled += len(some)
+        chunk[at : at + len(data)] = data
+        at += len(data)

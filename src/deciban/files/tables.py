@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError, ModelFileError
-from deciban.files.document import field, only
+from deciban.files.document import check_keys, field
 from deciban.files.vocabulary import Reader, Writer
 from deciban.labels import Labels
 from deciban.stats.cells import Cells
@@ -86,7 +86,7 @@ def counts_from(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
     ...
     deciban.errors.ModelFileError: 'weight' must be finite and not below zero, got -1.0.
     """
-    only(document, "classes", "tables")
+    check_keys(document, "classes", "tables")
     left = dict(arrays)
     reader = Reader(_pop(left, "labels."))
     classes = reader.take(field(document, "classes", dict))
@@ -117,7 +117,7 @@ def _refuse_rest(arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def _table_from(entry: dict[str, Any], reader: Reader, arrays: Arrays, n_classes: int) -> Table:
-    only(entry, "name", "statistic", "columns", "values", "drop")
+    check_keys(entry, "name", "statistic", "columns", "values", "drop")
     name = field(entry, "statistic", str)
     if name not in STATISTICS:
         raise ModelFileError(f"the statistic {short(name)} is not known.")

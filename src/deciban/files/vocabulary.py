@@ -15,28 +15,29 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from itertools import pairwise
 from reprlib import repr as short
-from typing import Any
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels as names
+from deciban import labels as label_sets
 from deciban.errors import InputError, ModelFileError
 from deciban.files import document
+from deciban.files.npy import Array
 from deciban.labels import Labels
 
+Entry: TypeAlias = dict[str, object]
+
 #: No more labels than this are written into the document.
-FEW = 64
+MAX_LABELS_IN_DOCUMENT = 64
 #: Tuples within tuples go no deeper, integers have no more bits.
-DEEPEST = 8
-WIDEST = 4096
-#: Longer texts are objects: as an array of numpy, all would be as wide as the longest.
-LONGEST = 64
+MAX_TUPLE_DEPTH = 8
+MAX_INTEGER_BITS = 4096
 #: No more labels than this have the same hash: looking one up would take forever.
-CROWD = 100
+MAX_LABELS_PER_HASH = 100
 
 _INTEGERS = {"bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
 _FLOATS = {"float16", "float32", "float64"}
@@ -59,11 +60,11 @@ class Writer:
         self._integers: list[NDArray[np.int64]] = []
         self._floats: list[NDArray[np.float64]] = []
 
-    def put(self, labels: Labels) -> dict[str, Any]:
+    def put(self, labels: Labels) -> Entry:
         """What the document says of these labels; many of them go into the arrays."""
-        dtype = _name(labels)
-        if len(labels) <= FEW:
-            return {"dtype": dtype, "labels": [plain(x) for x in _listed(labels, dtype)]}
+        dtype = _type_name(labels)
+        if len(labels) <= MAX_LABELS_IN_DOCUMENT:
+            return {"dtype": dtype, "labels": [to_json(x) for x in _python_objects(labels, dtype)]}
         if dtype in _FLOATS:
             self._floats.append(_refuse_nan(labels.astype(np.float64)))
         elif _is_integer(dtype):
@@ -71,20 +72,20 @@ class Writer:
         elif dtype == "str":
             self._texts += [text.encode("utf-8", "surrogatepass") for text in labels.tolist()]
         else:
-            self._texts += [_line(label) for label in labels.tolist()]
+            self._texts += [document.line(to_json(label)) for label in labels.tolist()]
         return {"dtype": dtype, "size": len(labels)}
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> dict[str, Array]:
         """What did not go into the document."""
-        found: dict[str, NDArray[Any]] = {}
+        arrays: dict[str, Array] = {}
         if self._texts:
-            found["text"] = np.frombuffer(b"".join(self._texts), dtype=np.uint8)
-            found["ends"] = np.cumsum([len(text) for text in self._texts], dtype=np.int64)
+            arrays["text"] = np.frombuffer(b"".join(self._texts), dtype=np.uint8)
+            arrays["ends"] = np.cumsum([len(text) for text in self._texts], dtype=np.int64)
         if self._integers:
-            found["integers"] = np.concatenate(self._integers)
+            arrays["integers"] = np.concatenate(self._integers)
         if self._floats:
-            found["floats"] = np.concatenate(self._floats)
-        return found
+            arrays["floats"] = np.concatenate(self._floats)
+        return arrays
 
 
 class Reader:
@@ -96,53 +97,55 @@ class Reader:
     deciban.errors.ModelFileError: the label 'ham' is there twice.
     """
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        none = {"text": np.uint8, "ends": np.int64, "integers": np.int64, "floats": np.float64}
-        found = {name: arrays.get(name, np.empty(0, dtype)) for name, dtype in none.items()}
-        for name, array in found.items():
-            if array.ndim != 1 or array.dtype != none[name]:
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
+        types = {"text": np.uint8, "ends": np.int64, "integers": np.int64, "floats": np.float64}
+        self._arrays = {name: arrays.get(name, np.empty(0, t)) for name, t in types.items()}
+        for name, array in self._arrays.items():
+            if array.ndim != 1 or array.dtype != types[name]:
                 raise ModelFileError(f"array {name!r} of the labels has the wrong type.")
-        self._found, self._used = found, dict.fromkeys(found, 0)
+        self._used = dict.fromkeys(types, 0)
 
-    def take(self, entry: dict[str, Any]) -> Labels:
+    def take(self, entry: Entry) -> Labels:
         """The labels that such an entry stands for."""
         dtype = document.field(entry, "dtype", str)
         if "labels" in entry:
-            document.only(entry, "dtype", "labels")
-            items = [label(value) for value in document.field(entry, "labels", list)]
+            document.check_keys(entry, "dtype", "labels")
+            items = [from_json(value) for value in document.field(entry, "labels", list)]
             return _unique(_array(items, dtype))
-        document.only(entry, "dtype", "size")
+        document.check_keys(entry, "dtype", "size")
         size = document.field(entry, "size", int)
         if dtype in _FLOATS:
             return _unique(_array(self._next("floats", size).tolist(), dtype))
         if _is_integer(dtype):
             return _unique(_from_integers(self._next("integers", size), dtype))
-        texts = self._lines(size)
+        texts = self._next_texts(size)
         if dtype == "str":
-            return _unique(_array([_decoded(text) for text in texts], dtype))
-        return _unique(_array([label(document.parsed(text)) for text in texts], dtype))
+            return _unique(_array([_decode(text) for text in texts], dtype))
+        return _unique(_array([from_json(document.parse(text)) for text in texts], dtype))
 
     def done(self) -> None:
         """Refuse arrays of which something is left."""
-        for name, array in self._found.items():
+        for name, array in self._arrays.items():
             if self._used[name] != len(array):
                 raise ModelFileError(f"array {name!r} of the labels is too long.")
 
-    def _next(self, name: str, size: int) -> NDArray[Any]:
+    def _next(self, name: str, size: int) -> Array:
+        """The next entries of an array."""
         start = self._used[name]
-        if not 0 <= size <= len(self._found[name]) - start:
+        if not 0 <= size <= len(self._arrays[name]) - start:
             raise ModelFileError(f"{size} labels are stated, there are fewer.")
         self._used[name] = start + size
-        return self._found[name][start : start + size]
+        return self._arrays[name][start : start + size]
 
-    def _lines(self, size: int) -> list[bytes]:
+    def _next_texts(self, size: int) -> list[bytes]:
+        """The next entries of the array of texts, cut at their ends."""
         start = self._used["text"]
         ends = self._next("ends", size)
         bounds = np.concatenate([[start], ends])
-        if np.any(np.diff(bounds) < 0) or bounds[-1] > len(self._found["text"]):
+        if np.any(np.diff(bounds) < 0) or bounds[-1] > len(self._arrays["text"]):
             raise ModelFileError("the ends of the labels are not in order.")
         self._used["text"] = int(bounds[-1])
-        data = self._found["text"][start : bounds[-1]].tobytes()
+        data = self._arrays["text"][start : bounds[-1]].tobytes()
         places = (bounds - start).tolist()
         return [data[a:b] for a, b in pairwise(places)]
 
@@ -150,86 +153,81 @@ class Reader:
 # ---------------------------------------------------------------------- one label
 
 
-def plain(label: object, depth: int = 0) -> Any:
-    """A label as JSON holds it.
+def to_json(label: object, depth: int = 0) -> object:
+    """A label as a value that JSON can hold.
 
-    >>> [plain(x) for x in ("a", 1, 1.0, True, None, ("a", 1), b"a", float("inf"))]
+    >>> [to_json(x) for x in ("a", 1, 1.0, True, None, ("a", 1), b"a", float("inf"))]
     ['a', 1, 1.0, True, None, {'tuple': ['a', 1]}, {'bytes': '61'}, {'float': 'inf'}]
     """
-    value: Any = label.item() if isinstance(label, np.generic) else label
-    kind = type(value)
-    if kind is tuple and depth < DEEPEST:
-        return {"tuple": [plain(part, depth + 1) for part in value]}
-    if kind is float:
-        return _plain_float(value)
-    if kind is str:
+    value: object = label.item() if isinstance(label, np.generic) else label
+    if type(value) is tuple and depth < MAX_TUPLE_DEPTH:
+        return {"tuple": [to_json(part, depth + 1) for part in value]}
+    if type(value) is float:
+        return _float_to_json(value)
+    if type(value) is str:
         odd = any("\ud800" <= letter <= "\udfff" for letter in value)
         return {"text": value.encode("utf-8", "surrogatepass").hex()} if odd else value
-    if kind is bytes:
+    if type(value) is bytes:
         return {"bytes": value.hex()}
-    if value is None or kind is bool or (kind is int and _fits(value)):
+    if value is None or type(value) is bool or (type(value) is int and _fits(value)):
         return value
-    raise InputError(
-        f"the label {short(label)} of type {kind.__name__} cannot be saved.", hint=_HINT
-    )
+    kind = type(value).__name__
+    raise InputError(f"the label {short(label)} of type {kind} cannot be saved.", hint=_HINT)
 
 
-def _plain_float(value: float) -> Any:
+def _float_to_json(value: float) -> object:
     if math.isnan(value):
         raise InputError("NaN is no label.", hint="it is not even equal to itself")
     return value if math.isfinite(value) else {"float": str(value)}
 
 
 def _fits(value: int) -> bool:
-    return value.bit_length() <= WIDEST
+    return value.bit_length() <= MAX_INTEGER_BITS
 
 
-def label(value: Any, depth: int = 0) -> Any:
+def from_json(value: object, depth: int = 0) -> Hashable:
     """The label that a value in JSON stands for.
 
-    >>> label({"tuple": ["a", 1]})
+    >>> from_json({"tuple": ["a", 1]})
     ('a', 1)
     """
-    if not isinstance(value, dict):
-        if isinstance(value, list) or (isinstance(value, int) and not _fits(value)):
-            raise ModelFileError(f"a label must not be {short(value)}.")
-        return value
-    [(kind, content)] = value.items() if len(value) == 1 else [("", None)]
-    if kind == "tuple" and isinstance(content, list) and depth < DEEPEST:
-        return tuple(label(part, depth + 1) for part in content)
-    if kind == "float" and content in ("inf", "-inf"):
-        return float(content)
-    if kind in ("bytes", "text") and isinstance(content, str):
-        return _from_hex(kind, content)
+    match value:
+        case {"tuple": list(parts), **others} if not others and depth < MAX_TUPLE_DEPTH:
+            return tuple(from_json(part, depth + 1) for part in parts)
+        case {"float": "inf" | "-inf" as text, **others} if not others:
+            return float(text)
+        case {"bytes": str(text), **others} if not others:
+            return _from_hex(text)
+        case {"text": str(text), **others} if not others:
+            return _decode(_from_hex(text))
+        case None | bool() | float() | str():
+            return value
+        case int() if _fits(value):
+            return value
     raise ModelFileError(f"a label must not be {short(value)}.")
 
 
-def _from_hex(kind: str, content: str) -> bytes | str:
+def _from_hex(text: str) -> bytes:
     try:
-        data = bytes.fromhex(content)
+        return bytes.fromhex(text)
     except ValueError:
-        raise ModelFileError(f"{short(content)} is not hexadecimal.") from None
-    return data if kind == "bytes" else _decoded(data)
+        raise ModelFileError(f"{short(text)} is not hexadecimal.") from None
 
 
-def _decoded(text: bytes) -> str:
+def _decode(text: bytes) -> str:
     try:
         return text.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         raise ModelFileError(f"the label {short(text)} is not text.") from None
 
 
-def _line(label: object) -> bytes:
-    return document.line(plain(label))
-
-
 # ---------------------------------------------------------------------- many labels
 
 
-def _name(labels: Labels) -> str:
-    """The type of some labels."""
+def _type_name(labels: Labels) -> str:
+    """The name of the type of some labels in a file."""
     kind, name = labels.dtype.kind, labels.dtype.name
-    if kind in "US" and _is_narrow(labels.tolist()):
+    if kind in "US" and label_sets.is_compact(labels.tolist()):
         return "str" if kind == "U" else "bytes"
     if kind in "USO":
         return "object"
@@ -250,29 +248,30 @@ def _as_integers(labels: Labels) -> NDArray[np.int64]:
 
 
 def _from_integers(values: NDArray[np.int64], dtype: str) -> Labels:
-    made = values.view(dtype) if _TIMES.fullmatch(dtype) else values.astype(dtype)
-    if not np.array_equal(_as_integers(made), values):
+    """Whole numbers, truth values or dates from 64 bits, if their type holds them."""
+    labels = values.view(dtype) if _TIMES.fullmatch(dtype) else values.astype(dtype)
+    if not np.array_equal(_as_integers(labels), values):
         raise ModelFileError(f"a label is no {dtype}.")
-    return made
+    return labels
 
 
 def _refuse_nan(values: NDArray[np.float64]) -> NDArray[np.float64]:
     if np.any(np.isnan(values)):
-        plain(math.nan)
+        to_json(math.nan)
     return values
 
 
-def _listed(labels: Labels, dtype: str) -> list[Any]:
+def _python_objects(labels: Labels, dtype: str) -> list[Hashable]:
     """The labels as Python's own objects."""
     return list((_as_integers(labels) if _TIMES.fullmatch(dtype) else labels).tolist())
 
 
-def _array(items: list[Any], dtype: str) -> Labels:
+def _array(items: list[Hashable], dtype: str) -> Labels:
     """Python's own objects as labels of that type, if they are."""
     if dtype == "object":
-        return names.objects(items)
-    kind: Any = {"str": str, "bytes": bytes, "bool": bool}.get(dtype)
-    kind = kind or (float if dtype in _FLOATS else int)
+        return label_sets.object_array(items)
+    number = float if dtype in _FLOATS else int
+    kind: type = {"str": str, "bytes": bytes, "bool": bool}.get(dtype, number)
     if any(type(item) is not kind for item in items):
         raise ModelFileError(f"a label is no {short(dtype)}.")
     if _TIMES.fullmatch(dtype):
@@ -281,36 +280,31 @@ def _array(items: list[Any], dtype: str) -> Labels:
         return _numbers(items, dtype)
     if dtype not in ("str", "bytes"):
         raise ModelFileError(f"labels have an unknown type: {short(dtype)}.")
-    if not _is_narrow(items):
+    if not label_sets.is_compact(cast("list[str]", items)):
         raise ModelFileError(f"a label is too long for {dtype}, or ends in zeros.")
     return np.array(items, dtype=kind)
 
 
-def _is_narrow(items: list[Any]) -> bool:
-    """Whether an array of numpy holds these texts or bytes, and is not much larger than they."""
-    zero: Any = "\0" if items and isinstance(items[0], str) else b"\0"
-    return not any(len(item) > LONGEST or item.endswith(zero) for item in items)
-
-
-def _numbers(items: list[Any], dtype: str) -> Labels:
+def _numbers(items: list[Hashable], dtype: str) -> Labels:
+    """An array of numbers, if their type holds them."""
     try:
         with np.errstate(over="ignore"):
-            made = np.array(items, dtype=dtype)
+            numbers = np.array(items, dtype=dtype)
     except OverflowError:
-        made = np.empty(0)
-    if made.tolist() != items:
+        numbers = np.empty(0)
+    if numbers.tolist() != items:
         raise ModelFileError(f"a label is no {dtype}.")
-    return made
+    return numbers
 
 
 def _unique(labels: Labels) -> Labels:
     """The labels, if none is there twice, and each is equal to itself."""
     if labels.dtype.kind in "Mm" and np.any(np.isnat(labels)):
         raise ModelFileError("no time (NaT) is no label.")
-    crowd = Counter(map(hash, labels.tolist())).most_common(1)
-    if crowd and crowd[0][1] > CROWD:
-        raise ModelFileError(f"{crowd[0][1]} labels were made to be hard to tell apart.")
-    seen: set[Any] = set()
+    most = max(Counter(map(hash, labels.tolist())).values(), default=0)
+    if most > MAX_LABELS_PER_HASH:
+        raise ModelFileError(f"{most} labels were made to be hard to tell apart.")
+    seen: set[Hashable] = set()
     for item in labels.tolist():
         if item in seen or item != item:
             raise ModelFileError(f"the label {short(item)} is there twice.")

@@ -266,7 +266,7 @@ class LogisticRegression(Answering):
         usual = 10_000 if self.solver in ("gradient", "lbfgs") else 200
         most = usual if self.max_iter is None else int(self.max_iter)
         parts = np.hsplit(np.ascontiguousarray(starts), len(problems))
-        alone = nullcontext() if isinstance(problems[0].design, Dense) else threads.without_blas()
+        alone = nullcontext() if isinstance(problems[0].design, Dense) else threads.serial_blas()
         with alone:
             return [
                 _checked(problem, logistic.solve(problem, part.copy(), self.solver, self.tol, most))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from deciban.errors import ModelFileError
 from deciban.files import Stored
-from deciban.files.document import field, only
+from deciban.files.document import check_keys, field
 from deciban.logistic.solvers import Prior
 
 KIND = "LogisticRegression"
@@ -39,9 +39,9 @@ def from_stored(stored: Stored, known: list[str]) -> tuple[dict[str, Any], dict[
     """The parameters and the fitted attributes, checked."""
     if stored.kind != KIND or stored.counts is not None:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND} without counts.")
-    only(stored.description, "parameters", "posteriors")
+    check_keys(stored.description, "parameters", "posteriors")
     parameters = field(stored.description, "parameters", dict)
-    only(parameters, *known)
+    check_keys(parameters, *known)
     arrays = dict(stored.arrays)
     state = _coefficients(stored, arrays, parameters)
     state["_posteriors"] = _posteriors(stored, arrays, state, bool(parameters.get("fit_intercept")))

@@ -15,7 +15,7 @@ Read in the order of a run:
 ``tables``, ``store``
     the SQLite file
 ``lessons``, ``training``
-    one message judged, learnt and taken back; many messages learnt by all cores
+    one message scored, learnt and taken back; many messages learnt by all cores
 ``verdict``
     spam, ham or unsure, whichever costs least
 

@@ -8,7 +8,7 @@ with replacement characters. Nothing raises.
 
 from __future__ import annotations
 
-__all__ = ["decoded"]
+__all__ = ["decode"]
 
 #: The widest character set that people mean by a name.
 _WIDER = {
@@ -37,27 +37,27 @@ _WIDER = {
 }
 #: Python calls these encodings too; a hostile message could make them slow, or fail.
 _NO_CHARSETS = {"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "mbcs"}
-#: The usual labels of mail; ASCII is the same in all of them.
+#: The usual labels of mail; ASCII bytes mean one thing in all of them.
 _LIKE_ASCII = frozenset(
     ("us-ascii", "utf-8", "iso-8859-1", "iso-8859-15", "windows-1252", "gb2312")
 )
 _FALLBACK = "windows-1252"
 
 
-def decoded(data: bytes, label: str | None = None) -> str:
+def decode(data: bytes, label: str | None = None) -> str:
     r"""The text of bytes that are said to be in a character set.
 
-    >>> decoded("免费".encode("gb18030"), "gb2312"), decoded(b"caf\xe9", "no-such-set")
+    >>> decode("免费".encode("gb18030"), "gb2312"), decode(b"caf\xe9", "no-such-set")
     ('免费', 'café')
     """
     name = (label or "utf-8").strip().strip("\"'").lower()
     if name in _LIKE_ASCII and data.isascii():
         return data.decode("ascii")
-    for attempt in dict.fromkeys((_WIDER.get(name, name), "utf-8")):
-        text = _strictly(data, attempt)
+    for candidate in dict.fromkeys((_WIDER.get(name, name), "utf-8")):
+        text = _decode_strictly(data, candidate)
         if text is not None:
             return _without_surrogates(text)
-    return _leniently(data, _WIDER.get(name, name))
+    return _decode_leniently(data, _WIDER.get(name, name))
 
 
 def _without_surrogates(text: str) -> str:
@@ -65,20 +65,21 @@ def _without_surrogates(text: str) -> str:
     return text if text.isprintable() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _known(name: str) -> bool:
+def _is_allowed(name: str) -> bool:
     return name.replace("-", "_") not in _NO_CHARSETS
 
 
-def _strictly(data: bytes, name: str) -> str | None:
+def _decode_strictly(data: bytes, name: str) -> str | None:
+    """The text, or None where bytes and character set do not fit."""
     try:
-        return data.decode(name) if _known(name) else None
+        return data.decode(name) if _is_allowed(name) else None
     except (LookupError, ValueError):  # unknown, not a text encoding, or other bytes than it has
         return None
 
 
-def _leniently(data: bytes, name: str) -> str:
+def _decode_leniently(data: bytes, name: str) -> str:
     """With replacement characters; a name that is unknown, or UTF-8 in vain, is Windows-1252."""
-    if name in ("utf-8", "utf8") or not _known(name):
+    if name in ("utf-8", "utf8") or not _is_allowed(name):
         name = _FALLBACK
     try:
         return data.decode(name, "replace")

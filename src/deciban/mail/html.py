@@ -59,7 +59,7 @@ def read(text: str) -> Page:
     text = _without(text, "<!--", "-->")
     for name in ("script", "style"):
         text = _without(text, f"<{name}", f"</{name}>")
-    return _scanned(text)
+    return _scan(text)
 
 
 def _without(text: str, start: str, end: str) -> str:
@@ -67,15 +67,15 @@ def _without(text: str, start: str, end: str) -> str:
     lower = text.lower()
     if start not in lower or len(lower) != len(text):
         return text
-    kept, at = [], 0
+    pieces, at = [], 0
     while (begin := lower.find(start, at)) >= 0:
         stop = lower.find(end, begin + len(start))
         if stop < 0:
             break
-        kept.append(text[at:begin])
+        pieces.append(text[at:begin])
         at = stop + len(end)
-    kept.append(text[at:])
-    return "".join(kept)
+    pieces.append(text[at:])
+    return "".join(pieces)
 
 
 class Tag(NamedTuple):
@@ -88,16 +88,17 @@ class Tag(NamedTuple):
     hides: bool
 
 
-def _scanned(text: str) -> Page:
+def _scan(text: str) -> Page:
+    """A page without comments, scripts and styles."""
     pieces = _TAGS.split(text)  # a text, a tag, a text, ... a text
     tags = {inside: _tag(inside) for inside in dict.fromkeys(pieces[1::2])}
     opened = [tag for tag in tags.values() if tag.opens]
     names, links = {tag.name for tag in opened}, [link for tag in opened for link in tag.links]
     if not any(tag.hides for tag in opened):
         pieces[1::2] = [tags[inside].gap for inside in pieces[1::2]]
-        return Page(_unescaped(pieces), "", links, names)
-    shown, hidden = _parted(pieces, tags)
-    return Page(_unescaped(shown), _unescaped(hidden), links, names | {"hidden"})
+        return Page(_unescape(pieces), "", links, names)
+    shown, hidden = _split_hidden(pieces, tags)
+    return Page(_unescape(shown), _unescape(hidden), links, names | {"hidden"})
 
 
 def _tag(inside: str) -> Tag:
@@ -114,7 +115,7 @@ def _tag(inside: str) -> Tag:
     return Tag(name, True, gap, links, hides)
 
 
-def _parted(pieces: list[str], tags: dict[str, Tag]) -> tuple[list[str], list[str]]:
+def _split_hidden(pieces: list[str], tags: dict[str, Tag]) -> tuple[list[str], list[str]]:
     """What is shown, and what is between a tag that hides and the end of it."""
     shown, hidden = [pieces[0]], [""]
     into, hiding, depth = shown, "", 0
@@ -132,10 +133,10 @@ def _parted(pieces: list[str], tags: dict[str, Tag]) -> tuple[list[str], list[st
 
 
 def _links(attributes: str) -> list[str]:
-    found = [link[1] or link[2] or link[3] or "" for link in _LINK.finditer(attributes)]
-    return [unescape(link) for link in found]
+    matches = _LINK.finditer(attributes)
+    return [unescape(link[1] or link[2] or link[3] or "") for link in matches]
 
 
-def _unescaped(pieces: list[str]) -> str:
+def _unescape(pieces: list[str]) -> str:
     text = "".join(pieces)
     return unescape(text) if "&" in text else text

@@ -1,6 +1,6 @@
-"""One message: judged, learnt, taken back, moved to the other class.
+"""One message: scored, learnt, taken back, moved to the other class.
 
-A message is known by the digest of what stays the same while it is filed and
+A message is known by the digest of what does not change while it is filed and
 read, so a second lesson of it is noticed, also after the filter has marked it.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from deciban.mail.envelope import canonical, digest
-from deciban.mail.model import Counts, Scored, believed, level, scored
+from deciban.mail.model import Counts, Score, calibrate, level, score_counts
 from deciban.mail.store import Lesson, Store
 from deciban.mail.tokens import tokens
 
@@ -32,11 +32,11 @@ def read(raw: bytes) -> Read:
     return Read(digest(message), tokens(message))
 
 
-def score(store: Store, message: Read) -> Scored:
+def score(store: Store, message: Read) -> Score:
     """The evidence that a message is spam."""
     with store.reading():
         counts, levels = store.counts(message.tokens), store.levels()
-    return scored(counts, believed(levels))
+    return score_counts(counts, calibrate(levels))
 
 
 def learn(store: Store, message: Read, spam: bool) -> Outcome:
@@ -76,7 +76,7 @@ def _add(store: Store, message: Read, spam: bool) -> None:
     store.add([lesson], dict.fromkeys(message.tokens, lesson.one))
 
 
-def left_out(counts: Counts, lesson: Lesson) -> Counts:
+def leave_one_out(counts: Counts, lesson: Lesson) -> Counts:
     """The counts of a message's own tokens as if it had not been counted."""
     ham, spam = lesson.one
     pairs = counts.tokens.items()

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from deciban.errors import FileError
 
-__all__ = ["Place", "places", "read", "some", "split"]
+__all__ = ["Place", "places", "read", "some_places", "split"]
 
 _HINT = "give a Maildir, an mbox, a folder of messages, or a message"
 #: What comes before a message: an empty line, and after it "From ", a sender, a time.
@@ -48,12 +48,12 @@ def places(paths: Iterable[str]) -> Iterator[Place]:
             yield from _inside(path)
 
 
-def some(paths: Sequence[str]) -> list[Place]:
-    """All messages of files and folders, of which there must be one at least."""
-    found = list(places(paths))
-    if not found:
+def some_places(paths: Sequence[str]) -> list[Place]:
+    """All messages of files and folders; it is an error if there is none."""
+    messages = list(places(paths))
+    if not messages:
         raise FileError(f"there are no messages in {', '.join(paths)}.", hint=_HINT)
-    return found
+    return messages
 
 
 def read(place: Place) -> bytes:
@@ -65,7 +65,7 @@ def read(place: Place) -> bytes:
             file.seek(place.start)
             return file.read(place.end - place.start)
     except OSError as error:
-        raise _unreadable(place.path, error) from None
+        raise _read_error(place.path, error) from None
 
 
 def split(box: bytes | mmap.mmap) -> list[tuple[int, int]]:
@@ -74,7 +74,7 @@ def split(box: bytes | mmap.mmap) -> list[tuple[int, int]]:
     >>> split(b"From a Thu Aug 22 13:17:22 2002\n\nx\n\nFrom b Thu Aug 22 13:17:23 2002\n\ny")
     [(0, 36), (36, 70)]
     """
-    starts = [found.end() for found in _SEPARATOR.finditer(box)]
+    starts = [separator.end() for separator in _SEPARATOR.finditer(box)]
     return list(zip([0, *starts], [*starts, len(box)], strict=True))
 
 
@@ -89,7 +89,7 @@ def _files(folder: str | Path) -> Iterator[str]:
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
-        raise _unreadable(folder, error) from None
+        raise _read_error(folder, error) from None
     for entry in entries:
         if entry.name.startswith("."):
             continue
@@ -109,9 +109,9 @@ def _inside(path: str) -> Iterator[Place]:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as box:
                 spans = split(box)
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise _read_error(path, error) from None
     yield from (Place(path, *span) for span in spans) if len(spans) > 1 else [Place(path)]
 
 
-def _unreadable(path: str | Path, error: OSError) -> FileError:
+def _read_error(path: str | Path, error: OSError) -> FileError:
     return FileError(f"{str(path) or repr(path)} cannot be read: {error.strerror}.", hint=_HINT)

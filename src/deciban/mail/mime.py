@@ -15,9 +15,9 @@ from email.parser import Parser
 from functools import lru_cache
 from typing import NamedTuple
 
-from deciban.mail.charsets import decoded
+from deciban.mail.charsets import decode
 
-__all__ = ["Mail", "Part", "parsed"]
+__all__ = ["Mail", "Part", "parse"]
 
 
 class Part(NamedTuple):
@@ -36,16 +36,16 @@ class Mail(NamedTuple):
     parts: list[Part]
 
 
-#: No more than this of a part is looked at: bodies of many megabytes are attachments in disguise.
-LONGEST = 1 << 18
+#: The bytes of a part that are looked at: bodies of many megabytes are attachments in disguise.
+MAX_PART_BYTES = 1 << 18
 _FIELDS = re.compile(r"([!-9;-~]++):([^\r\n]*+(?:\n[ \t][^\r\n]*+)*+)\n")
 _PARSER = Parser()
 
 
-def parsed(raw: bytes) -> Mail:
+def parse(raw: bytes) -> Mail:
     r"""The message of these bytes.
 
-    >>> mail = parsed(b"Subject: =?gb2312?b?w+K30Q==?=\n\nHello")
+    >>> mail = parse(b"Subject: =?gb2312?b?w+K30Q==?=\n\nHello")
     >>> mail.headers, mail.parts[0].text
     ([('subject', '免费')], 'Hello')
     """
@@ -59,7 +59,7 @@ def parsed(raw: bytes) -> Mail:
         headers = list(message.raw_items()) if fields is None else fields
         return Mail([(name.lower(), _header(value)) for name, value in headers], _parts(message))
     except Exception:  # the package raises all sorts of things on hostile input
-        return Mail([], [Part("text/plain", "", "", decoded(raw[:LONGEST]))])
+        return Mail([], [Part("text/plain", "", "", decode(raw[:MAX_PART_BYTES]))])
 
 
 def _end(raw: bytes, start: int) -> int:
@@ -74,11 +74,11 @@ def _end(raw: bytes, start: int) -> int:
 
 def _fields(head: str) -> list[tuple[str, str]] | None:
     """Headers that are well formed, by one expression; None if some are not."""
-    found = _FIELDS.findall(head)
-    length = sum(len(name) + len(value) + 2 for name, value in found) + 1
+    fields = _FIELDS.findall(head)
+    length = sum(len(name) + len(value) + 2 for name, value in fields) + 1
     if length != len(head) or not head.endswith("\n\n"):
         return None
-    return [(name, value.lstrip(" \t")) for name, value in found]
+    return [(name, value.lstrip(" \t")) for name, value in fields]
 
 
 def _message(fields: list[tuple[str, str]], body: str) -> Message:
@@ -104,7 +104,7 @@ def _by_package(head: str, body: str) -> Message:
 
 
 def _has_parts(message: Message) -> bool:
-    return _described(message).type.startswith(("multipart/", "message/"))
+    return _describe(message).type.startswith(("multipart/", "message/"))
 
 
 def _header(value: str) -> str:
@@ -115,16 +115,16 @@ def _header(value: str) -> str:
             pieces = decode_header(value)
         except Exception:
             pieces = [(value, None)]
-        value = "".join(_chunk(text, charset) for text, charset in pieces)
+        value = "".join(_decode_chunk(text, charset) for text, charset in pieces)
     elif not value.isascii():
-        value = _chunk(value, None)
+        value = _decode_chunk(value, None)
     return value.replace("\n", " ").replace("\r", " ")
 
 
-def _chunk(text: str | bytes, charset: str | None) -> str:
+def _decode_chunk(text: str | bytes, charset: str | None) -> str:
     if isinstance(text, str):
         text = text.encode("utf-8", "surrogateescape")
-    return decoded(text, charset)
+    return decode(text, charset)
 
 
 def _parts(message: Message) -> list[Part]:
@@ -132,38 +132,41 @@ def _parts(message: Message) -> list[Part]:
 
 
 def _part(part: Message) -> Part:
-    found = _described(part)
+    described = _describe(part)
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         data = b""
-    readable = found.type.startswith(("text/", "message/")) or (
-        not found.filename and b"\0" not in data[:1024]
+    readable = described.type.startswith(("text/", "message/")) or (
+        not described.filename and b"\0" not in data[:1024]
     )
-    return found._replace(text=decoded(data[:LONGEST], found.charset)) if readable else found
+    if not readable:
+        return described
+    return described._replace(text=decode(data[:MAX_PART_BYTES], described.charset))
 
 
-def _described(part: Message) -> Part:
+def _describe(part: Message) -> Part:
     """What its headers say a part is, without its text."""
     first: dict[str, str] = {}
     for name, value in part.raw_items():
         first.setdefault(name.lower(), value)
-    said = first.get("content-type"), first.get("content-disposition"), part.get_default_type()
-    short = len(said[0] or "") + len(said[1] or "") < 500  # nobody can make us keep long ones
-    return _description(*said) if short else _description.__wrapped__(*said)
+    kind, disposition = first.get("content-type"), first.get("content-disposition")
+    short = len(kind or "") + len(disposition or "") < 500  # nobody can make us keep long ones
+    describe = _description if short else _description.__wrapped__
+    return describe(kind, disposition, part.get_default_type())
 
 
-@lru_cache(1 << 10)  # most parts of most messages say the same, and asking takes time
+@lru_cache(1 << 10)  # most parts of most messages are alike, and asking takes time
 def _description(kind: str | None, disposition: str | None, default: str) -> Part:
     part = Message()
     part.set_default_type(default)
     for name, value in (("Content-Type", kind), ("Content-Disposition", disposition)):
         if value is not None:
             part.set_raw(name, value)
-    charset, filename = _asked(part.get_content_charset), _asked(part.get_filename)
+    charset, filename = _answer(part.get_content_charset), _answer(part.get_filename)
     return Part(part.get_content_type(), charset, _header(filename))
 
 
-def _asked(question: Callable[[], str | None]) -> str:
+def _answer(question: Callable[[], str | None]) -> str:
     """An answer of the package, or nothing: odd parameters make it raise."""
     try:
         return str(question() or "")

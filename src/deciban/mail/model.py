@@ -1,8 +1,8 @@
 """From counts to evidence: naive Bayes on the tokens of a message, in decibans.
 
-How often a token was in spam and in ham weighs it; how many tokens a section
-has discounts it, since the words of a page or of a chain of servers say much
-the same thing again and again; and how far past evidence was right says how far it is believed::
+How often a token was in spam and in ham weighs it; how many tokens a section has discounts
+it, since the words of a page or of a chain of servers repeat each other; and how far past
+evidence was right calibrates it::
 
     weight      w = ln((spam + a) / (S + 2 a)) - ln((ham + a) / (H + 2 a))
     raw         sum over sections of  sum of w / n ** 0.7,  over its n tokens with |w| >= 2
@@ -20,16 +20,26 @@ from collections.abc import Mapping
 from math import exp, log, log1p
 from typing import NamedTuple
 
-__all__ = ["Belief", "Counts", "Pair", "Scored", "believed", "level", "raw", "scored", "weights"]
+__all__ = [
+    "Calibration",
+    "Counts",
+    "Pair",
+    "Score",
+    "calibrate",
+    "level",
+    "raw",
+    "score_counts",
+    "weights",
+]
 
 #: Decibans of one unit of natural logarithm.
 DECIBANS = 10 / log(10)
 #: Messages of each class that a token is thought to have been in before it was seen.
-PRIOR = 0.02
-#: Weights below this say too little to count, in natural logarithms.
-LEAST = 2.0
-#: How the tokens of a section discount each other: 0 not at all, 1 to their mean.
-SHARED = 0.7
+PRIOR_MESSAGES = 0.02
+#: Tokens of a smaller weight are left out, in natural logarithms.
+MIN_WEIGHT = 2.0
+#: The power of the number of tokens that a section is divided by: 0 is their sum, 1 their mean.
+SECTION_DISCOUNT = 0.7
 #: The sections that tokens belong to by their prefixes; a token without one is a word of the body.
 SECTIONS = {
     "subject": "subject",
@@ -41,10 +51,10 @@ SECTIONS = {
     "hidden": "body",
 }
 BODY, HEAD = "body", "head"
-#: Levels end here, on both sides.
-HIGHEST = 150
-#: What the slope is before anything was learnt, and how strongly that is held.
-SLOPE, PENALTY = 0.25, 1.0
+#: The highest level, and minus the lowest, in decibans.
+MAX_LEVEL = 150
+#: The slope before anything was learnt, and the strength of the penalty that holds it there.
+PRIOR_SLOPE, SLOPE_PENALTY = 0.25, 1.0
 
 
 class Pair(NamedTuple):
@@ -62,7 +72,7 @@ class Pair(NamedTuple):
         return Pair(self.ham + other.ham, self.spam + other.spam)
 
     def minus(self, other: Pair) -> Pair:
-        """The first without the second."""
+        """The difference of both."""
         return Pair(self.ham - other.ham, self.spam - other.spam)
 
 
@@ -73,18 +83,18 @@ class Counts(NamedTuple):
     tokens: Mapping[str, tuple[int, int]]
 
 
-class Belief(NamedTuple):
-    """How raw evidence becomes log-odds."""
+class Calibration(NamedTuple):
+    """The logistic regression that turns raw evidence into log-odds."""
 
     offset: float
     slope: float
 
-    def moved(self, step: Belief, size: float) -> Belief:
-        """The belief after a step back, of which only a part is taken."""
-        return Belief(self.offset - size * step.offset, self.slope - size * step.slope)
+    def step_back(self, step: Calibration, size: float) -> Calibration:
+        """The calibration less ``size`` times a step."""
+        return Calibration(self.offset - size * step.offset, self.slope - size * step.slope)
 
 
-class Scored(NamedTuple):
+class Score(NamedTuple):
     """A message's evidence in decibans: in all, the part of the base rate, and that of tokens."""
 
     evidence: float
@@ -108,7 +118,7 @@ def section(token: str) -> str:
 
 
 def weights(counts: Counts) -> dict[str, float]:
-    """The discounted weight of every token that says enough, in natural logarithms.
+    """The discounted weight of every token that is heavy enough, in natural logarithms.
 
     >>> weights(Counts(Pair(9, 9), {"free": Pair(0, 9), "the": Pair(9, 9)}))
     {'free': 6.1...}
@@ -116,14 +126,14 @@ def weights(counts: Counts) -> dict[str, float]:
     ham, spam = counts.totals
     if not ham or not spam:
         return {}
-    base = log((ham + 2 * PRIOR) / (spam + 2 * PRIOR))
+    base = log((ham + 2 * PRIOR_MESSAGES) / (spam + 2 * PRIOR_MESSAGES))
     strong: dict[str, dict[str, float]] = {}
     for token, (hams, spams) in counts.tokens.items():
-        weight = log((spams + PRIOR) / (hams + PRIOR)) + base
-        if weight >= LEAST or weight <= -LEAST:
+        weight = log((spams + PRIOR_MESSAGES) / (hams + PRIOR_MESSAGES)) + base
+        if weight >= MIN_WEIGHT or weight <= -MIN_WEIGHT:
             strong.setdefault(section(token), {})[token] = weight
     return {
-        token: weight * len(tokens) ** -SHARED
+        token: weight * len(tokens) ** -SECTION_DISCOUNT
         for tokens in strong.values()
         for token, weight in tokens.items()
     }
@@ -138,61 +148,61 @@ def level(counts: Counts) -> int | None:
     """The raw evidence in whole decibans; none as long as a class was never seen."""
     if not counts.totals.ham or not counts.totals.spam:
         return None
-    return max(-HIGHEST, min(HIGHEST, round(raw(counts) * DECIBANS)))
+    return max(-MAX_LEVEL, min(MAX_LEVEL, round(raw(counts) * DECIBANS)))
 
 
-def believed(levels: Mapping[int, Pair]) -> Belief:
+def calibrate(levels: Mapping[int, Pair]) -> Calibration:
     """Offset and slope under which the classes of past lessons are likeliest, by Newton's method.
 
     A normal prior on both keeps them finite while there are few lessons.
 
-    >>> believed({})
-    Belief(offset=0.0, slope=0.25)
+    >>> calibrate({})
+    Calibration(offset=0.0, slope=0.25)
     """
     rows = [(at / DECIBANS, ham, spam) for at, (ham, spam) in levels.items()]
-    belief = Belief(0.0, SLOPE)
-    loss = _loss(rows, belief)
+    calibration = Calibration(0.0, PRIOR_SLOPE)
+    loss = _loss(rows, calibration)
     for _ in range(50):
-        step = _step(rows, belief)
+        step = _newton_step(rows, calibration)
         size = 1.0
-        while (less := _loss(rows, moved := belief.moved(step, size))) > loss + 1e-9:
+        while (new_loss := _loss(rows, new := calibration.step_back(step, size))) > loss + 1e-9:
             size /= 2  # a full step may lead too far, and from there further and further
-        belief, loss = moved, less
+        calibration, loss = new, new_loss
         if abs(step.offset) + abs(step.slope) < 1e-9:
             break
-    return belief
+    return calibration
 
 
-def _loss(rows: list[tuple[float, int, int]], belief: Belief) -> float:
-    """What Newton's method makes small: minus the logarithm of likelihood and prior."""
-    loss = PENALTY * (belief.offset**2 + (belief.slope - SLOPE) ** 2) / 2
+def _loss(rows: list[tuple[float, int, int]], calibration: Calibration) -> float:
+    """Minus the log posterior of the calibration, but for a constant."""
+    loss = SLOPE_PENALTY * (calibration.offset**2 + (calibration.slope - PRIOR_SLOPE) ** 2) / 2
     for x, ham, spam in rows:
-        odds = belief.offset + belief.slope * x
-        rest = log1p(exp(-abs(odds)))
-        loss += ham * (max(odds, 0.0) + rest) + spam * (max(-odds, 0.0) + rest)
+        log_odds = calibration.offset + calibration.slope * x
+        softplus = log1p(exp(-abs(log_odds)))
+        loss += ham * (max(log_odds, 0.0) + softplus) + spam * (max(-log_odds, 0.0) + softplus)
     return loss
 
 
-def _step(rows: list[tuple[float, int, int]], belief: Belief) -> Belief:
-    """The gradient times the inverse of the matrix of second derivatives."""
-    g0, g1 = PENALTY * belief.offset, PENALTY * (belief.slope - SLOPE)
-    h00, h01, h11 = PENALTY, 0.0, PENALTY
+def _newton_step(rows: list[tuple[float, int, int]], calibration: Calibration) -> Calibration:
+    """The inverse of the Hessian times the gradient."""
+    g0, g1 = SLOPE_PENALTY * calibration.offset, SLOPE_PENALTY * (calibration.slope - PRIOR_SLOPE)
+    h00, h01, h11 = SLOPE_PENALTY, 0.0, SLOPE_PENALTY
     for x, ham, spam in rows:
-        p = _sigmoid(belief.offset + belief.slope * x)
-        error = (ham + spam) * p - spam
-        curve = (ham + spam) * p * (1 - p)
-        g0, g1 = g0 + error, g1 + error * x
-        h00, h01, h11 = h00 + curve, h01 + curve * x, h11 + curve * x * x
-    scale = h00 * h11 - h01 * h01
-    return Belief((h11 * g0 - h01 * g1) / scale, (h00 * g1 - h01 * g0) / scale)
+        p = _sigmoid(calibration.offset + calibration.slope * x)
+        residual = (ham + spam) * p - spam
+        variance = (ham + spam) * p * (1 - p)
+        g0, g1 = g0 + residual, g1 + residual * x
+        h00, h01, h11 = h00 + variance, h01 + variance * x, h11 + variance * x * x
+    determinant = h00 * h11 - h01 * h01
+    return Calibration((h11 * g0 - h01 * g1) / determinant, (h00 * g1 - h01 * g0) / determinant)
 
 
-def scored(counts: Counts, belief: Belief) -> Scored:
+def score_counts(counts: Counts, calibration: Calibration) -> Score:
     """The evidence for spam; the parts add up to the whole."""
-    base = belief.offset * DECIBANS
-    factor = belief.slope * DECIBANS
+    base = calibration.offset * DECIBANS
+    factor = calibration.slope * DECIBANS
     tokens = {token: weight * factor for token, weight in weights(counts).items()}
-    return Scored(base + sum(tokens.values()), base, tokens)
+    return Score(base + sum(tokens.values()), base, tokens)
 
 
 def _sigmoid(x: float) -> float:

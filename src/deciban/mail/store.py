@@ -21,13 +21,16 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from deciban.errors import NegativeCountError
 from deciban.mail.model import Counts, Pair
-from deciban.mail.tables import connected, explained
+from deciban.mail.tables import connect, plain_errors
 
 __all__ = ["Lesson", "Store"]
+
+#: A token or a level.
+Key = TypeVar("Key", bound="str | int")
 
 
 class Lesson(NamedTuple):
@@ -59,7 +62,7 @@ class Store:
 
     def __init__(self, path: str, *, create: bool = False) -> None:
         self.path = path
-        self._connection: sqlite3.Connection = connected(path, create=create)
+        self._connection: sqlite3.Connection = connect(path, create=create)
 
     def close(self) -> None:
         """Close the file."""
@@ -87,7 +90,7 @@ class Store:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        with explained(self.path):
+        with plain_errors(self.path):
             self._connection.execute(begin)
             try:
                 yield
@@ -129,8 +132,8 @@ class Store:
         """What was learnt from those of these messages that are known."""
         if not any(self.totals()):
             return {}
-        found = ((digest, self.lesson(digest)) for digest in digests)
-        return {digest: lesson for digest, lesson in found if lesson}
+        lessons = ((digest, self.lesson(digest)) for digest in digests)
+        return {digest: lesson for digest, lesson in lessons if lesson}
 
     def vocabulary(self) -> int:
         """How many tokens are known."""
@@ -140,20 +143,20 @@ class Store:
 
     def add(self, lessons: Iterable[Lesson], tokens: Mapping[str, tuple[int, int]]) -> None:
         """Record lessons that are not known yet, and count the tokens of all of them."""
-        self._more("tokens", tokens)
+        self._add("tokens", tokens)
         rows = list(lessons)
         self._connection.executemany("INSERT INTO lessons VALUES (?, ?, ?)", rows)
-        self._more("levels", _at_levels(rows))
-        self._total(rows, 1)
+        self._add("levels", _count_levels(rows))
+        self._add_total(rows, 1)
 
     def take(self, lesson: Lesson, tokens: Iterable[str]) -> None:
         """Take back a lesson, and everything that it added."""
         self._connection.execute("DELETE FROM lessons WHERE digest = ?", (lesson.digest,))
-        self._less("tokens", dict.fromkeys(tokens, lesson.one))
-        self._less("levels", _at_levels([lesson]))
-        self._total([lesson], -1)
+        self._subtract("tokens", dict.fromkeys(tokens, lesson.one))
+        self._subtract("levels", _count_levels([lesson]))
+        self._add_total([lesson], -1)
 
-    def _more(self, table: str, counts: Mapping[Any, tuple[int, int]]) -> None:
+    def _add(self, table: str, counts: Mapping[Key, tuple[int, int]]) -> None:
         name = table[:-1]
         self._connection.executemany(
             f"INSERT INTO {table} VALUES (?, ?, ?) ON CONFLICT ({name}) DO UPDATE SET"
@@ -161,7 +164,7 @@ class Store:
             ((key, *counts[key]) for key in sorted(counts)),
         )
 
-    def _less(self, table: str, counts: Mapping[Any, tuple[int, int]]) -> None:
+    def _subtract(self, table: str, counts: Mapping[Key, tuple[int, int]]) -> None:
         name = table[:-1]
         rows = [(*pair, key) for key, pair in counts.items()]
         update = f"UPDATE {table} SET ham = ham - ?, spam = spam - ? WHERE {name} = ?"
@@ -175,7 +178,7 @@ class Store:
         empty = f"DELETE FROM {table} WHERE {name} = ? AND ham = 0 AND spam = 0"
         self._connection.executemany(empty, [(key,) for key in counts])
 
-    def _total(self, lessons: list[Lesson], sign: int) -> None:
+    def _add_total(self, lessons: list[Lesson], sign: int) -> None:
         spam = sum(lesson.spam for lesson in lessons)
         self._connection.execute(
             "UPDATE totals SET ham = ham + ?, spam = spam + ?",
@@ -183,7 +186,7 @@ class Store:
         )
 
 
-def _at_levels(lessons: list[Lesson]) -> dict[int, Pair]:
+def _count_levels(lessons: list[Lesson]) -> dict[int, Pair]:
     levels: dict[int, Pair] = {}
     for lesson in lessons:
         if lesson.level is not None:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from deciban.errors import FileError, ModelFileError, ModelWriteError
 
-__all__ = ["connected", "explained"]
+__all__ = ["connect", "plain_errors"]
 
 #: Written into the file: "deci" in ASCII, and the version of the tables and of the tokens.
 APPLICATION, VERSION = 0x64656369, 1
 #: Seconds to wait while others write.
-PATIENCE = 60.0
+BUSY_SECONDS = 60.0
 _TABLES = f"""
 CREATE TABLE tokens (token TEXT PRIMARY KEY, ham INTEGER NOT NULL CHECK (ham >= 0),
     spam INTEGER NOT NULL CHECK (spam >= 0)) WITHOUT ROWID;
@@ -31,17 +31,17 @@ PRAGMA user_version = {VERSION};
 """
 
 
-def connected(path: str, *, create: bool = False) -> sqlite3.Connection:
-    """A connection to the store of this path; it is made first, if that is wanted."""
+def connect(path: str, *, create: bool = False) -> sqlite3.Connection:
+    """A connection to the store of this path; it is made first with ``create``."""
     if not create and not Path(path).exists():
         raise FileError(
             f"there is no store at {path}.",
             hint="deciban mail train or deciban mail learn makes one; --store names another",
         )
-    with explained(path):
+    with plain_errors(path):
         if create:
             Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        connection = _opened(path, create)
+        connection = _open(path, create)
         try:
             _prepare(connection, path, create)
         except BaseException:
@@ -50,7 +50,7 @@ def connected(path: str, *, create: bool = False) -> sqlite3.Connection:
     return connection
 
 
-def _opened(path: str, create: bool) -> sqlite3.Connection:
+def _open(path: str, create: bool) -> sqlite3.Connection:
     """A connection; one that only reads, if the folder cannot be written and nobody is writing.
 
     Readers of a log in WAL mode write marks beside it. Where they may not, and there
@@ -59,7 +59,7 @@ def _opened(path: str, create: bool) -> sqlite3.Connection:
     log = Path(f"{path}-wal")
     alone = not create and not os.access(Path(path).parent, os.W_OK) and not log.exists()
     name = f"{Path(path).absolute().as_uri()}?immutable=1" if alone else path
-    return sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, uri=alone)
+    return sqlite3.connect(name, timeout=BUSY_SECONDS, isolation_level=None, uri=alone)
 
 
 def _prepare(connection: sqlite3.Connection, path: str, create: bool) -> None:
@@ -96,12 +96,12 @@ def _number(connection: sqlite3.Connection, query: str) -> int:
 
 
 @contextmanager
-def explained(path: str) -> Iterator[None]:
-    """Errors of SQLite and of the system, in plain words."""
+def plain_errors(path: str) -> Iterator[None]:
+    """Raise errors of SQLite and of the system in plain words."""
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise _operational(path, str(error)) from error
+        raise _operational_error(path, str(error)) from error
     except sqlite3.DatabaseError as error:
         hint = "restore it from a backup, or train a new one"
         raise ModelFileError(f"{path} is damaged or no store: {error}.", hint=hint) from error
@@ -110,14 +110,16 @@ def explained(path: str) -> Iterator[None]:
         raise FileError(f"{path} cannot be opened: {error.strerror}.", hint=hint) from error
 
 
-def _operational(path: str, said: str) -> Exception:
-    if "locked" in said:
-        message = f"{path} has been busy for {PATIENCE:.0f} s."
+def _operational_error(path: str, cause: str) -> Exception:
+    if "locked" in cause:
+        message = f"{path} has been busy for {BUSY_SECONDS:.0f} s."
         return ModelWriteError(message, hint="another program is writing; try again later")
-    if "readonly" in said or "full" in said or "disk I/O" in said:
+    if "readonly" in cause or "full" in cause or "disk I/O" in cause:
         hint = "see the permissions of it and of its folder, and the space on the disk"
-        return ModelWriteError(f"{path} cannot be written: {said}.", hint=hint)
-    if "no such" in said:
+        return ModelWriteError(f"{path} cannot be written: {cause}.", hint=hint)
+    if "no such" in cause:
         hint = "train a new one, or restore it from a backup"
-        return ModelFileError(f"{path} is a damaged store: {said}.", hint=hint)
-    return FileError(f"{path} cannot be opened: {said}.", hint="see its permissions and its folder")
+        return ModelFileError(f"{path} is a damaged store: {cause}.", hint=hint)
+    return FileError(
+        f"{path} cannot be opened: {cause}.", hint="see its permissions and its folder"
+    )

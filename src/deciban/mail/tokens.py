@@ -15,13 +15,13 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from deciban.mail import html
-from deciban.mail.mime import Mail, Part, parsed
-from deciban.mail.words import LONGEST, hosts, words
+from deciban.mail.mime import Mail, Part, parse
+from deciban.mail.words import MAX_WORD_LENGTH, add_hosts, add_words
 
 __all__ = ["tokens"]
 
-#: No more than this of a header is looked at, in characters.
-HEADER = 2000
+#: The characters of a header that are looked at.
+MAX_HEADER_LENGTH = 2000
 
 # Those that are looked for everywhere begin with a set of characters, which `re` is quick to find.
 _URL = re.compile(
@@ -50,73 +50,73 @@ def tokens(message: bytes) -> set[str]:
     >>> sorted(tokens(b"Subject: Free\n\nSee www.x.example"))
     ['example', 'header:subject', 'see', 'subject:free', 'type:text/plain', 'url:x.example', 'www']
     """
-    mail = parsed(message)
-    found: set[str] = set()
-    _headers(mail, found)
+    mail = parse(message)
+    out: set[str] = set()
+    _add_headers(mail, out)
     for part in mail.parts:
-        _part(part, found)
-    return found
+        _add_part(part, out)
+    return out
 
 
-def _headers(mail: Mail, found: set[str]) -> None:
+def _add_headers(mail: Mail, out: set[str]) -> None:
     fields: dict[str, list[str]] = {}
     for name, whole in mail.headers:
-        value = whole[:HEADER]
+        value = whole[:MAX_HEADER_LENGTH]
         if name == "subject":
-            _text(value, found, "subject:")
+            _add_text(value, out, "subject:")
         elif name == "date":
-            found.update([f"date:{zone}" for zone in _ZONE.findall(value)])
+            out.update([f"date:{zone}" for zone in _ZONE.findall(value)])
         elif name == "received":
             fields.setdefault(name, []).append(value.partition(";")[0])  # what follows is a time
         elif name not in _PASSING:
             fields.setdefault(_PREFIXES.get(name, "head"), []).append(value)
-    found.update([_named(name[:LONGEST]) for name, _ in mail.headers])
+    out.update([_header_token(name[:MAX_WORD_LENGTH]) for name, _ in mail.headers])
     for prefix, values in fields.items():
-        _field(f"{prefix}:", " \n ".join(values), found)
+        _add_field(f"{prefix}:", " \n ".join(values), out)
 
 
-def _field(prefix: str, value: str, found: set[str]) -> None:
+def _add_field(prefix: str, value: str, out: set[str]) -> None:
     """The words of headers, and of those that name machines the hosts."""
     if prefix != "head:":
-        hosts(found, value, prefix)
-    words(found, value, prefix, numbers=False)
+        add_hosts(out, value, prefix)
+    add_words(out, value, prefix, numbers=False)
 
 
-def _text(text: str, found: set[str], prefix: str = "") -> None:
-    words(found, text, prefix)
-    found.update([prefix + sign for sign in _SIGNS.findall(text)])
+def _add_text(text: str, out: set[str], prefix: str = "") -> None:
+    add_words(out, text, prefix)
+    out.update([prefix + sign for sign in _SIGNS.findall(text)])
 
 
-def _part(part: Part, found: set[str]) -> None:
-    found.add(f"type:{_name(part.type)}")
+def _add_part(part: Part, out: set[str]) -> None:
+    out.add(f"type:{_printable(part.type)}")
     if part.charset:
-        found.add(f"charset:{_name(part.charset)}")
+        out.add(f"charset:{_printable(part.charset)}")
     if part.filename:
-        words(found, part.filename, "attachment:")
-        found.add(f"attachment:.{_name(part.filename.lower().rpartition('.')[2])}")
+        add_words(out, part.filename, "attachment:")
+        out.add(f"attachment:.{_printable(part.filename.lower().rpartition('.')[2])}")
     if not part.text:
         return
     if part.type == "text/html" or "<html" in part.text[:500].lower():
-        _page(html.read(part.text), found)
+        _add_page(html.read(part.text), out)
     else:
-        _shown(part.text, found)
+        _add_shown(part.text, out)
 
 
-def _page(page: html.Page, found: set[str]) -> None:
-    found.update(f"html:{name}" for name in page.tags)
-    words(found, page.hidden, "hidden:")
-    _links((link.lower() for link in page.links), found)
-    _shown(page.shown, found)
+def _add_page(page: html.Page, out: set[str]) -> None:
+    out.update(f"html:{name}" for name in page.tags)
+    add_words(out, page.hidden, "hidden:")
+    _add_links((link.lower() for link in page.links), out)
+    _add_shown(page.shown, out)
 
 
-def _shown(text: str, found: set[str]) -> None:
-    _text(text, found)
+def _add_shown(text: str, out: set[str]) -> None:
+    _add_text(text, out)
     lower = text.lower()
     if "://" in lower or "www." in lower:
-        _links((link[0] for link in _URL.finditer(lower)), found)
+        _add_links((link[0] for link in _URL.finditer(lower)), out)
 
 
-def _links(links: Iterable[str], found: set[str]) -> None:
+def _add_links(links: Iterable[str], out: set[str]) -> None:
     """Where links go: hosts with their domains, and the words of the paths."""
     machines, paths = [], []
     for link in set(links):
@@ -125,17 +125,17 @@ def _links(links: Iterable[str], found: set[str]) -> None:
             machines.append(target[1])
             paths.append(target[2] or "")
         elif link.startswith("mailto:"):
-            found.add("url:mailto")
-    hosts(found, " ".join(machines), "url:")
-    words(found, " ".join(paths), "url:")
+            out.add("url:mailto")
+    add_hosts(out, " ".join(machines), "url:")
+    add_words(out, " ".join(paths), "url:")
 
 
-@lru_cache(1 << 10)  # the same headers are in every message
-def _named(name: str) -> str:
-    return f"header:{_name(name)}"
+@lru_cache(1 << 10)  # every message has mostly the headers of the others
+def _header_token(name: str) -> str:
+    return f"header:{_printable(name)}"
 
 
-def _name(text: str) -> str:
+def _printable(text: str) -> str:
     """A name that somebody made up, as far as it can be written down."""
-    short = text[:LONGEST]
+    short = text[:MAX_WORD_LENGTH]
     return short if short.isprintable() else "".join(filter(str.isprintable, short))

@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from deciban.errors import ParameterError
-from deciban.mail.model import Scored
+from deciban.mail.model import Score
 
-__all__ = ["Answer", "Costs", "Verdict", "judged"]
+__all__ = ["Answer", "Costs", "Verdict", "decide"]
 
 Answer: TypeAlias = Literal["spam", "ham", "unsure"]
 
@@ -26,10 +26,10 @@ class Costs(NamedTuple):
     lost: float = 100.0
     unsure: float = 0.2
 
-    def checked(self) -> Costs:
-        """The same, if both are numbers >= 0.
+    def check(self) -> Costs:
+        """These costs, if both are numbers >= 0.
 
-        >>> Costs(lost=-1).checked()
+        >>> Costs(lost=-1).check()
         Traceback (most recent call last):
         ...
         deciban.errors.ParameterError: the cost of lost ham must be a number >= 0, got ...
@@ -52,19 +52,19 @@ class Verdict(NamedTuple):
         return f"{self.answer}; p={self.p:.4f}; evidence={self.evidence + 0.0:+.1f}dB"
 
 
-def judged(scored: Scored, costs: Costs | None = None) -> Verdict:
+def decide(score: Score, costs: Costs | None = None) -> Verdict:
     """The answer that costs least.
 
-    >>> str(judged(Scored(29.0, 0.0, {})))
+    >>> str(decide(Score(29.0, 0.0, {})))
     'spam; p=0.9987; evidence=+29.0dB'
     """
-    costs, p = costs or Costs(), scored.p
-    risks: dict[Answer, float] = {"ham": p, "spam": costs.lost * _not(scored)}
+    costs, p = costs or Costs(), score.p
+    risks: dict[Answer, float] = {"ham": p, "spam": costs.lost * _ham_probability(score)}
     best = min(risks, key=lambda answer: risks[answer])
     answer: Answer = "unsure" if costs.unsure < risks[best] else best
-    return Verdict(answer, p, scored.evidence)
+    return Verdict(answer, p, score.evidence)
 
 
-def _not(scored: Scored) -> float:
+def _ham_probability(score: Score) -> float:
     """1 - p, without losing its digits when p is almost 1."""
-    return Scored(-scored.evidence, 0.0, {}).p
+    return Score(-score.evidence, 0.0, {}).p

@@ -15,51 +15,52 @@ from itertools import pairwise
 from deciban.kernels import letters
 from deciban.text import scripts
 
-__all__ = ["LONGEST", "hosts", "words"]
+__all__ = ["MAX_WORD_LENGTH", "add_hosts", "add_words"]
 
-#: Longer words are debris of encodings.
-LONGEST = 30
+#: In characters; longer words are debris of encodings.
+MAX_WORD_LENGTH = 30
 
 _UNSPACED = "".join(f"{chr(first)}-{chr(last)}" for first, last in scripts.UNSPACED)
 
 
-def words(found: set[str], text: str, prefix: str = "", *, numbers: bool = True) -> None:
+def add_words(out: set[str], text: str, prefix: str = "", *, numbers: bool = True) -> None:
     """Add the words of a text in lower case; characters and pairs of scripts that have no spaces.
 
     Without ``numbers``, none that begins with a digit.
 
-    >>> found = set()
-    >>> words(found, "Win a Prize!"), words(found, "我爱", "subject:"), sorted(found)
+    >>> out = set()
+    >>> add_words(out, "Win a Prize!"), add_words(out, "我爱", "subject:"), sorted(out)
     (None, None, ['prize', 'subject:我', 'subject:我爱', 'subject:爱', 'win'])
     """
     text = text.lower()
     if text.isascii() or not _perhaps_unspaced().search(text):
-        letters.words(text, prefix, LONGEST, numbers, found)
+        letters.words(text, prefix, MAX_WORD_LENGTH, numbers, out)
         return
-    short = {word for word in _any_script(text) if len(word) <= LONGEST}
-    found.update(prefix + word for word in short if numbers or not word[0].isdigit())
+    distinct = {word for word in _any_script(text) if len(word) <= MAX_WORD_LENGTH}
+    out.update(prefix + word for word in distinct if numbers or not word[0].isdigit())
 
 
-def hosts(found: set[str], text: str, prefix: str = "") -> None:
+def add_hosts(out: set[str], text: str, prefix: str = "") -> None:
     """Add the hosts in a text, with the domains above each; addresses with their networks.
 
-    >>> found = set()
-    >>> hosts(found, "by mx.example.org [192.0.2.1]")
-    >>> sorted(found)
+    >>> out = set()
+    >>> add_hosts(out, "by mx.example.org [192.0.2.1]")
+    >>> sorted(out)
     ['192.0', '192.0.2', '192.0.2.1', 'example.org', 'mx.example.org']
     """
-    letters.hosts(text.lower(), prefix, found)
+    letters.hosts(text.lower(), prefix, out)
 
 
 def _any_script(text: str) -> Iterator[str]:
-    for found in _runs().finditer(text):
-        run = found["unspaced"]
+    """Spaced words; characters of unspaced scripts, and overlapping pairs of them."""
+    for match in _runs().finditer(text):
+        run = match["unspaced"]
         if run:
             characters = _characters().findall(run)
             yield from characters
             yield from map("".join, pairwise(characters))
         else:
-            yield found[0]
+            yield match[0]
 
 
 @cache

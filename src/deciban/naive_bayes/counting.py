@@ -118,7 +118,7 @@ def empty(schema: Schema, classes: Labels) -> Counts:
         (HISTOGRAM, schema.numbers),
     ):
         if names:
-            cells, sums = statistic.empty(labels.narrowed(names), len(classes))
+            cells, sums = statistic.empty(labels.label_array(names), len(classes))
             tables[statistic.name] = Table(statistic, cells, rows, sums)
     return Counts(classes, rows, tables)
 
@@ -156,7 +156,7 @@ def count(schema: Schema, part: Part, drop: tuple[int, ...] | None = None) -> Co
         tables[CATEGORIES.name] = Table(CATEGORIES, cells, rows, sums)
     if schema.numbers:
         X = tabular.numbers(schema, batch)
-        columns = Cells(labels.narrowed(schema.numbers))
+        columns = Cells(labels.label_array(schema.numbers))
         exactly = MOMENTS.count(X, y, K, weight, columns)
         tables[MOMENTS.name] = Table(MOMENTS, columns, rows, exactly)
         grid, counts = tabulate(X, y, K, weight, columns.columns, drop)
@@ -171,4 +171,4 @@ def _categories(schema: Schema, batch: Batch) -> tuple[Cells, NDArray[np.int64]]
     for j, column in enumerate(columns):
         known, codes[:, j] = tabular.factorise(column)
         values.append(known)
-    return Cells(labels.narrowed(schema.categories), tuple(values)), codes
+    return Cells(labels.label_array(schema.categories), tuple(values)), codes

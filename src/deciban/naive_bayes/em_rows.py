@@ -192,7 +192,7 @@ class UnlabelledRows:
         encoders = self.model.text_encoders
         if not encoders:
             return {}
-        names = labels.narrowed(self.model.schema.texts)
+        names = labels.label_array(self.model.schema.texts)
         cells = Cells(names, tuple(encoder.known for encoder in encoders.values()))
         parts = [count_softly(e.encode(part.batch), weight) for e in encoders.values()]
         sums = {

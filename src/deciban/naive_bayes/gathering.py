@@ -17,7 +17,7 @@ from deciban.naive_bayes.rows import Rows
 from deciban.schema import SAMPLE, Schema
 from deciban.sources import naming, objects
 from deciban.sources.columns import Batch, Listed, part
-from deciban.text import packed
+from deciban.text import pack
 
 #: No more texts are scored by the shortest way.
 FEW = 100
@@ -64,7 +64,7 @@ def _labels(y: Any) -> Labelled | None:
         return None
     if isinstance(y, list | tuple) and str in map(type, y):
         # NumPy would write a missing label as the text "nan", and widen all to the longest.
-        y = labels.objects(y)
+        y = labels.object_array(y)
     values = encoding.one_a_row(y)
     values = values.astype(object) if values.dtype.kind == "U" else values
     return encoding.class_codes(values, missing=True)
@@ -114,7 +114,7 @@ def few_texts(X: Any, schema: Schema) -> Batch | None:
     (column,) = schema.columns
     if column.kind != "text" or not all(type(text) is str for text in X):
         return None
-    return Batch(len(X), {column.name: packed(X)})
+    return Batch(len(X), {column.name: pack(X)})
 
 
 def _one_column(

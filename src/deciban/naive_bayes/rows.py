@@ -97,7 +97,7 @@ class Rows:
         estimator.n_features_in_ = len(self.schema.names)
         estimator.target_ = self.target
         if self.named:
-            estimator.feature_names_in_ = labels.objects(self.schema.names)
+            estimator.feature_names_in_ = labels.object_array(self.schema.names)
         elif hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
 

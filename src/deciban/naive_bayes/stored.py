@@ -15,7 +15,7 @@ import numpy as np
 from deciban import families
 from deciban.errors import ModelFileError, ParameterError
 from deciban.files import Stored
-from deciban.files.document import field, only
+from deciban.files.document import check_keys, field
 from deciban.labels import Labels
 from deciban.models.calibration import DISCOUNT_GRID, Calibration
 from deciban.models.options import Options
@@ -91,7 +91,7 @@ def _plain_value(value: Any) -> Any:
 def from_stored(stored: Stored) -> NaiveBayesModel:
     """The model of a file, checked."""
     about = stored.description
-    only(about, *_KEYS)
+    check_keys(about, *_KEYS)
     if stored.kind != KIND:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
     if stored.counts is None:
@@ -127,7 +127,7 @@ def _record(entry: Any, what: str, types: Mapping[str, type]) -> dict[str, Any]:
     """A small record, every field of the type it must have."""
     if not isinstance(entry, dict):
         raise ModelFileError(f"a {what} must be a record.")
-    only(entry, *types)
+    check_keys(entry, *types)
     return {name: field(entry, name, of) for name, of in types.items()}
 
 
@@ -146,7 +146,7 @@ def _choice(entry: Any) -> Choice:
 
 def _options(about: Mapping[str, Any]) -> Options:
     entry = field(about, "options", dict)
-    only(entry, *Options.__dataclass_fields__)
+    check_keys(entry, *Options.__dataclass_fields__)
     try:
         return Options(**entry)
     except (ParameterError, TypeError) as error:

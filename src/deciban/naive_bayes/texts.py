@@ -20,7 +20,7 @@ from deciban.stats.cells import Cells
 from deciban.stats.table import Table
 from deciban.stats.words import NO_WORDS, WORDS, Bags, sum_of
 from deciban.text import Buckets, Tally, Tokenizer, Vocabulary
-from deciban.text.tally import united
+from deciban.text.tally import merge_tallies
 
 FloatArray = NDArray[np.float64]
 
@@ -107,11 +107,13 @@ class WordCounter:
 
     def table(self, classes: Labels, rows: FloatArray) -> Table:
         """The words of all columns, for the classes of all rows."""
-        columns = labels.narrowed(self.names)
+        columns = labels.label_array(self.names)
         if not self._idle:
             cells, sums = WORDS.empty(columns, len(classes))
             return Table(WORDS, cells, np.zeros(len(classes)), sums)
-        parts = [united((mine.pop(name) for mine in self._idle), classes) for name in self.names]
+        parts = [
+            merge_tallies((mine.pop(name) for mine in self._idle), classes) for name in self.names
+        ]
         joined = {
             key: sparse.concatenate([part[key] for _, part in parts]) for key in WORDS.sum_types
         }

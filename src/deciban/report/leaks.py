@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families.histogram import sum_bins
-from deciban.labels import narrowed
+from deciban.labels import label_array
 from deciban.report.rows import Rows
 from deciban.stats.cuts import MDL, cut_points
 from deciban.stats.histogram import tabulate
@@ -69,7 +69,7 @@ def _tables(
     rows: Rows, codes: NDArray[np.intp], n_classes: int
 ) -> Iterator[tuple[str, FloatArray]]:
     X, names = numbers(rows.schema, rows.batch), rows.schema.numbers
-    grid, counts = tabulate(X, codes, n_classes, None, narrowed(list(names)))
+    grid, counts = tabulate(X, codes, n_classes, None, label_array(list(names)))
     for j, (start, stop) in enumerate(pairwise(grid.offsets)):
         part = counts.values[:, start:stop]
         table = sum_bins(part, cut_points(part, MDL)).T

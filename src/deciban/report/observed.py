@@ -17,7 +17,7 @@ from deciban.errors import InputError
 from deciban.explanation import Curve, Importance, Weight
 from deciban.explanation.rows import read_time
 from deciban.families.histogram import edges_of
-from deciban.labels import narrowed
+from deciban.labels import label_array
 from deciban.report.rows import Rows
 from deciban.sources.columns import Times
 from deciban.stats.cuts import cut_points
@@ -73,7 +73,7 @@ class Observed:
         x = numbers(self.rows.schema, self.rows.batch)
         x = x[:, [self.rows.schema.numbers.index(name)]]
         n_classes = int(self.codes.max()) + 1
-        grid, counts = tabulate(x, self.codes, n_classes, None, narrowed([name]))
+        grid, counts = tabulate(x, self.codes, n_classes, None, label_array([name]))
         edges = edges_of(grid, 0, cut_points(counts.values, BINS))
         at = np.where(np.isnan(x[:, 0]), -1, np.searchsorted(edges, x[:, 0], side="right"))
         middles = tuple(float(np.median(x[at == b, 0])) for b in range(len(edges) + 1))

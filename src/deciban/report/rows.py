@@ -63,7 +63,9 @@ def rows(model: Any, X: Any, y: Any = None, target: str | None = None) -> Rows:
     found = whole[label].tolist() if label is not None else list(y)
     batch = Batch(sum(p.n_rows for p in parts), {name: whole[name] for name in names})
     others = tuple(name for name in table.names if name not in needed)
-    return Rows(batch, _schema(model, batch), labels.objects(found), _taken(model, batch), others)
+    return Rows(
+        batch, _schema(model, batch), labels.object_array(found), _taken(model, batch), others
+    )
 
 
 def _scanned(model: Any, X: Any, names: Sequence[str]) -> sources.Scan:

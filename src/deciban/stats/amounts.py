@@ -59,7 +59,7 @@ class Amounts(Additive):
 
     def encode(self, names: Sequence[object], columns: Sequence[Any]) -> tuple[Cells, FloatArray]:
         """One cell a column, and the amounts."""
-        return Cells(labels.narrowed(list(names))), number_matrix(columns)
+        return Cells(labels.label_array(list(names))), number_matrix(columns)
 
     def check(self, X: AmountRows, columns: Labels) -> None:
         """Amounts are finite numbers >= 0."""

@@ -38,7 +38,7 @@ class Cells:
     @classmethod
     def of_values(cls, columns: Sequence[Hashable] | Labels, values: Sequence[Labels]) -> Cells:
         """One cell a value of each column."""
-        names = columns if isinstance(columns, np.ndarray) else labels.narrowed(list(columns))
+        names = columns if isinstance(columns, np.ndarray) else labels.label_array(list(columns))
         return cls(names, tuple(values))
 
     @cached_property

@@ -49,7 +49,7 @@ class Grid(Cells):
             for x in columns
         ]
         return cls(
-            labels.narrowed(names),
+            labels.label_array(names),
             tuple(keys for _, keys, _ in counted),
             tuple(drop for drop, _, _ in counted),
         )

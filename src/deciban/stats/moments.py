@@ -40,7 +40,7 @@ class Moments:
 
     def encode(self, names: Sequence[object], columns: Sequence[Any]) -> tuple[Cells, FloatArray]:
         """One cell a column, and the numbers."""
-        return Cells(labels.narrowed(list(names))), number_matrix(columns)
+        return Cells(labels.label_array(list(names))), number_matrix(columns)
 
     def check(self, X: FloatArray, columns: Labels) -> None:
         """Numbers are finite, or NaN for a missing value."""

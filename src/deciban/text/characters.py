@@ -2,12 +2,12 @@
 
 Conventions
 -----------
-- ``classes()`` is one byte per code point below ``0x40000``, a sum of ``WORD``,
+- ``class_table()`` is one byte per code point below ``0x40000``, a sum of ``WORD``,
   ``UNSPACED``, ``MARK``, ``DIGIT``, ``SPACE`` and, if asked for, ``SIGN`` (punctuation,
   symbols); beyond, nothing is a word.
-- ``folds(case, accents)`` says what each character becomes: another character,
+- ``fold_table(case, accents)`` says what each character becomes: another character,
   ``NOTHING``, or ``AWKWARD`` where that is several characters or depends on the
-  neighbours; such a text is folded as a whole by ``folded``.
+  neighbours; such a text is folded as a whole by ``fold``.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from numpy.typing import NDArray
 
 from deciban.text import scripts
 
-__all__ = ["classes", "folded", "folds"]
+__all__ = ["class_table", "fold", "fold_table"]
 
 WORD, UNSPACED, MARK, DIGIT, SPACE, SIGN = 1, 2, 4, 8, 16, 32
 NOTHING, AWKWARD = -1, -2
 
-#: Planes 0 to 3; no later one has letters, digits or white space.
-_LAST = 0x40000
-#: No character from here on has a lower case.
-_LAST_CASED = 0x20000
+#: Code points of planes 0 to 3; no later plane has letters, digits or white space.
+_N_CODE_POINTS = 0x40000
+#: No code point from here on has a lower case.
+_N_CASED_CODE_POINTS = 0x20000
 _SIGMA = 0x3A3
 
 
 @cache
-def classes(signs: bool = False) -> NDArray[np.uint8]:
-    """One byte a code point; ``signs`` are told from other characters only if asked for.
+def class_table(signs: bool = False) -> NDArray[np.uint8]:
+    """The classes of every code point, one byte each; ``signs`` are marked only if asked for.
 
-    >>> [int(classes()[ord(c)]) for c in "a_7 .我"]
+    >>> [int(class_table()[ord(c)]) for c in "a_7 .我"]
     [1, 1, 9, 16, 0, 3]
-    >>> [int(classes(signs=True)[ord(c)]) for c in "a.!€"]
+    >>> [int(class_table(signs=True)[ord(c)]) for c in "a.!€"]
     [1, 32, 32, 32]
     """
     if signs:
-        out = classes().copy()
-        rest = np.flatnonzero(out[:_LAST_CASED] == 0)
+        out = class_table().copy()
+        rest = np.flatnonzero(out[:_N_CASED_CODE_POINTS] == 0)
         out[[c for c in rest if unicodedata.category(chr(c))[0] in "PS"]] = SIGN
         out.flags.writeable = False
         return out
-    every = np.arange(_LAST, dtype="<u4").view("<U1")
+    every = np.arange(_N_CODE_POINTS, dtype="<u4").view("<U1")
     out = np.strings.isalnum(every).astype(np.uint8)
     out[ord("_")] = WORD
     digits = np.strings.isdecimal(every)
@@ -56,15 +56,15 @@ def classes(signs: bool = False) -> NDArray[np.uint8]:
     for first, last in scripts.UNSPACED:
         part = slice(first, last + 1)
         out[part][(out[part] & WORD > 0) & ~digits[part]] |= UNSPACED
-    out[_points(scripts.marks())] |= UNSPACED | MARK
+    out[_code_points(scripts.marks())] |= UNSPACED | MARK
     out.flags.writeable = False
     return out
 
 
-def folded(text: str, case: bool, accents: bool) -> str:
+def fold(text: str, case: bool, accents: bool) -> str:
     """A text in lower case unless ``case`` is kept, without marks if ``accents`` are stripped.
 
-    >>> folded("Café", case=False, accents=True)
+    >>> fold("Café", case=False, accents=True)
     'cafe'
     """
     if not case:
@@ -75,39 +75,39 @@ def folded(text: str, case: bool, accents: bool) -> str:
 
 
 @cache
-def folds(case: bool, accents: bool) -> NDArray[np.int32] | None:
-    """What each character becomes; None where nothing changes.
+def fold_table(case: bool, accents: bool) -> NDArray[np.int32] | None:
+    """The code point that each one becomes; None where nothing changes.
 
-    >>> chr(folds(False, False)[ord("Ä")]), chr(folds(False, True)[ord("Ä")])
+    >>> chr(fold_table(False, False)[ord("Ä")]), chr(fold_table(False, True)[ord("Ä")])
     ('ä', 'a')
     """
     if case and not accents:
         return None
-    last = _LAST if accents else _LAST_CASED
-    out = np.arange(last, dtype=np.int32)
-    for first in range(0x80 if accents else 0, last, 0x80):
-        _fold(out[first : first + 0x80], case, accents)
+    size = _N_CODE_POINTS if accents else _N_CASED_CODE_POINTS
+    out = np.arange(size, dtype=np.int32)
+    for first in range(0x80 if accents else 0, size, 0x80):
+        _fold_block(out[first : first + 0x80], case, accents)
     if accents and not case:
-        out[:0x80] = _points("".join(map(chr, range(0x80))).lower())
+        out[:0x80] = _code_points("".join(map(chr, range(0x80))).lower())
     if not case:
         out[_SIGMA] = AWKWARD
     out.flags.writeable = False
     return out
 
 
-def _fold(block: NDArray[np.int32], case: bool, accents: bool) -> None:
-    """Replace the characters of a block by what they become."""
+def _fold_block(block: NDArray[np.int32], case: bool, accents: bool) -> None:
+    """Replace the code points of a block by what they become."""
     text = block.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    whole = folded(text, case, accents)
+    whole = fold(text, case, accents)
     if whole == text:
         return
     if not accents and len(whole) == len(text):
-        block[:] = _points(whole)
+        block[:] = _code_points(whole)
         return
     for i, c in enumerate(text):
-        one = folded(c, case, accents)
+        one = fold(c, case, accents)
         block[i] = NOTHING if not one else ord(one) if len(one) == 1 else AWKWARD
 
 
-def _points(text: str) -> NDArray[np.uint32]:
+def _code_points(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")

@@ -1,4 +1,4 @@
-"""Python's texts as a column of UTF-8."""
+"""Python strings as one column of UTF-8 bytes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from deciban.errors import InputError
 from deciban.kernels.texts import utf8
 from deciban.sources.columns import Strings
 
-__all__ = ["packed"]
+__all__ = ["pack"]
 
 
-def packed(texts: Iterable[str | None]) -> Strings:
-    """A column of texts; None is missing, a lone surrogate is three bytes that are not UTF-8.
+def pack(texts: Iterable[str | None]) -> Strings:
+    """Strings as a column; None is missing, a lone surrogate is three bytes that are not UTF-8.
 
-    >>> packed(["a", None, "né"]).tolist()
+    >>> pack(["a", None, "né"]).tolist()
     ['a', None, 'né']
     """
     try:

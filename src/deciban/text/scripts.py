@@ -30,5 +30,5 @@ def marks() -> str:
     >>> "ั" in marks(), "ก" in marks()
     (True, False)
     """
-    every = (chr(c) for first, last in _SYLLABLES for c in range(first, last + 1))
-    return "".join(c for c in every if unicodedata.category(c)[0] == "M")
+    characters = (chr(c) for first, last in _SYLLABLES for c in range(first, last + 1))
+    return "".join(c for c in characters if unicodedata.category(c)[0] == "M")

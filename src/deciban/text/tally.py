@@ -1,9 +1,8 @@
-"""Words by class, counted batch after batch."""
+"""Counts of tokens by class, gathered batch after batch: what a model learns from texts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +19,16 @@ __all__ = ["Tally"]
 
 FloatArray = NDArray[np.float64]
 Sums = dict[str, SparseSum]
-#: A sink takes no more tokens than twice this.
-MOST = 1 << 31
+#: A sink that has taken more tokens is followed by a new one; it never takes twice as many.
+MAX_SINK_TOKENS = 1 << 31
 
 
 class Tally:
     """How often every word occurs in each class, and in how many texts. For one thread.
 
-    >>> from deciban.text import packed
+    >>> from deciban.text import pack
     >>> tally = Tally(Tokenizer())
-    >>> tally.add(packed(["spam spam", "no ham"]), np.array(["bad", "good"]), np.array([0, 1]))
+    >>> tally.add(pack(["spam spam", "no ham"]), np.array(["bad", "good"]), np.array([0, 1]))
     >>> words, sums = tally.result(np.array(["bad", "good"]))
     >>> words, sums["amount"].dense()
     (array(['ham', 'no', 'spam'], dtype=object), array([[0., 0., 2.],
@@ -39,62 +38,67 @@ class Tally:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
         self.words = tokenizer.vocabulary()
-        self.classes: Labels = labels.objects(())
+        self.classes: Labels = labels.object_array(())
         self.sinks: list[Pairs] = []
         self.room = 0
 
     def add(
         self, texts: Strings, classes: Labels, y: NDArray[np.intp], weight: FloatArray | None = None
     ) -> None:
-        """Count some texts; ``y`` are positions among ``classes``."""
+        """Count a batch of texts; ``y`` are positions among ``classes``."""
         self.classes = labels.union(self.classes, classes)
         codes = labels.positions(classes, self.classes)[y].astype(np.int64)
-        if len(self.classes) > self.room:
-            self.room = max(len(self.classes), 2 * self.room)
-            self.sinks.append(Pairs(codes, self.room, weight))
-        elif self.sinks[-1].taken > MOST or self.sinks[-1].weighted != (weight is not None):
-            self.sinks.append(Pairs(codes, self.room, weight))
-        else:
-            self.sinks[-1].aim(codes, weight)
-        self.tokenizer.scan(texts, self.words, True, self.sinks[-1])
+        self.tokenizer.scan(texts, self.words, True, self._sink(codes, weight))
 
     def result(self, classes: Labels) -> tuple[Labels, Sums]:
         """The words in their order, and the sums of these classes; the tally is used up."""
-        return united([self], classes)
+        return merge_tallies([self], classes)
+
+    def _sink(self, codes: NDArray[np.int64], weight: FloatArray | None) -> Pairs:
+        """The sink that takes these rows: the last one, or a new one where they do not fit."""
+        last = self.sinks[-1] if self.sinks else None
+        if len(self.classes) > self.room:
+            self.room, last = max(len(self.classes), 2 * self.room), None
+        if last is None or last.taken > MAX_SINK_TOKENS or last.weighted != (weight is not None):
+            last = Pairs(codes, self.room, weight)
+            self.sinks.append(last)
+        else:
+            last.aim(codes, weight)
+        return last
 
 
-def united(tallies: Iterable[Tally], classes: Labels) -> tuple[Labels, Sums]:
+def merge_tallies(tallies: Iterable[Tally], classes: Labels) -> tuple[Labels, Sums]:
     """The words of several tallies in their order, and the sums of these classes.
 
     Buckets are numbers, of which only those are named that something fell into.
     The tallies are used up.
     """
-    mine = list(tallies)
-    words, whole = mine[0].words, _largest(mine, classes)
-    while mine:
-        tally = mine.pop(0)
-        at = labels.positions(tally.classes, classes).astype(np.int32)
-        codes = np.arange(len(words))
+    queue = list(tallies)
+    words, total = queue[0].words, _total_sink(queue, classes)
+    while queue:
+        tally = queue.pop(0)
+        class_codes = labels.positions(tally.classes, classes).astype(np.int32)
+        token_codes = np.arange(len(words))
         if isinstance(words, Vocabulary) and isinstance(tally.words, Vocabulary):
-            codes = codes if tally.words is words else words.add(tally.words)
+            token_codes = token_codes if tally.words is words else words.add(tally.words)
         while tally.sinks:
-            whole.absorb(tally.sinks.pop(), codes.astype(np.int32), at)
-    code, of, counted = whole.result()
-    del whole, tally  # what is not needed any more makes room
+            total.absorb(tally.sinks.pop(), token_codes.astype(np.int32), class_codes)
+    token, of, counts = total.result()
+    del total, tally  # what is not needed any more makes room
     if not isinstance(words, Vocabulary):
-        names, places = np.unique(code, return_inverse=True)
-        return names.astype(np.int64), _sums(places, of, counted, (len(classes), len(names)))
+        names, places = np.unique(token, return_inverse=True)
+        return names.astype(np.int64), _sums(places, of, counts, (len(classes), len(names)))
     order = words.order()
     place = np.empty(len(words), dtype=np.int64)
     place[order] = np.arange(len(words))
     tokens = np.empty(len(words), dtype=object)
     tokens[:] = words.tokens()
     del words
-    return tokens[order], _sums(place[code], of, counted, (len(classes), len(tokens)))
+    return tokens[order], _sums(place[token], of, counts, (len(classes), len(tokens)))
 
 
-def _largest(tallies: list[Tally], classes: Labels) -> Pairs:
-    """A sink that can hold all that was counted: that of the first tally, or a new one."""
+def _total_sink(tallies: list[Tally], classes: Labels) -> Pairs:
+    """A sink that can hold all that was counted: the first tally's own, or a new one."""
     sinks = [sink for tally in tallies for sink in tally.sinks]
     wide = any(s.weighted for s in sinks) or sum(s.taken for s in sinks) >= 1 << 32
     first = tallies[0]
@@ -105,13 +109,16 @@ def _largest(tallies: list[Tally], classes: Labels) -> Pairs:
 
 
 def _sums(
-    word: NDArray[np.int64], of: NDArray[np.int32], counted: NDArray[Any], shape: tuple[int, int]
+    token: NDArray[np.int64],
+    of: NDArray[np.int32],
+    counts: NDArray[np.uint32 | np.float64],
+    shape: tuple[int, int],
 ) -> Sums:
-    """The sums of pairs of words and classes, by their places."""
-    keys = word * shape[0] + of
+    """The sums of pairs (token, class) as tables of (classes, tokens)."""
+    keys = token * shape[0] + of
     order = np.argsort(keys)
     keys = keys[order]
     return {
-        name: SparseSum.of_keys(keys, counted[order, i], shape)
+        name: SparseSum.of_keys(keys, counts[order, i], shape)
         for i, name in enumerate(("amount", "documents"))
     }

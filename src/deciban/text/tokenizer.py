@@ -1,41 +1,42 @@
-"""What a token is, and texts to counts of tokens under that rule."""
+"""The rule of what a token is, and one compiled pass that turns texts into codes of tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import InputError, ParameterError, ShapeError
 from deciban.kernels.dictionary import Dictionary
 from deciban.kernels.sinks import Rows, Sink, Table
 from deciban.kernels.tokens import CHARACTERS, EDGES, WORDS, Scanner
 from deciban.sources.columns import Strings
-from deciban.text.characters import classes, folded, folds
-from deciban.text.packing import packed
+from deciban.text.characters import class_table, fold, fold_table
+from deciban.text.packing import pack
 from deciban.text.spans import spans
 from deciban.text.vocabulary import Buckets, Vocabulary
 
-__all__ = ["Counted", "Encoded", "Tokenizer", "checked"]
+__all__ = ["TokenCounts", "TokenRows", "Tokenizer", "check_rows"]
 
-Segmenter = Callable[[str], Iterable[str]]
-#: No token is made of more units.
-LONGEST = 256
+Segmenter: TypeAlias = Callable[[str], Iterable[str]]
+Sums: TypeAlias = NDArray[np.int64 | np.float64]
+#: The most words or characters in one token.
+MAX_NGRAM = 256
 
 
-class Counted(NamedTuple):
+class TokenCounts(NamedTuple):
     """Sums per class, (classes, tokens): of tokens, and of the rows that have them if asked for."""
 
-    tokens: NDArray[Any]
-    documents: NDArray[Any] | None = None
+    tokens: Sums
+    documents: Sums | None = None
 
 
-class Encoded(NamedTuple):
-    """Rows of a sparse matrix: those of row ``i`` lie at ``pointers[i] .. pointers[i + 1]``."""
+class TokenRows(NamedTuple):
+    """A sparse matrix (texts, tokens): row i lies at ``pointers[i] .. pointers[i + 1]``."""
 
     pointers: NDArray[np.int64]
     codes: NDArray[np.int32]
@@ -110,8 +111,8 @@ class Tokenizer:
                 hint="for instance jieba.lcut",
             )
 
-    def describe(self) -> dict[str, Any]:
-        """The rule as JSON can hold it; ``Tokenizer(**description)`` is the same rule.
+    def describe(self) -> dict[str, object]:
+        """The rule as JSON can hold it; ``Tokenizer(**description)`` is an equal rule.
 
         >>> Tokenizer(**Tokenizer("words", ngrams=(1, 2)).describe()).ngrams
         (1, 2)
@@ -121,9 +122,9 @@ class Tokenizer:
                 f"a segmenter is code and cannot be written down: {self.segmenter!r}.",
                 hint="segment the texts first, and join the words by spaces",
             )
-        out = {field.name: getattr(self, field.name) for field in fields(self)}
-        del out["segmenter"]
-        return {name: list(v) if isinstance(v, tuple) else v for name, v in out.items()}
+        names = (field.name for field in fields(self) if field.name != "segmenter")
+        values = {name: getattr(self, name) for name in names}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
     def vocabulary(self) -> Vocabulary | Buckets:
         """What gives codes to tokens: an empty vocabulary, or the buckets.
@@ -142,7 +143,7 @@ class Tokenizer:
         """
         if self.buckets is None:
             raise ParameterError(f"{self} has no buckets.", hint="Tokenizer(buckets=2**20) has")
-        column = packed(tokens)
+        column = pack(tokens)
         rows, each = Rows(len(column), False, False), np.arange(len(column) + 1, dtype=np.int64)
         Tokenizer()._scanner().gather(
             each, column.offsets, column.data, None, self.buckets, False, rows
@@ -156,7 +157,7 @@ class Tokenizer:
         ['such', 'such is', 'is', 'is life', 'life']
         """
         words, rows = Vocabulary(), Rows(1, False, False)
-        self.scan(packed([text]), words, True, rows)
+        self.scan(pack([text]), words, True, rows)
         names = words.tokens()
         return [names[code] for code in rows.result()[1]]
 
@@ -169,13 +170,12 @@ class Tokenizer:
         >>> Tokenizer().spans("No Spam!")
         [(0, 2, 'no'), (3, 7, 'spam')]
         """
-        stops = self._stops
-        found = spans(text, self)
-        if not len(stops):
-            return found
+        every = spans(text, self)
+        if not self.stop_words:
+            return every
         # A pair of characters goes with either of them.
-        gone = [(start, stop) for start, stop, token in found if token in self._stop_set]
-        return [s for s in found if not any(s[0] <= a and b <= s[1] for a, b in gone)]
+        stopped = [(start, stop) for start, stop, token in every if token in self._stop_set]
+        return [s for s in every if not any(s[0] <= a and b <= s[1] for a, b in stopped)]
 
     def count(
         self,
@@ -187,22 +187,22 @@ class Tokenizer:
         *,
         binary: bool = False,
         documents: bool = False,
-    ) -> Counted:
+    ) -> TokenCounts:
         """Sums of tokens per class; new tokens are added to ``vocabulary``.
 
         Integers without ``weight``. ``binary`` counts a token once a row,
         ``documents`` also sums the rows that have it.
 
         >>> words = Vocabulary()
-        >>> texts = packed(["good good film", "bad film"])
+        >>> texts = pack(["good good film", "bad film"])
         >>> Tokenizer().count(texts, words, np.array([1, 0]), 2).tokens, words.tokens()
         (array([[0, 1, 1],
                [2, 1, 0]]), ['good', 'film', 'bad'])
         """
-        y, weight = checked(y, weight, len(strings), n_classes)
+        y, weight = check_rows(y, weight, len(strings), n_classes)
         table = Table(y, n_classes, weight, binary, documents)
         self.scan(strings, vocabulary, True, table)
-        return Counted(*table.result(len(vocabulary)))
+        return TokenCounts(*table.result(len(vocabulary)))
 
     def encode(
         self,
@@ -211,20 +211,20 @@ class Tokenizer:
         *,
         grow: bool = True,
         binary: bool = False,
-    ) -> Encoded:
-        """Rows of a sparse matrix: pointers to rows, codes and how often each occurs.
+    ) -> TokenRows:
+        """A sparse matrix of counts: pointers to rows, codes and how often each occurs.
 
         A code occurs once a row, in the order in which it is met. Without
         ``grow`` unknown tokens are left out, and several threads may use one
         vocabulary at a time.
 
         >>> words = Vocabulary(["film", "good"])
-        >>> [part.tolist() for part in Tokenizer().encode(packed(["good good film!"]), words)]
+        >>> [part.tolist() for part in Tokenizer().encode(pack(["good good film!"]), words)]
         [[0, 2], [1, 0], [2, 1]]
         """
         rows = Rows(len(strings), True, binary)
         self.scan(strings, vocabulary, grow, rows)
-        return Encoded(*rows.result())
+        return TokenRows(*rows.result())
 
     @cached_property
     def _stops(self) -> Dictionary:
@@ -240,15 +240,15 @@ class Tokenizer:
         if self.segmenter is None:
             scanner.scan(strings.offsets, strings.data, strings.missing, *target)
         else:
-            pointers, units = _segmented(strings, self.segmenter)
+            pointers, units = _segment(strings, self.segmenter)
             scanner.gather(pointers, units.offsets, units.data, *target)
 
     def _scanner(self) -> Scanner:
         mode = WORDS if self.characters is None else EDGES if self.within else CHARACTERS
         return Scanner(
-            classes(self.signs),
-            folds(self.case, self.accents),
-            self._fold,
+            class_table(self.signs),
+            fold_table(self.case, self.accents),
+            self._fold_bytes,
             mode,
             self.rule == "any-script",
             self.numbers,
@@ -257,23 +257,25 @@ class Tokenizer:
             self._stops,
         )
 
-    def _fold(self, text: bytes) -> bytes:
-        out = folded(text.decode("utf-8", "replace"), self.case, self.accents)
+    def _fold_bytes(self, text: bytes) -> bytes:
+        out = fold(text.decode("utf-8", "replace"), self.case, self.accents)
         return out.encode("utf-8", "surrogatepass")
 
 
-def _range(name: str, value: Any) -> tuple[int, int]:
+def _range(name: str, value: object) -> tuple[int, int]:
+    """The fewest and the most units in a token, checked."""
     pair = tuple(value) if isinstance(value, tuple | list) else ()
-    whole = all(isinstance(v, int) and not isinstance(v, bool) for v in pair)
-    if len(pair) != 2 or not whole or not 1 <= pair[0] <= pair[1] <= LONGEST:
-        raise ParameterError(
-            f"{name} must be two whole numbers, 1 <= fewest <= most <= {LONGEST}, got {value!r}.",
-            hint="(1, 2) is single ones and pairs",
-        )
-    return pair
+    whole = all(isinstance(n, int) and not isinstance(n, bool) for n in pair)
+    if len(pair) == 2 and whole and 1 <= pair[0] <= pair[1] <= MAX_NGRAM:
+        return pair
+    raise ParameterError(
+        f"{name} must be two whole numbers, 1 <= fewest <= most <= {MAX_NGRAM}, got {value!r}.",
+        hint="(1, 2) is single ones and pairs",
+    )
 
 
-def _stop_words(words: Any) -> tuple[str, ...]:
+def _stop_words(words: Iterable[str]) -> tuple[str, ...]:
+    """Each stop word once, in order, checked."""
     if isinstance(words, str) or not all(isinstance(word, str) for word in words):
         raise ParameterError(
             f"stop_words must be words, got {words!r}.", hint='for instance ["the", "a", "of"]'
@@ -281,8 +283,8 @@ def _stop_words(words: Any) -> tuple[str, ...]:
     return tuple(sorted(set(words)))
 
 
-def checked(
-    y: NDArray[Any], weight: NDArray[Any] | None, n_rows: int, n_classes: int
+def check_rows(
+    y: ArrayLike, weight: ArrayLike | None, n_rows: int, n_classes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
     """Class codes and weights as the kernels take them, one per row."""
     y = np.ascontiguousarray(y, dtype=np.int64)
@@ -298,18 +300,18 @@ def checked(
     return y, weight
 
 
-def _segmented(strings: Strings, segmenter: Segmenter) -> tuple[NDArray[np.int64], Strings]:
-    """The words of all rows, and which belong to which."""
+def _segment(strings: Strings, segmenter: Segmenter) -> tuple[NDArray[np.int64], Strings]:
+    """The words of all rows; those of row i are at ``pointers[i] .. pointers[i + 1]``."""
     pointers: list[int] = [0]
     words: list[str] = []
     for text in strings.tolist():
-        words += [] if text is None else _words(text, segmenter)
+        words += [] if text is None else _check_words(segmenter(text))
         pointers.append(len(words))
-    return np.array(pointers, dtype=np.int64), packed(words)
+    return np.array(pointers, dtype=np.int64), pack(words)
 
 
-def _words(text: str, segmenter: Segmenter) -> Iterator[str]:
-    for word in segmenter(text):
+def _check_words(words: Iterable[str]) -> Iterator[str]:
+    for word in words:
         if not isinstance(word, str):
             raise InputError(
                 f"the segmenter must give words, got {word!r}.", hint="a list of str is needed"

@@ -7,8 +7,9 @@ the caller's own is run by scikit-learn as ever.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,15 +21,17 @@ from deciban.errors import InputError, MissingValueError
 from deciban.kernels.texts import utf8
 from deciban.sources import arrow
 from deciban.sources.columns import Strings
-from deciban.text import parts
-from deciban.text.tokenizer import LONGEST, Encoded, Tokenizer
+from deciban.text import parallel
+from deciban.text.tokenizer import MAX_NGRAM, Tokenizer, TokenRows
 from deciban.text.vocabulary import Vocabulary
 
 __all__ = ["CountVectorizer"]
 
+Matrix: TypeAlias = sp.csr_matrix | sp.csr_array
+
 #: Patterns that the rule "words" stands for, and whether they keep one letter.
 _PATTERNS = {r"(?u)\b\w\w+\b": False, r"(?u)\b\w+\b": True}
-#: What a subclass may replace; the compiled pass would pass it by.
+#: Methods that a subclass may replace, and that the compiled pass does not call.
 _STEPS = ("build_analyzer", "build_preprocessor", "build_tokenizer", "decode")
 
 
@@ -46,31 +49,38 @@ class CountVectorizer(Base):
     ['and', 'eggs', 'spam']
     """
 
-    def _count_vocab(self, raw_documents: Any, fixed_vocab: bool) -> tuple[dict[str, int], Any]:
+    def _count_vocab(
+        self, raw_documents: Iterable[Any], fixed_vocab: bool
+    ) -> tuple[dict[str, int], Matrix]:
         """The vocabulary and the matrix of counts; a new vocabulary is in order."""
         rule = self._rule()
-        words = self._known() if fixed_vocab else Vocabulary()
-        documents = raw_documents
-        if rule is not None and words is not None:
-            self.build_analyzer()  # refuses and warns as scikit-learn does
-            documents = self._documents(raw_documents)
-            texts = self._texts(documents)
-            if texts is not None:
-                rows = parts.encode(rule, texts, words, grow=not fixed_vocab)
-                return self._fixed(rows) if fixed_vocab else self._ordered(rows, words.tokens())
-        return super()._count_vocab(_listed(documents), fixed_vocab)  # type: ignore[no-any-return]
+        words = self._fixed_words() if fixed_vocab else Vocabulary()
+        if rule is None or words is None:
+            return super()._count_vocab(raw_documents, fixed_vocab)  # type: ignore[no-any-return]
+        self.build_analyzer()  # refuses and warns as scikit-learn does
+        documents = self._documents(raw_documents)
+        texts = documents if isinstance(documents, Strings) else self._texts(documents)
+        if texts is None:
+            return super()._count_vocab(documents, fixed_vocab)  # type: ignore[no-any-return]
+        rows = parallel.encode(rule, texts, words, grow=not fixed_vocab)
+        if fixed_vocab:
+            ranks = np.arange(len(self.vocabulary_), dtype=np.int32)
+            return self.vocabulary_, self._matrix(rows, ranks)
+        vocabulary, ranks = _sort_tokens(words.tokens())
+        return vocabulary, self._matrix(rows, ranks)
 
-    def _sort_features(self, X: Any, vocabulary: dict[str, int]) -> Any:
+    def _sort_features(self, X: Matrix, vocabulary: dict[str, int]) -> Matrix:
         """Columns in the order of their names, as ours are from the start."""
         if all(a < b for a, b in pairwise(vocabulary)):
             return X
         return super()._sort_features(X, vocabulary)
 
-    def _limit_features(self, X: Any, vocabulary: dict[str, int], *limits: Any, **kw: Any) -> Any:
-        """Without columns that are too rare or too common."""
-        high, low, limit = (*limits, *kw.values())
-        found = np.bincount(X.indices, minlength=X.shape[1])
-        if (limit is None or X.shape[1] <= limit) and low <= found.min() <= found.max() <= high:
+    def _limit_features(
+        self, X: Matrix, vocabulary: dict[str, int], high: float, low: float, limit: int | None
+    ) -> Matrix:
+        """The matrix without columns that are too rare or too common."""
+        df = np.bincount(X.indices, minlength=X.shape[1])
+        if (limit is None or X.shape[1] <= limit) and low <= df.min() <= df.max() <= high:
             return X
         return super()._limit_features(X, vocabulary, high, low, limit)
 
@@ -79,9 +89,9 @@ class CountVectorizer(Base):
         return {name: value for name, value in state.items() if name != "_table"}
 
     def _rule(self) -> Tokenizer | None:
-        """What the parameters ask for, if the compiled pass can do it."""
+        """The tokens that the parameters ask for, if the compiled pass can find them."""
         own = any(getattr(type(self), step) is not getattr(Base, step) for step in _STEPS)
-        if own or self.ngram_range[1] > LONGEST:
+        if own or self.ngram_range[1] > MAX_NGRAM:
             return None
         fold = {"case": True} if self._own_preprocessing() else {
             "case": not self.lowercase, "accents": self.strip_accents == "unicode"
@@ -103,17 +113,19 @@ class CountVectorizer(Base):
     def _own_preprocessing(self) -> bool:
         return self.preprocessor is not None or self.strip_accents not in (None, "unicode")
 
-    def _known(self) -> Vocabulary | None:
-        """The fixed vocabulary as a table, kept while it stays the same."""
-        kept = self.__dict__.get("_table")
-        if kept is None or kept[0] is not self.vocabulary_ or len(kept[1]) != len(kept[0]):
+    def _fixed_words(self) -> Vocabulary | None:
+        """The fixed vocabulary as a table, made anew when it is another; None if not of text."""
+        known: dict[str, int] | None
+        table: Vocabulary
+        known, table = self.__dict__.get("_table", (None, Vocabulary()))
+        if known is not self.vocabulary_ or len(table) != len(known):
             if not all(isinstance(term, str) for term in self.vocabulary_):
                 return None
-            terms = sorted(self.vocabulary_, key=self.vocabulary_.__getitem__)
-            self._table = kept = (self.vocabulary_, Vocabulary(terms))
-        return kept[1]
+            table = Vocabulary(sorted(self.vocabulary_, key=self.vocabulary_.__getitem__))
+            self._table = (self.vocabulary_, table)
+        return table
 
-    def _documents(self, raw: Any) -> Strings | list[Any]:
+    def _documents(self, raw: Iterable[Any]) -> Strings | list[Any]:
         """A column in place where there is one, else a list."""
         if self.input == "content" and not self._own_preprocessing():
             column = _column(raw)
@@ -123,36 +135,21 @@ class CountVectorizer(Base):
             return list(raw.to_pylist())
         return raw if isinstance(raw, list) else list(raw)
 
-    def _texts(self, documents: Strings | list[Any]) -> Strings | None:
+    def _texts(self, documents: list[Any]) -> Strings | None:
         """The texts as bytes; None where some are no texts, which scikit-learn refuses."""
-        if isinstance(documents, Strings):
-            return documents
-        plain = None
-        if self.input == "content" and not self._own_preprocessing():
-            plain = _utf8(documents)
-        if plain is not None:
-            return plain
-        decoded = map(self.decode, documents)
         own = self._own_preprocessing()
+        texts = _utf8(documents) if self.input == "content" and not own else None
+        if texts is not None:
+            return texts
+        decoded = map(self.decode, documents)
         return _utf8(list(map(self.build_preprocessor(), decoded) if own else decoded))
 
-    def _fixed(self, rows: Encoded) -> tuple[dict[str, int], Any]:
-        ranks = np.arange(len(self.vocabulary_), dtype=np.int32)
-        return self.vocabulary_, self._matrix(rows, ranks)
-
-    def _ordered(self, rows: Encoded, tokens: list[str]) -> tuple[dict[str, int], Any]:
-        """The vocabulary in the order of names, and codes to match."""
-        if not tokens:
-            raise InputError("empty vocabulary; perhaps the documents only contain stop words")
-        vocabulary = dict(zip(sorted(tokens), range(len(tokens)), strict=True))
-        ranks = np.fromiter(map(vocabulary.__getitem__, tokens), np.int32, len(tokens))
-        return vocabulary, self._matrix(rows, ranks)
-
-    def _matrix(self, rows: Encoded, ranks: NDArray[np.int32]) -> Any:
-        pointers, codes, counts = parts.arranged(rows, ranks)
+    def _matrix(self, rows: TokenRows, ranks: NDArray[np.int32]) -> Matrix:
+        """The matrix whose column ``ranks[code]`` counts the token of that code."""
+        pointers, codes, counts = parallel.reorder(rows, ranks)
         narrow = pointers[-1] <= np.iinfo(np.int32).max
-        kind = sp.csr_array if hasattr(sklearn.utils, "_align_api_if_sparse") else sp.csr_matrix
-        X = kind(
+        new = hasattr(sklearn.utils, "_align_api_if_sparse")
+        X = (sp.csr_array if new else sp.csr_matrix)(
             (counts.astype(self.dtype), codes, pointers.astype(np.int32) if narrow else pointers),
             shape=(len(pointers) - 1, len(ranks)),
         )
@@ -160,7 +157,15 @@ class CountVectorizer(Base):
         return X
 
 
-def _column(documents: Any) -> Strings | None:
+def _sort_tokens(tokens: list[str]) -> tuple[dict[str, int], NDArray[np.int32]]:
+    """A vocabulary in the order of the tokens' names, and the rank in it of each token."""
+    if not tokens:
+        raise InputError("empty vocabulary; perhaps the documents only contain stop words")
+    vocabulary = dict(zip(sorted(tokens), range(len(tokens)), strict=True))
+    return vocabulary, np.fromiter(map(vocabulary.__getitem__, tokens), np.int32, len(tokens))
+
+
+def _column(documents: object) -> Strings | None:
     """A column of Polars, Arrow or pandas as it lies in memory."""
     if not hasattr(documents, "__arrow_c_stream__") or _is_numpy(documents):
         return None
@@ -175,18 +180,15 @@ def _column(documents: Any) -> Strings | None:
     return column
 
 
-def _is_numpy(documents: Any) -> bool:
-    """A Series of pandas that holds Python's texts; a list of them is read faster."""
+def _is_numpy(documents: object) -> bool:
+    """Whether it is a Series of pandas that holds Python's texts: a list is read faster."""
     return isinstance(getattr(documents, "dtype", None), np.dtype)
 
 
 def _utf8(texts: list[Any]) -> Strings | None:
+    """A list as a column of texts; None where some are none."""
     try:
         column = Strings(*utf8(texts))
     except TypeError:
         return None
     return None if column.missing.any() else column
-
-
-def _listed(documents: Any) -> Any:
-    return documents.tolist() if isinstance(documents, Strings) else documents

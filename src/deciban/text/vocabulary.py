@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from deciban.errors import ParameterError
 from deciban.kernels.dictionary import Dictionary
-from deciban.text.packing import packed
+from deciban.text.packing import pack
 
 __all__ = ["Buckets", "Vocabulary"]
 
@@ -49,7 +49,7 @@ class Vocabulary:
 
     def codes(self, tokens: Iterable[str], grow: bool = False) -> NDArray[np.int64]:
         """The code of each token, -1 where unknown; with ``grow`` none is."""
-        column = packed(tokens)
+        column = pack(tokens)
         look = self.table.encode if grow else self.table.lookup
         return np.maximum(look(column.offsets, column.data, column.missing), -1)
 
@@ -60,16 +60,16 @@ class Vocabulary:
         array([1, 2, 0])
         """
         offsets, data = self.table.texts()
-        keys = _prefixes(offsets, data)
-        at = np.lexsort(keys[::-1])
-        ranked = keys[:, at]
-        tie = np.concatenate([[False], np.all(ranked[:, 1:] == ranked[:, :-1], axis=0)])
-        for start, stop in _runs(tie):  # a long beginning in common: rare
-            words = {
-                code: bytes(data[offsets[code] : offsets[code + 1]]) for code in at[start:stop]
+        keys = _prefix_keys(offsets, data)
+        codes = np.lexsort(keys[::-1])
+        keys = keys[:, codes]
+        tie = np.concatenate([[False], np.all(keys[:, 1:] == keys[:, :-1], axis=0)])
+        for start, stop in _tied_runs(tie):  # a long prefix in common: rare
+            tokens = {
+                code: bytes(data[offsets[code] : offsets[code + 1]]) for code in codes[start:stop]
             }
-            at[start:stop] = sorted(words, key=words.__getitem__)
-        return at
+            codes[start:stop] = sorted(tokens, key=tokens.__getitem__)
+        return codes
 
     def add(self, other: Vocabulary) -> NDArray[np.int64]:
         """Take in all tokens of another one, in its order; their codes here.
@@ -82,21 +82,19 @@ class Vocabulary:
         return self.table.encode(offsets, data, np.zeros(len(other), dtype=bool))
 
 
-def _prefixes(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """The first 24 bytes of every token, as three numbers that sort like them."""
-    n = len(offsets) - 1
+def _prefix_keys(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """The first 24 bytes of every token, as three numbers that sort like them: (3, tokens)."""
     sizes = np.diff(offsets)
-    keys = np.zeros((3, n), dtype=np.uint64)
+    keys = np.zeros((3, len(sizes)), dtype=np.uint64)
     for i in range(24):
-        some = np.flatnonzero(sizes > i)
-        keys[i // 8, some] |= data[offsets[:-1][some] + i].astype(np.uint64) << np.uint64(
-            8 * (7 - i % 8)
-        )
+        longer = np.flatnonzero(sizes > i)
+        byte = data[offsets[:-1][longer] + i].astype(np.uint64)
+        keys[i // 8, longer] |= byte << np.uint64(8 * (7 - i % 8))
     return keys
 
 
-def _runs(tie: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Where things that tie with the one before them stand: [start, stop)."""
+def _tied_runs(tie: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The runs [start, stop) of entries of which each but the first ties with the one before."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], tie, [False]]).astype(np.int8)))
     return [(int(a) - 1, int(b)) for a, b in edges.reshape(-1, 2)]
 

@@ -187,7 +187,7 @@ class CategoricalNB(SmoothedClassifier):
             tops = [int(column.max(initial=-1)) + 1 for column in values]
             values = [np.arange(max(pair)) for pair in zip(tops, least, strict=True)]
         else:
-            values = [labels.ordered(column.tolist()) for column in values]
+            values = [labels.sort(column.tolist()) for column in values]
         whole = Cells(cells.columns, tuple(values))
         if not cells.same(whole):
             counts = counts.align(counts.classes, {BLOCK: whole})
@@ -274,4 +274,4 @@ def _names(X: NDArray[Any]) -> Cells:
 
 
 def _narrow(values: NDArray[Any]) -> NDArray[Any]:
-    return labels.narrowed(values.tolist()) if values.dtype.kind == "O" else values
+    return labels.label_array(values.tolist()) if values.dtype.kind == "O" else values

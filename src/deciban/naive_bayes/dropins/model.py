@@ -101,7 +101,7 @@ class DropInModel:
         if all(column.kind == "numeric" for column in self.schema.columns):
             pairs = zip(self.schema.names, columns, strict=True)
             return np.column_stack([_numbers(name, column) for name, column in pairs])
-        return np.column_stack([labels.objects(column.tolist()) for column in columns])
+        return np.column_stack([labels.object_array(column.tolist()) for column in columns])
 
     def pieces(self) -> Sequence[Piece]:
         """What each value of each column says."""

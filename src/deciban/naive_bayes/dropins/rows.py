@@ -112,9 +112,9 @@ def count_chunks(n_rows: int, width: int, table_size: int, *, copied: bool) -> l
     """
     cores = threads.n_threads()
     share = -(-n_rows // cores)
-    numbers = max(threads.COUNT_CHUNK, 4 * table_size)
+    numbers = max(threads.COUNT_CHUNK_VALUES, 4 * table_size)
     if copied:
-        numbers = min(numbers, max(MAX_COPIED_NUMBERS // cores, threads.SCORE_CHUNK))
+        numbers = min(numbers, max(MAX_COPIED_NUMBERS // cores, threads.SCORE_CHUNK_VALUES))
     rows = numbers // max(1, width)
     if not copied:
         rows = max(rows, -(-share // 2))  # two a core: should one be busy, the other helps
@@ -130,8 +130,8 @@ def score_chunks(n_rows: int, width: int, *, gathered: bool = False) -> list[sli
     >>> score_chunks(3, 1 << 20)
     [slice(0, 1, None), slice(1, 2, None), slice(2, 3, None)]
     """
-    rows = threads.SCORE_CHUNK // max(1, width)
+    rows = threads.SCORE_CHUNK_VALUES // max(1, width)
     if gathered:
         share = -(-n_rows // threads.n_threads())
-        rows = max(rows, min(share, threads.SCORE_CHUNK))
+        rows = max(rows, min(share, threads.SCORE_CHUNK_VALUES))
     return threads.chunks(n_rows, rows)
