@@ -14,13 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import encoding, threads
 from deciban import files as storage
-from deciban.logistic import checks, closed
+from deciban.logistic import checks, closed_form
 from deciban.logistic import solvers as logistic
 from deciban.logistic import stored as files
-from deciban.logistic.answering import Answering
-from deciban.logistic.solvers import Prior, Problem, Solution, split
-from deciban.logistic.solvers.choice import MOST_NEWTON
+from deciban.logistic.classifier import Answering
+from deciban.logistic.solvers import Prior, Problem, Solution, two_valued
 from deciban.logistic.solvers.dense import Dense
+from deciban.logistic.solvers.problem import LogisticPoint
+from deciban.logistic.solvers.selection import MAX_HESSIAN_COEFFICIENTS
 from deciban.logistic.solvers.sparse import Sparse
 from deciban.transaction import all_or_nothing
 
@@ -49,7 +50,7 @@ class LogisticRegression(Answering):
     class_weight
         None, ``"balanced"``, or a mapping of classes to weights
     solver
-        ``"auto"`` by the size of the problem (see :mod:`deciban.logistic.solvers.choice`),
+        ``"auto"`` by the size of the problem (see :mod:`deciban.logistic.solvers.selection`),
         ``"newton"``, ``"newton-cg"``, ``"lbfgs"``, or ``"gradient"``, the textbook's descent
     start
         ``"zero"``, or ``"bayes"``: begin at the naive Bayes solution
@@ -165,8 +166,8 @@ class LogisticRegression(Answering):
         >>> m.coef_, m.intercept_
         (array([[8.]]), array([-12.]))
         """
-        var = closed.shared_variance(model)
-        W = closed.of_gaussian(np.asarray(model.theta_), var, np.asarray(model.class_prior_))
+        var = closed_form.shared_variance(model)
+        W = closed_form.of_gaussian(np.asarray(model.theta_), var, np.asarray(model.class_prior_))
         found = cls()
         found.classes_ = np.asarray(model.classes_)
         checks.several(found.classes_)
@@ -242,7 +243,7 @@ class LogisticRegression(Answering):
     ) -> list[Problem]:
         intercept = bool(self.fit_intercept)
         sparse = hasattr(X, "indptr")
-        design = (Sparse if sparse else split.design)(X, intercept, threads.run)
+        design = (Sparse if sparse else two_valued.design)(X, intercept, threads.run)
         if len(priors) == 1:
             return [Problem(design, codes, priors[0], weight, run=threads.run)]
         return [
@@ -257,12 +258,12 @@ class LogisticRegression(Answering):
         shape = problems[0].prior.centre.shape
         if self.start == "zero":
             return np.zeros((shape[0], shape[1] * len(problems)))
-        W = closed.naive_bayes(X, codes, len(self.classes_), weight)[: shape[0]]
+        W = closed_form.naive_bayes(X, codes, len(self.classes_), weight)[: shape[0]]
         W = W[:, 1:] - W[:, :1] if len(self.classes_) == 2 else W - W.mean(axis=1, keepdims=True)
         parts = np.hsplit(W, len(problems))
         return np.hstack([_scaled(p, part) for p, part in zip(problems, parts, strict=True)])
 
-    def _solved(self, problems: list[Problem], starts: FloatArray) -> list[Solution]:
+    def _solved(self, problems: list[Problem], starts: FloatArray) -> list[Solution[LogisticPoint]]:
         usual = 10_000 if self.solver in ("gradient", "lbfgs") else 200
         most = usual if self.max_iter is None else int(self.max_iter)
         parts = np.hsplit(np.ascontiguousarray(starts), len(problems))
@@ -273,7 +274,7 @@ class LogisticRegression(Answering):
                 for problem, part in zip(problems, parts, strict=True)
             ]
 
-    def _adopt(self, solutions: list[Solution]) -> None:
+    def _adopt(self, solutions: list[Solution[LogisticPoint]]) -> None:
         W = np.hstack([solution.point.W for solution in solutions])
         if self.fit_intercept and len(solutions) == 1 and W.shape[1] > 1:
             W[-1] -= W[-1].mean()  # softmax sees differences only
@@ -294,14 +295,14 @@ class LogisticRegression(Answering):
 
 
 def _posteriors(
-    problems: list[Problem], solutions: list[Solution], most_work: float = np.inf
+    problems: list[Problem], solutions: list[Solution[LogisticPoint]], most_work: float = np.inf
 ) -> list[Prior]:
     """Laplace's approximation: each optimum, and the curvature there."""
     found = []
     for problem, solution in zip(problems, solutions, strict=True):
         size = solution.point.W.size
-        small = size <= MOST_NEWTON and len(problem.y) * size**2 <= most_work
-        curvature = problem.hessian if small or problem.prior.full else problem.diagonal
+        small = size <= MAX_HESSIAN_COEFFICIENTS and len(problem.y) * size**2 <= most_work
+        curvature = problem.hessian if small or problem.prior.full else problem.hessian_diagonal
         found.append(Prior(solution.point.W, curvature(solution.point)))
     return found
 
@@ -318,10 +319,10 @@ def _scaled(problem: Problem, W: FloatArray) -> FloatArray:
     return best
 
 
-def _checked(problem: Problem, solution: Solution) -> Solution:
+def _checked(problem: Problem, solution: Solution[LogisticPoint]) -> Solution[LogisticPoint]:
     """Say so where there is no optimum, or where it was not reached."""
     free = not problem.prior.diagonal()[: problem.design.width - 1].any()
-    if free and problem.separated(solution.point):
+    if free and problem.separates(solution.point):
         warnings.warn(
             "the classes are perfectly separable and lam is 0: there is no optimum, coefficients "
             "grow without end. Hint: lam > 0 makes the optimum exist.",
