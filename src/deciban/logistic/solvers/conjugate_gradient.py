@@ -53,26 +53,26 @@ def conjugate_gradient(
     >>> conjugate_gradient(lambda v: A @ v, b, lambda r: r / 2, lambda at: False, 2).ravel()
     array([1., 2.])
     """
-    x = np.zeros_like(b) if start is None else start.copy()
-    r = b.copy() if start is None else b - product(start)
-    p, rz = b, 0.0
+    x = np.zeros_like(b) if start is None else start
+    r = b if start is None else b - product(start)
+    p, rz = np.zeros_like(b), 1.0  # no direction before the first, so beta is of no effect then
     decrease = total = 0.0
     for n_iter in range(max_iter):
         if stop(Progress(n_iter, x, r, decrease, total)):
             break
         z = precondition(r)
         rz, before = dot(r, z), rz  # the squared residual, in the norm of M**-1
-        if rz <= 0:
-            break
-        beta = rz / before if n_iter else 0.0
-        p = z + beta * p if n_iter else z
+        if rz <= 0:  # solved: what is left of r are multipliers of constraints, and z has them
+            return x + z
+        beta = rz / before  # makes p conjugate to the directions before: p' A p_before = 0
+        p = z + beta * p
         Ap = product(p)
         curvature = dot(p, Ap)
         if curvature <= 0:
             break
         alpha = rz / curvature  # the minimum of the quadratic model along p
-        x += alpha * p
-        r -= alpha * Ap
+        x = x + alpha * p
+        r = r - alpha * Ap
         decrease = alpha * rz / 2
         total += decrease
     return x

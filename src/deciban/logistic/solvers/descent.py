@@ -24,20 +24,16 @@ ARMIJO_SHARE = 1e-4
 MAX_HALVINGS = 60
 
 
-class Point(Protocol):
-    """Where a descent is: coefficients, the objective there and its gradient."""
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Where a descent is: coefficients W, the objective there, and its gradient, shaped like W.
 
-    @property
-    def W(self) -> FloatArray:
-        """The coefficients, of any shape."""
+    An objective may have points that hold more, such as what its Hessian is made of.
+    """
 
-    @property
-    def value(self) -> float:
-        """The objective."""
-
-    @property
-    def gradient(self) -> FloatArray:
-        """Its derivatives, of the shape of W."""
+    W: FloatArray
+    value: float
+    gradient: FloatArray
 
 
 P = TypeVar("P", bound=Point)
@@ -47,7 +43,7 @@ class Objective(Protocol[P]):
     """A smooth convex function of coefficients."""
 
     def at(self, W: FloatArray) -> P:
-        """The function at W; its gradient may be found when it is asked for."""
+        """The function and its gradient at W."""
 
     def steepness(self, point: P) -> float:
         """How large the gradient is, in the unit of the tolerance."""

@@ -60,7 +60,7 @@ def inverse_hessian(problem: Problem, point: LogisticPoint) -> Operator:
 
 
 def _curve_shared_directions(hessian: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    """Add curvature where all logits of a column move together, in place: softmax is blind to it."""
+    """Add curvature where all logits of a column move together: softmax is blind to it."""
     width, m = shape
     if m > 1:
         blocks = hessian.reshape(width, m, width, m)
