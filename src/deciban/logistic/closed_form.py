@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from deciban.errors import InputError
 
@@ -59,7 +60,7 @@ def shared_variance(model: Any) -> FloatArray:
 
 
 def naive_bayes_coefficients(
-    X: Any, codes: NDArray[np.intp], n_classes: int, weight: FloatArray | None
+    X: FloatArray | csr_array, codes: NDArray[np.intp], n_classes: int, weight: FloatArray | None
 ) -> FloatArray:
     """Coefficients (columns + 1, classes) of naive Bayes fitted to rows.
 
@@ -75,16 +76,21 @@ def naive_bayes_coefficients(
     member[np.arange(len(codes)), codes] = w
     rows = member.sum(axis=0) + MIN_CLASS_WEIGHT
     sums = np.asarray((X.T @ member).T)
-    sparse = hasattr(X, "indptr")
-    if sparse and X.data.min(initial=0.0) >= 0:
-        share = (sums + 1) / (sums + 1).sum(axis=1, keepdims=True)
-        return np.vstack([np.log(share).T, np.log(rows / rows.sum())])
-    squares = X.power(2).T @ w if sparse else np.einsum("ij,ij,i->j", X, X, w)
-    return _of_moments(rows, sums, np.asarray(squares))
+    if isinstance(X, np.ndarray):
+        return _gaussian(rows, sums, np.einsum("ij,ij,i->j", X, X, w))
+    if X.data.min(initial=0.0) >= 0:
+        return _multinomial(rows, sums)
+    return _gaussian(rows, sums, X.power(2).T @ w)
 
 
-def _of_moments(rows: FloatArray, sums: FloatArray, squares: FloatArray) -> FloatArray:
-    """Gaussian coefficients from the weight of each class, its sums, and all squares."""
+def _multinomial(rows: FloatArray, sums: FloatArray) -> FloatArray:
+    """Coefficients from the weight of each class, (classes,), and its sums, (classes, columns)."""
+    share = (sums + 1) / (sums + 1).sum(axis=1, keepdims=True)
+    return np.vstack([np.log(share).T, np.log(rows / rows.sum())])
+
+
+def _gaussian(rows: FloatArray, sums: FloatArray, squares: FloatArray) -> FloatArray:
+    """Coefficients from weights and sums of the classes, and the squares of all, (columns,)."""
     mean = sums / rows[:, None]
     var = (squares - (rows[:, None] * mean**2).sum(axis=0)) / rows.sum()
     usable = var > MIN_VARIANCE_SHARE * (squares / rows.sum() + np.finfo(np.float64).tiny)

@@ -11,10 +11,10 @@ import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from deciban import threads
@@ -58,14 +58,14 @@ def l2_priors(options: Options, n_columns: int, n_classes: int) -> list[Prior]:
 
 
 def problems(
-    X: Any,
+    X: FloatArray | csr_array,
     codes: NDArray[np.intp],
     weight: FloatArray | None,
     priors: Sequence[Prior],
     intercept: bool,
 ) -> list[Problem]:
     """What is to be solved: one problem of all classes, or of each class against the rest."""
-    make_design = Sparse if hasattr(X, "indptr") else two_valued.design
+    make_design = two_valued.design if isinstance(X, np.ndarray) else Sparse
     design = make_design(X, intercept, threads.run)
     if len(priors) == 1:
         return [Problem(design, codes, priors[0], weight, run=threads.run)]
@@ -81,7 +81,7 @@ def start_at_zero(some: Sequence[Problem]) -> FloatArray:
 
 
 def start_at_naive_bayes(
-    X: Any,
+    X: FloatArray | csr_array,
     codes: NDArray[np.intp],
     weight: FloatArray | None,
     n_classes: int,

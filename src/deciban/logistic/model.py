@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ from deciban.schema import ColumnSchema, Schema
 from deciban.sources.columns import Batch
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from deciban.models.protocol import Model, WordContribution
 
 FloatArray = NDArray[np.float64]
@@ -95,11 +97,11 @@ class LogisticModel:
         """``w_cj x_j``, each column's part of the logit of each class, (rows, columns, classes)."""
         return np.asarray(self._matrix(batch)[:, :, None] * self.coef_by_class.T)
 
-    def logits(self, X: Any) -> FloatArray:
+    def logits(self, X: FloatArray | csr_array) -> FloatArray:
         """The logits of a matrix of finite numbers, dense or sparse, (rows, m)."""
         return np.asarray(X @ self.coef.T + self.intercept)
 
-    def log_joint_of_matrix(self, X: Any) -> FloatArray:
+    def log_joint_of_matrix(self, X: FloatArray | csr_array) -> FloatArray:
         """The log joint of a matrix of finite numbers, dense or sparse, (rows, classes)."""
         logits = self.logits(X)
         if logits.shape[1] == 1:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, csr_array
 
 from deciban.kernels import logistic as kernel
 from deciban.logistic.solvers.conjugate_gradient import Operator
@@ -24,8 +24,10 @@ from deciban.logistic.solvers.hessian_blocks import assemble, pair_weights
 FloatArray = NDArray[np.float64]
 #: A range of rows or columns: the first, and the one after the last.
 Range = tuple[int, int]
+#: Positions of 32 or 64 bits.
+Positions = NDArray[np.integer[Any]]
 #: Stored values (None: all are one), their columns or rows, and where each row or column starts.
-Held = tuple[FloatArray | None, NDArray[Any], NDArray[Any]]
+Held = tuple[FloatArray | None, Positions, Positions]
 
 #: A part of the work holds at least this many stored values.
 MIN_PART_VALUES = 1 << 18
@@ -39,13 +41,12 @@ MAX_ROWWISE_COEFFICIENTS = 4_096
 class Sparse:
     """A CSR matrix, with or without a constant one at the end of its rows.
 
-    >>> from scipy.sparse import csr_array
     >>> design = Sparse(csr_array([[0.0, 2.0]]), intercept=True)
     >>> design.product(np.array([[1.0], [1.0], [5.0]]))
     array([[7.]])
     """
 
-    X: Any
+    X: csr_array
     intercept: bool = True
     run: Run = in_turn
 
@@ -65,7 +66,7 @@ class Sparse:
         return bool(np.all(self.X.data == 1.0))
 
     @cached_property
-    def by_column(self) -> Any:
+    def by_column(self) -> csc_array:
         """The matrix in CSC format."""
         return csc_array(self.X)
 
@@ -195,7 +196,7 @@ class Sparse:
     def _column_ranges(self) -> list[Range]:
         return _even_ranges(self.by_column.indptr)
 
-    def _held(self, X: Any) -> Held:
+    def _held(self, X: csr_array | csc_array) -> Held:
         return None if self.all_ones else X.data, X.indices, X.indptr
 
     def _held_rows(self, rows: Range) -> Held:
@@ -203,7 +204,7 @@ class Sparse:
         return data, indices, starts[rows[0] : rows[1] + 1]
 
 
-def _select_columns(X: Any, order: NDArray[np.intp], lengths: NDArray[Any]) -> Any:
+def _select_columns(X: csc_array, order: NDArray[np.intp], lengths: Positions) -> csc_array:
     """Columns of a CSC matrix, in that order."""
     starts = np.concatenate([[0], np.cumsum(lengths[order])])
     at = np.arange(starts[-1]) + np.repeat(X.indptr[order] - starts[:-1], lengths[order])
@@ -211,7 +212,7 @@ def _select_columns(X: Any, order: NDArray[np.intp], lengths: NDArray[Any]) -> A
     return csc_array(arrays, shape=(X.shape[0], len(order)))
 
 
-def _even_ranges(starts: NDArray[Any]) -> list[Range]:
+def _even_ranges(starts: Positions) -> list[Range]:
     """Ranges of rows or columns with about the same number of stored values.
 
     >>> _even_ranges(np.array([0, 3, 6])), len(_even_ranges(np.arange(0, 1 << 24, 256)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from deciban.kernels import logistic as kernel
 from deciban.logistic.solvers.dense import Dense, weighted_grams
 from deciban.logistic.solvers.design import Run, in_turn
 from deciban.logistic.solvers.hessian_blocks import assemble, pair_weights
+from deciban.logistic.solvers.sparse import Positions
 
 FloatArray = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ def design(X: FloatArray, intercept: bool = True, run: Run = in_turn) -> Dense |
     return TwoValued(numbers, marks, rest, marked, common[two], gap, intercept, run)
 
 
-def _mark(X: FloatArray, columns: NDArray[np.intp], common: FloatArray, n_marks: int) -> Any:
+def _mark(X: FloatArray, columns: NDArray[np.intp], common: FloatArray, n_marks: int) -> csr_array:
     """A CSR matrix of ones where columns differ from their common value."""
     indices = np.empty(n_marks, dtype=np.int32)
     starts = np.empty(len(X) + 1, dtype=np.int32)
@@ -75,7 +75,7 @@ class TwoValued:
     """
 
     numbers: Dense
-    marks: Any
+    marks: csr_array
     at_numbers: NDArray[np.intp]
     at_marks: NDArray[np.intp]
     common: FloatArray
@@ -201,7 +201,7 @@ class TwoValued:
         cuts = np.linspace(0, self.n_rows, N_PARTS + 1).astype(int)
         return [slice(int(a), int(b)) for a, b in itertools.pairwise(cuts)]
 
-    def _held_marks(self, rows: slice) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _held_marks(self, rows: slice) -> tuple[Positions, Positions]:
         return self.marks.indices, self.marks.indptr[rows.start : rows.stop + 1]
 
     def _squared_values(self) -> tuple[FloatArray, FloatArray]:
