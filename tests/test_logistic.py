@@ -8,7 +8,15 @@ from scipy import sparse
 from scipy.optimize import check_grad
 
 from deciban.errors import ParameterError
-from deciban.logistic.solvers import Prior, Problem, choose, rowwise, sampled, solve, split
+from deciban.logistic.solvers import (
+    Prior,
+    Problem,
+    choose,
+    dual_newton,
+    sampled_newton,
+    solve,
+    two_valued,
+)
 from deciban.logistic.solvers import sparse as logistic_sparse
 from deciban.logistic.solvers.dense import Dense
 from deciban.logistic.solvers.sparse import Sparse
@@ -58,10 +66,14 @@ def test_derivatives(**case):
     assert error < 1e-4
     point = given_.at(W)
     change = given_.at(W + 1e-6 * V).gradient - given_.at(W - 1e-6 * V).gradient
-    np.testing.assert_allclose(given_.product(point, V), change / 2e-6, atol=1e-5)
+    np.testing.assert_allclose(given_.hessian_product(point, V), change / 2e-6, atol=1e-5)
     hessian = given_.hessian(point)
-    np.testing.assert_allclose(hessian @ V.ravel(), given_.product(point, V).ravel(), atol=1e-10)
-    np.testing.assert_allclose(np.diagonal(hessian), given_.diagonal(point).ravel(), atol=1e-10)
+    np.testing.assert_allclose(
+        hessian @ V.ravel(), given_.hessian_product(point, V).ravel(), atol=1e-10
+    )
+    np.testing.assert_allclose(
+        np.diagonal(hessian), given_.hessian_diagonal(point).ravel(), atol=1e-10
+    )
 
 
 @shapes
@@ -119,10 +131,10 @@ def test_a_sample_leads_to_the_optimum_of_all_rows(scores, kind):
     X[:, 2] = np.arange(4000) % 1000 == 0  # what matters is in four rows
     y = (X[:, 0] + rng.logistic(size=4000) > 0).astype(np.intp) + (scores > 1) * (X[:, 1] > 1)
     whole = Problem(kind(X), y, Prior.l2(0.1, 3, scores))
-    assert sampled.pays(whole)
+    assert sampled_newton.applies(whole)
     start = np.zeros((4, scores))
     exact = solve(problem=whole, start=start, solver="lbfgs", tol=1e-10, max_iter=10_000)
-    found = sampled.solve(whole, start, 1e-9, 50)
+    found = sampled_newton.solve(whole, start, 1e-9, 50)
     assert found.converged
     np.testing.assert_allclose(found.point.W, exact.point.W, atol=1e-5)
 
@@ -137,8 +149,8 @@ def test_fewer_rows_than_columns(scores, weighted, intercept, held):
         wide.prior.precision[-1] = 0.3
         wide.prior.centre[-1] = 0.7
     start = np.random.default_rng(6).normal(size=wide.prior.centre.shape)
-    assert rowwise.pays(wide)
-    found = rowwise.solve(wide, start, 1e-10, 50)
+    assert dual_newton.applies(wide)
+    found = dual_newton.solve(wide, start, 1e-10, 50)
     exact = solve(wide, start, "newton", 1e-12)
     assert found.converged
     assert found.n_iter < 20
@@ -149,40 +161,40 @@ def test_fewer_rows_than_columns(scores, weighted, intercept, held):
 def test_a_step_over_the_rows_is_newtons():
     wide = problem(30, 3, "sparse", True, True, 7, rows=12)
     point = wide.at(np.random.default_rng(8).normal(size=wide.prior.centre.shape))
-    step = rowwise.Rows.of(wide).step(point, 1e-20)
-    np.testing.assert_allclose(wide.product(point, step), -point.gradient, atol=1e-7)
+    step = dual_newton.DualProblem.of(wide).newton_direction(point, 1e-20)
+    np.testing.assert_allclose(wide.hessian_product(point, step), -point.gradient, atol=1e-7)
 
 
 def test_rows_do_not_serve_without_a_penalty_on_every_column():
     wide = problem(30, 1, "sparse", True, False, 9, rows=12)
     wide.prior.precision[3] = 0.0
-    assert not rowwise.pays(wide)
-    assert not rowwise.pays(problem(5, 1, "sparse", True, False, 9, rows=12))
+    assert not dual_newton.applies(wide)
+    assert not dual_newton.applies(problem(5, 1, "sparse", True, False, 9, rows=12))
 
 
-def test_likeness_is_that_of_rows():
+def test_the_kernel_product_by_hand():
     rng = np.random.default_rng(10)
     X = sparse.random_array((30, 50), density=0.08, format="csr", rng=rng)
     unit, R = rng.uniform(size=(51, 2)), rng.normal(size=(30, 2))
     for some in (X, (X > 0).astype(float)):
-        found = Sparse(some).likeness(unit)(R)
+        found = Sparse(some).kernel_product(unit)(R)
         for k in (0, 1):
             np.testing.assert_allclose(found[:, k], some * unit[:-1, k] @ some.T @ R[:, k])
 
 
-def two_valued(rows=2500, seed=11, intercept=True):
+def marked_table(rows=2500, seed=11, intercept=True):
     """Numbers and scaled one-hot columns in one matrix, and the same split."""
     rng = np.random.default_rng(seed)
     kinds = np.eye(6)[rng.integers(0, 6, rows)] * [1, 2, 3, 4, 5, 6] - 0.25
     X = np.column_stack([rng.normal(size=rows), kinds, np.full(rows, 2.0), rng.normal(size=rows)])
-    return X, split.design(X, intercept)
+    return X, two_valued.design(X, intercept)
 
 
 @pytest.mark.parametrize("scores", [1, 4])
 @pytest.mark.parametrize("intercept", [True, False])
 def test_a_split_matrix_has_the_same_products(scores, intercept):
-    X, parts = two_valued(intercept=intercept)
-    assert isinstance(parts, split.Split)
+    X, parts = marked_table(intercept=intercept)
+    assert isinstance(parts, two_valued.TwoValued)
     assert parts.at_numbers.tolist() == [0, 8]
     rng = np.random.default_rng(12)
     W, R = rng.normal(size=(X.shape[1] + intercept, scores)), rng.normal(size=(len(X), scores))
@@ -190,53 +202,59 @@ def test_a_split_matrix_has_the_same_products(scores, intercept):
     some = np.flatnonzero(rng.random(len(X)) < 0.3)
     for a, b, at in (
         (parts, Dense(X, intercept), slice(None)),
-        (parts.rows(some), Dense(X[some], intercept), some),
+        (parts.take(some), Dense(X[some], intercept), some),
     ):
-        np.testing.assert_allclose(a.scores(W), b.scores(W), atol=1e-12)
-        np.testing.assert_allclose(a.transposed(R[at]), b.transposed(R[at]), atol=1e-9)
-        np.testing.assert_allclose(a.squares(R[at]), b.squares(R[at]), atol=1e-9)
-        np.testing.assert_allclose(a.shares(W[:, 0]), b.shares(W[:, 0]), atol=1e-12)
+        np.testing.assert_allclose(a.product(W), b.product(W), atol=1e-12)
+        np.testing.assert_allclose(
+            a.transposed_product(R[at]), b.transposed_product(R[at]), atol=1e-9
+        )
+        np.testing.assert_allclose(
+            a.squared_transposed_product(R[at]), b.squared_transposed_product(R[at]), atol=1e-9
+        )
+        np.testing.assert_allclose(a.squared_product(W), b.squared_product(W), atol=1e-12)
         for w in (None, weight[at]):
             np.testing.assert_allclose(a.hessian(proba[at], w), b.hessian(proba[at], w), atol=1e-9)
 
 
 def test_only_matrices_of_many_rows_and_mostly_marks_are_split():
-    X, _ = two_valued()
-    assert isinstance(split.design(X[:100]), Dense)
-    assert isinstance(split.design(X[:, [0, 8, 1]].copy()), Dense)
-    assert isinstance(split.design(np.random.default_rng(0).normal(size=(3000, 4))), Dense)
+    X, _ = marked_table()
+    assert isinstance(two_valued.design(X[:100]), Dense)
+    assert isinstance(two_valued.design(X[:, [0, 8, 1]].copy()), Dense)
+    assert isinstance(two_valued.design(np.random.default_rng(0).normal(size=(3000, 4))), Dense)
 
 
 def test_a_split_matrix_of_marks_alone_and_constants():
     X = np.zeros((2500, 3))
     X[::3, 1] = 1.0
-    parts = split.design(X)
-    assert isinstance(parts, split.Split)
+    parts = two_valued.design(X)
+    assert isinstance(parts, two_valued.TwoValued)
     W = np.array([[1.0], [2.0], [3.0], [0.5]])
-    np.testing.assert_array_equal(parts.scores(W).ravel()[:4], [2.5, 0.5, 0.5, 2.5])
+    np.testing.assert_array_equal(parts.product(W).ravel()[:4], [2.5, 0.5, 0.5, 2.5])
 
 
 @pytest.mark.parametrize("scores", [1, 3])
 def test_a_split_matrix_has_the_same_optimum(scores):
-    X, parts = two_valued(rows=6000)
+    X, parts = marked_table(rows=6000)
     rng = np.random.default_rng(13)
     y = (X[:, 0] + X[:, 6] + rng.logistic(size=6000) > 0).astype(np.intp)
     y += (scores > 1) * (X[:, 8] > 1)
     given_ = [Problem(design, y, Prior.l2(0.1, 9, scores)) for design in (parts, Dense(X))]
-    assert sampled.pays(given_[0])
+    assert sampled_newton.applies(given_[0])
     a, b = (solve(p, np.zeros((10, scores)), tol=1e-10) for p in given_)
     assert a.converged
     np.testing.assert_allclose(a.point.W[:9], b.point.W[:9], atol=1e-6)
 
 
 def test_two_samples_come_before_all_rows(monkeypatch):
-    X, parts = two_valued(rows=9000)
+    X, parts = marked_table(rows=9000)
     y = (X[:, 0] > X[:, 6]).astype(np.intp)
-    sizes, drawn = [], sampled.drawn
-    monkeypatch.setattr(sampled, "drawn", lambda p, per: sizes.append(per) or drawn(p, per))
-    monkeypatch.setattr(sampled, "STAGES", ((10, 1e-3), (40, 1e-5), (10**6, 1e-5)))
+    sizes, draw_sample = [], sampled_newton.draw_sample
+    monkeypatch.setattr(
+        sampled_newton, "draw_sample", lambda p, per: sizes.append(per) or draw_sample(p, per)
+    )
+    monkeypatch.setattr(sampled_newton, "SAMPLES", ((10, 1e-3), (40, 1e-5), (10**6, 1e-5)))
     whole = Problem(parts, y, Prior.l2(1.0, 9, 1))
-    found = sampled.solve(whole, np.zeros((10, 1)), 1e-9, 50)
+    found = sampled_newton.solve(whole, np.zeros((10, 1)), 1e-9, 50)
     assert found.converged
     assert found.n_iter <= 8
     assert sizes == [10, 40]
@@ -260,10 +278,10 @@ def test_threads_change_nothing():
     from deciban import threads
 
     alone, shared = Sparse(X), Sparse(X, run=threads.run)
-    np.testing.assert_array_equal(alone.scores(W), shared.scores(W))
-    np.testing.assert_array_equal(alone.transposed(R), shared.transposed(R))
-    np.testing.assert_allclose(alone.scores(W), X @ W[:-1] + W[-1])
-    np.testing.assert_allclose(alone.transposed(R)[:-1], X.T @ R)
+    np.testing.assert_array_equal(alone.product(W), shared.product(W))
+    np.testing.assert_array_equal(alone.transposed_product(R), shared.transposed_product(R))
+    np.testing.assert_allclose(alone.product(W), X @ W[:-1] + W[-1])
+    np.testing.assert_allclose(alone.transposed_product(R)[:-1], X.T @ R)
 
 
 @pytest.mark.parametrize("scores", [1, 3])
@@ -274,10 +292,10 @@ def test_products_by_rows_are_those_by_columns(monkeypatch, scores, intercept, p
     X = (rng.random((30, 8)) < 0.3) * (1.0 if plain else rng.normal(size=(30, 8)))
     W, R = rng.normal(size=(8 + intercept, scores)), rng.normal(size=(30, scores))
     narrow = Sparse(sparse.csr_array(X), intercept)
-    assert narrow.plain == plain
-    found = narrow.scores(W), narrow.transposed(R), narrow.squares(R)
-    monkeypatch.setattr(logistic_sparse, "NARROW", 0)
-    wide = narrow.scores(W), narrow.transposed(R), narrow.squares(R)
+    assert narrow.all_ones == plain
+    found = narrow.product(W), narrow.transposed_product(R), narrow.squared_transposed_product(R)
+    monkeypatch.setattr(logistic_sparse, "MAX_ROWWISE_COEFFICIENTS", 0)
+    wide = narrow.product(W), narrow.transposed_product(R), narrow.squared_transposed_product(R)
     for a, b in zip(found, wide, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-12)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from deciban.ensemble.folds import Rows
 from deciban.ensemble.margins import FloatArray, all_scores, losses, one_score
 from deciban.logistic.solvers import Prior, Problem, lbfgs
-from deciban.logistic.solvers import split as splitting
+from deciban.logistic.solvers import two_valued as splitting
 
 #: The penalties that are tried, in this order.
 PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
@@ -122,11 +122,11 @@ class _Fold:
     @property
     def nothing(self) -> FloatArray:
         """Coefficients that say nothing."""
-        return np.zeros((self.Z.shape[1] + 1, self.problem.n_scores))
+        return np.zeros((self.Z.shape[1] + 1, self.problem.n_logits))
 
     def solved(self, penalty: float, start: FloatArray) -> FloatArray:
         """The coefficients under a penalty."""
-        prior = Prior.l2(penalty, self.Z.shape[1], self.problem.n_scores)
+        prior = Prior.l2(penalty, self.Z.shape[1], self.problem.n_logits)
         problem = replace(self.problem, prior=prior)
         return lbfgs.solve(problem, start, TOLERANCE, MOST_STEPS).point.W
 

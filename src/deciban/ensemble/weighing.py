@@ -28,7 +28,7 @@ from deciban.ensemble.folds import Rows
 from deciban.ensemble.margins import FloatArray, all_scores, centred, loss, one_score
 from deciban.ensemble.words import Words, unit
 from deciban.labels import Labels
-from deciban.logistic.solvers import Prior, Problem, rowwise, truncated
+from deciban.logistic.solvers import Prior, Problem, dual_newton, newton_cg
 from deciban.logistic.solvers.sparse import Sparse
 from deciban.naive_bayes.texts import strings
 from deciban.sources.columns import Batch
@@ -200,7 +200,7 @@ def _solved(problem: Problem, W: FloatArray, penalty: float) -> FloatArray:
     precision = problem.prior.precision.copy()
     precision[:-1] *= penalty
     stated = replace(problem, prior=Prior(problem.prior.centre, precision))
-    solver = rowwise.solve if rowwise.pays(stated) else truncated.solve
+    solver = dual_newton.solve if dual_newton.applies(stated) else newton_cg.solve
     return solver(stated, W, TOLERANCE, MOST_STEPS).point.W
 
 

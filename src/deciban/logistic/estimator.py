@@ -1,36 +1,25 @@
-"""Logistic regression as an estimator: a thin shell over :mod:`deciban.logistic.solvers`."""
+"""Logistic regression as an estimator: a thin shell over its fitting and its model."""
 
 from __future__ import annotations
 
 import os
-import warnings
-from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from deciban import encoding, threads
-from deciban import files as storage
-from deciban.logistic import checks, closed
-from deciban.logistic import solvers as logistic
-from deciban.logistic import stored as files
-from deciban.logistic.answering import Answering
-from deciban.logistic.solvers import Prior, Problem, Solution, split
-from deciban.logistic.solvers.choice import MOST_NEWTON
-from deciban.logistic.solvers.dense import Dense
-from deciban.logistic.solvers.sparse import Sparse
+from deciban import encoding, files
+from deciban.files.document import only
+from deciban.logistic import checks, closed_form, fitting, solvers, stored
+from deciban.logistic.classifier import LinearClassifier
+from deciban.logistic.fitting import Options
+from deciban.logistic.solvers import Prior, Problem
 from deciban.transaction import all_or_nothing
 
 FloatArray = NDArray[np.float64]
 
-#: A fit keeps a full posterior if it costs no more operations than this.
-MOST_WORK = 1e8
 
-
-class LogisticRegression(Answering):
+class LogisticRegression(LinearClassifier):
     """Maximum conditional likelihood with an L2 penalty: the optimum, or a warning.
 
     Minimises ``sum_i loss_i + lam / 2 * |w|**2`` with a free intercept.
@@ -45,11 +34,11 @@ class LogisticRegression(Answering):
         three or more classes: ``"softmax"``, one model of all; ``"ovr"``, one
         classifier a class against the rest. Two classes are one classifier
     fit_intercept
-        whether scores have a constant term
+        whether logits have a constant term
     class_weight
         None, ``"balanced"``, or a mapping of classes to weights
     solver
-        ``"auto"`` by the size of the problem (see :mod:`deciban.logistic.solvers.choice`),
+        ``"auto"`` by the size of the problem (see :mod:`deciban.logistic.solvers.selection`),
         ``"newton"``, ``"newton-cg"``, ``"lbfgs"``, or ``"gradient"``, the textbook's descent
     start
         ``"zero"``, or ``"bayes"``: begin at the naive Bayes solution
@@ -101,24 +90,21 @@ class LogisticRegression(Answering):
         array([[0.401]])
         """
         with all_or_nothing(self):
-            self._check_settings()
+            options = self._options()
             y = encoding.target(self, y)
             X = checks.matrix(self, X, reset=True)
             encoding.check_length(X, len(y), "X")
             labelled = encoding.class_codes(y)
             checks.several(labelled.classes)
-            before = self._coefficients() if self.warm_start and hasattr(self, "coef_") else None
-            same = before is not None and np.array_equal(self.classes_, labelled.classes)
+            warm = self.warm_start and self._knows(labelled.classes, X.shape[1])
             self.classes_ = labelled.classes
-            priors = self._penalties(X.shape[1])
-            weight = self._weights(labelled.codes, sample_weight)
-            problems = self._problems(X, labelled.codes, weight, priors)
-            starts = before if same else None
-            if starts is None or starts.shape != np.hstack([p.centre for p in priors]).shape:
-                starts = self._starts(X, labelled.codes, weight, problems)
-            solutions = self._solved(problems, starts)
-            self._adopt(solutions)
-            self._posteriors = _posteriors(problems, solutions, MOST_WORK)
+            weight = self._row_weights(labelled.codes, sample_weight)
+            priors = fitting.l2_priors(options, X.shape[1], len(self.classes_))
+            problems = fitting.problems(X, labelled.codes, weight, priors, options.fit_intercept)
+            start = (
+                self._coefficients() if warm else self._start(X, labelled.codes, weight, problems)
+            )
+            self._solve(problems, start, options, fitting.MAX_POSTERIOR_FLOPS)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -136,25 +122,25 @@ class LogisticRegression(Answering):
         (1, 1)
         """
         with all_or_nothing(self):
-            self._check_settings()
-            first = not hasattr(self, "coef_")
+            options = self._options()
+            first = not self._is_fitted()
             y = encoding.target(self, y)
             self.classes_ = encoding.declared(classes, None if first else self.classes_)
             checks.several(self.classes_)
             X = checks.matrix(self, X, reset=first)
             encoding.check_length(X, len(y), "X")
             codes = encoding.codes_of(y, self.classes_)
-            priors = self._penalties(X.shape[1]) if first else self._learned()
-            weight = self._weights(codes, sample_weight)
-            problems = self._problems(X, codes, weight, priors)
-            solutions = self._solved(problems, np.hstack([prior.centre for prior in priors]))
-            self._adopt(solutions)
-            self._posteriors = _posteriors(problems, solutions)
+            weight = self._row_weights(codes, sample_weight)
+            penalties = fitting.l2_priors(options, X.shape[1], len(self.classes_))
+            priors = penalties if first else self._current_priors(penalties)
+            problems = fitting.problems(X, codes, weight, priors, options.fit_intercept)
+            start = np.hstack([prior.centre for prior in priors])
+            self._solve(problems, start, options)
         return self
 
     @classmethod
     def from_gaussian(cls, model: Any) -> Self:
-        """The same classifier as a Gaussian naive Bayes of shared variances, in closed form.
+        """The classifier that a Gaussian naive Bayes of shared variances is, in closed form.
 
         ``w_j = (mu_1j - mu_0j) / s_j**2``: see docs/logistic.md for the derivation.
 
@@ -165,19 +151,19 @@ class LogisticRegression(Answering):
         >>> m.coef_, m.intercept_
         (array([[8.]]), array([-12.]))
         """
-        var = closed.shared_variance(model)
-        W = closed.of_gaussian(np.asarray(model.theta_), var, np.asarray(model.class_prior_))
-        found = cls()
-        found.classes_ = np.asarray(model.classes_)
-        checks.several(found.classes_)
-        W = W[:, 1:] - W[:, :1] if W.shape[1] == 2 else W - W.mean(axis=1, keepdims=True)
-        found.coef_, found.intercept_ = np.ascontiguousarray(W[:-1].T), W[-1].copy()
-        found.n_iter_ = np.zeros(1, dtype=np.int64)
-        found.n_features_in_ = len(W) - 1
-        found._posteriors = None
+        var = closed_form.shared_variance(model)
+        mean, prior = np.asarray(model.theta_), np.asarray(model.class_prior_)
+        result = cls()
+        result.classes_ = np.asarray(model.classes_)
+        checks.several(result.classes_)
+        W = fitting.identified(closed_form.gaussian_coefficients(mean, var, prior))
+        result._set_coefficients(W)
+        result.n_iter_ = np.zeros(1, dtype=np.int64)
+        result.n_features_in_ = len(W) - 1
+        result._posteriors = None
         if hasattr(model, "feature_names_in_"):
-            found.feature_names_in_ = model.feature_names_in_
-        return found
+            result.feature_names_in_ = model.feature_names_in_
+        return result
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a ``.deciban`` file; :func:`deciban.load` reads it.
@@ -189,51 +175,92 @@ class LogisticRegression(Answering):
         ...     deciban.load(f"{folder}/m.deciban").predict([[3.0]])
         array(['b'], dtype='<U1')
         """
-        check_is_fitted(self)
-        storage.save(path, files.to_stored(self))
+        model = self.model_
+        posteriors = tuple((p.centre, p.precision) for p in self._posteriors or ())
+        training = stored.Training(self.get_params(deep=False), self.n_iter_, posteriors)
+        files.save(path, stored.to_stored(model, training))
 
     @classmethod
-    def from_stored(cls, stored: storage.Stored) -> Self:
-        """The model of a file, checked."""
-        parameters, state = files.from_stored(stored, cls._get_param_names())
-        found = cls(**parameters)
-        found._check_settings()
-        for name, value in state.items():
-            setattr(found, name, value)
-        return found
+    def from_stored(cls, content: files.Stored) -> Self:
+        """The estimator of a file, checked."""
+        model, training = stored.read(content)
+        only(training.parameters, *cls._get_param_names())
+        result = cls(**training.parameters)
+        result._options()
+        result.classes_, result.n_iter_ = model.classes, training.n_iter
+        result.coef_, result.intercept_ = model.coef, model.intercept
+        result.n_features_in_ = model.coef.shape[1]
+        if model.feature_names is not None:
+            result.feature_names_in_ = model.feature_names
+        result._posteriors = [Prior(*posterior) for posterior in training.posteriors] or None
+        return result
 
-    # ------------------------------------------------------------------ fitting
+    # ------------------------------------------------------------------ options
 
-    def _check_settings(self) -> None:
+    def _options(self) -> Options:
         checks.one_of(self.multi_class, "multi_class", "softmax", "ovr")
         checks.one_of(self.start, "start", "zero", "bayes")
-        checks.number(self.tol, "tol", "1e-8 is usual", above=True)
+        tol = checks.number(self.tol, "tol", "1e-8 is usual", above=True)
+        max_iter = None
         if self.max_iter is not None:
-            checks.number(self.max_iter, "max_iter", "None is usual", least=1)
-        logistic.choose(self.solver, 1, 1)
-        self._lam()
+            max_iter = int(checks.number(self.max_iter, "max_iter", "None is usual", least=1))
+        solvers.choose(self.solver, 1, 1)
+        return Options(
+            lam=self._lam(),
+            one_vs_rest=self.multi_class == "ovr",
+            fit_intercept=bool(self.fit_intercept),
+            solver=self.solver,
+            tol=tol,
+            max_iter=max_iter,
+        )
 
     def _lam(self) -> float:
         if self.lam is not None:
             return checks.number(self.lam, "lam", "0 is no penalty, 1 is usual")
         return 1.0 / checks.number(self.C, "C", "lam=0 is no penalty", above=True)
 
-    def _weights(self, codes: NDArray[np.intp], sample_weight: Any) -> FloatArray | None:
+    def _row_weights(self, codes: NDArray[np.intp], sample_weight: Any) -> FloatArray | None:
         return checks.row_weights(sample_weight, self.class_weight, self.classes_, codes)
 
-    def _penalties(self, n_columns: int) -> list[Prior]:
-        """One prior for each problem that is solved."""
-        K = len(self.classes_)
-        single = K == 2 or self._one_by_one()
-        lam, number = self._lam(), K if self._one_by_one() else 1
-        prior = Prior.l2(lam, n_columns, 1 if single else K, intercept=bool(self.fit_intercept))
-        return [prior] * number
+    # ------------------------------------------------------------------ fitting
 
-    def _learned(self) -> list[Prior]:
+    def _solve(
+        self,
+        problems: list[Problem],
+        start: FloatArray,
+        options: Options,
+        max_flops: float = np.inf,
+    ) -> None:
+        """Go to the optimum, and keep it with its posterior."""
+        solutions = fitting.solve(problems, start, options)
+        self._set_coefficients(fitting.coefficients(solutions, options.fit_intercept))
+        self.n_iter_ = np.array([solution.n_iter for solution in solutions])
+        self._posteriors = fitting.laplace_posteriors(problems, solutions, max_flops)
+
+    def _start(
+        self, X: Any, codes: NDArray[np.intp], weight: FloatArray | None, problems: list[Problem]
+    ) -> FloatArray:
+        """Where a fit begins unless it goes on from another, (width, logits)."""
+        if self.start == "zero":
+            return fitting.start_at_zero(problems)
+        n_classes = len(self.classes_)
+        return fitting.start_at_naive_bayes(X, codes, weight, n_classes, problems)
+
+    def _is_fitted(self) -> bool:
+        return "coef_" in vars(self)
+
+    def _knows(self, classes: NDArray[Any], n_columns: int) -> bool:
+        """Whether there are coefficients of these classes and so many columns."""
+        return (
+            self._is_fitted()
+            and np.array_equal(self.classes_, classes)
+            and self.coef_.shape[1] == n_columns
+        )
+
+    def _current_priors(self, penalties: list[Prior]) -> list[Prior]:
         """What is known so far, as the prior of what comes."""
         if self._posteriors:
             return self._posteriors
-        penalties = self._penalties(self.n_features_in_)
         centres = np.hsplit(self._coefficients(), len(penalties))
         return [Prior(W, p.precision) for W, p in zip(centres, penalties, strict=True)]
 
@@ -280,60 +307,13 @@ class LogisticRegression(Answering):
         d = len(W) - bool(self.fit_intercept)
         self.coef_ = np.ascontiguousarray(W[:d].T)
         self.intercept_ = W[d].copy() if self.fit_intercept else np.zeros(W.shape[1])
-        self.n_iter_ = np.array([solution.n_iter for solution in solutions])
 
     def _coefficients(self) -> FloatArray:
-        """Coefficients and intercept as the solvers have them."""
-        parts = [self.coef_.T, self.intercept_[None]] if self.fit_intercept else [self.coef_.T]
-        return np.vstack(parts)
+        """Coefficients and intercept as the solvers have them, (width, logits)."""
+        rows = [self.coef_.T, self.intercept_[None]] if self.fit_intercept else [self.coef_.T]
+        return np.vstack(rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _posteriors(
-    problems: list[Problem], solutions: list[Solution], most_work: float = np.inf
-) -> list[Prior]:
-    """Laplace's approximation: each optimum, and the curvature there."""
-    found = []
-    for problem, solution in zip(problems, solutions, strict=True):
-        size = solution.point.W.size
-        small = size <= MOST_NEWTON and len(problem.y) * size**2 <= most_work
-        curvature = problem.hessian if small or problem.prior.full else problem.diagonal
-        found.append(Prior(solution.point.W, curvature(solution.point)))
-    return found
-
-
-def _scaled(problem: Problem, W: FloatArray) -> FloatArray:
-    """W, W / 2, W / 4 and so on: naive Bayes counts what columns share more than once."""
-    best, lowest = np.zeros_like(W), problem.at(np.zeros_like(W)).value
-    for halvings in range(8):
-        point = problem.at(W / 2**halvings)
-        if point.value >= lowest and np.any(best):
-            break
-        if point.value < lowest:
-            best, lowest = point.W, point.value
-    return best
-
-
-def _checked(problem: Problem, solution: Solution) -> Solution:
-    """Say so where there is no optimum, or where it was not reached."""
-    free = not problem.prior.diagonal()[: problem.design.width - 1].any()
-    if free and problem.separated(solution.point):
-        warnings.warn(
-            "the classes are perfectly separable and lam is 0: there is no optimum, coefficients "
-            "grow without end. Hint: lam > 0 makes the optimum exist.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    elif not solution.converged:
-        warnings.warn(
-            f"no convergence after {solution.n_iter} iterations: the largest derivative is "
-            f"{problem.steepness(solution.point):.1e} of the rows' weight. "
-            "Hint: raise max_iter, scale the columns, or use another solver.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    return solution

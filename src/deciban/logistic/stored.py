@@ -1,7 +1,9 @@
-"""LogisticRegression in a file: its settings, coefficients and, of a stream, the posterior."""
+"""Logistic regression in a file: the model, and what an estimator needs to go on learning."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,20 +16,35 @@ from deciban.logistic.solvers import Prior
 
 KIND = "LogisticRegression"
 FloatArray = NDArray[np.float64]
+Arrays = dict[str, NDArray[Any]]
 
 
-def to_stored(model: Any) -> Stored:
-    """The model as a file holds it."""
-    parameters = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
-    if isinstance(model.class_weight, dict):
-        parameters["class_weight"] = [[_plain(k), _plain(v)] for k, v in model.class_weight.items()]
-    labels = {"classes": model.classes_}
-    if hasattr(model, "feature_names_in_"):
-        labels["columns"] = model.feature_names_in_
-    arrays = {"coef": model.coef_, "intercept": model.intercept_, "iterations": model.n_iter_}
-    for number, posterior in enumerate(model._posteriors or []):
-        arrays |= {f"centre{number}": posterior.centre, f"precision{number}": posterior.precision}
-    description = {"parameters": parameters, "posteriors": len(model._posteriors or [])}
+@dataclass(frozen=True, eq=False)
+class Training:
+    """How a model was fitted.
+
+    ``parameters`` are those of the estimator, ``n_iter`` the iterations of each problem that was
+    solved, ``posteriors`` the centre and precision of each, if they are known.
+    """
+
+    parameters: Mapping[str, Any]
+    n_iter: NDArray[np.integer[Any]]
+    posteriors: tuple[tuple[FloatArray, FloatArray], ...] = ()
+
+
+def to_stored(model: LogisticModel, training: Training) -> Stored:
+    """The model and its training as a file holds them."""
+    parameters = {name: _plain(value) for name, value in training.parameters.items()}
+    weights = training.parameters.get("class_weight")
+    if isinstance(weights, dict):
+        parameters["class_weight"] = [[_plain(k), _plain(v)] for k, v in weights.items()]
+    labels = {"classes": model.classes}
+    if model.feature_names is not None:
+        labels["columns"] = model.feature_names
+    arrays = {"coef": model.coef, "intercept": model.intercept, "iterations": training.n_iter}
+    for i, (centre, precision) in enumerate(training.posteriors):
+        arrays |= {f"centre{i}": centre, f"precision{i}": precision}
+    description = {"parameters": parameters, "posteriors": len(training.posteriors)}
     return Stored(KIND, None, description, labels, arrays)
 
 
@@ -35,22 +52,87 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def from_stored(stored: Stored, known: list[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The parameters and the fitted attributes, checked."""
+def from_stored(stored: Stored) -> LogisticModel:
+    """The model of a file, checked."""
+    return read(stored)[0]
+
+
+def read(stored: Stored) -> tuple[LogisticModel, Training]:
+    """The model of a file and its training, checked; the names of parameters are not."""
     if stored.kind != KIND or stored.counts is not None:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND} without counts.")
     check_keys(stored.description, "parameters", "posteriors")
     parameters = field(stored.description, "parameters", dict)
     check_keys(parameters, *known)
     arrays = dict(stored.arrays)
-    state = _coefficients(stored, arrays, parameters)
-    state["_posteriors"] = _posteriors(stored, arrays, state, bool(parameters.get("fit_intercept")))
+    model = _read_model(stored, arrays, parameters)
+    n_iter = _read_iterations(arrays, len(model.coef) if _one_vs_rest(parameters) else 1)
+    intercept = bool(parameters.get("fit_intercept"))
+    posteriors = _read_posteriors(stored, arrays, model, intercept)
     if arrays:
         raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
-    return _weighted(parameters), state
+    return model, Training(_with_class_weights(parameters), n_iter, posteriors)
 
 
-def _weighted(parameters: dict[str, Any]) -> dict[str, Any]:
+def _read_model(stored: Stored, arrays: Arrays, parameters: Mapping[str, Any]) -> LogisticModel:
+    classes, names = stored.labels.get("classes"), stored.labels.get("columns")
+    if classes is None or len(classes) < 2:
+        raise ModelFileError("at least two classes are needed.")
+    n_logits = 1 if len(classes) == 2 else len(classes)
+    coef = arrays.pop("coef", None)
+    n_columns = coef.shape[1] if coef is not None and coef.ndim == 2 else 0
+    if names is not None and len(names) != n_columns:
+        raise ModelFileError(f"there are not as many names as columns: {n_columns}.")
+    return LogisticModel(
+        classes,
+        _check_floats("coef", coef, (n_logits, n_columns)),
+        _check_floats("intercept", arrays.pop("intercept", None), (n_logits,)),
+        _one_vs_rest(parameters) and len(classes) > 2,
+        None if names is None else np.asarray(names, dtype=object),
+    )
+
+
+def _one_vs_rest(parameters: Mapping[str, Any]) -> bool:
+    stated = parameters.get("multi_class", "softmax")
+    if stated not in ("softmax", "ovr"):
+        raise ModelFileError(f"multi_class must be 'softmax' or 'ovr', got {stated!r}.")
+    return bool(stated == "ovr")
+
+
+def _read_iterations(arrays: Arrays, n_problems: int) -> NDArray[np.integer[Any]]:
+    n_iter = arrays.pop("iterations", None)
+    if n_iter is None or n_iter.dtype.kind != "i" or n_iter.shape not in ((n_problems,), (1,)):
+        raise ModelFileError("the numbers of iterations must be whole, one for each problem.")
+    return n_iter
+
+
+def _read_posteriors(
+    stored: Stored, arrays: Arrays, model: LogisticModel, intercept: bool
+) -> tuple[tuple[FloatArray, FloatArray], ...]:
+    n = field(stored.description, "posteriors", int)
+    n_logits, n_columns = model.coef.shape
+    if n not in (0, 1, n_logits):
+        raise ModelFileError(f"there cannot be {n} posteriors of {n_logits} scores.")
+    shape = (n_columns + intercept, n_logits // max(n, 1))
+    return tuple(_read_posterior(arrays, i, shape) for i in range(n))
+
+
+def _read_posterior(
+    arrays: Arrays, i: int, shape: tuple[int, int]
+) -> tuple[FloatArray, FloatArray]:
+    """A centre of that shape, and a precision of the same shape or a matrix of its size."""
+    size = shape[0] * shape[1]
+    centre = _check_floats(f"centre{i}", arrays.pop(f"centre{i}", None), shape)
+    precision = arrays.pop(f"precision{i}", None)
+    full = precision is not None and precision.shape == (size, size) != shape
+    precision = _check_floats(f"precision{i}", precision, (size, size) if full else shape)
+    if np.any((np.diagonal(precision) if full else precision) < 0):
+        raise ModelFileError("a precision is below zero.")
+    return centre, precision
+
+
+def _with_class_weights(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Weights of classes as a dict, as estimators take them."""
     pairs = parameters.get("class_weight")
     if not isinstance(pairs, list):
         return parameters
@@ -59,55 +141,7 @@ def _weighted(parameters: dict[str, Any]) -> dict[str, Any]:
     return parameters | {"class_weight": dict(pairs)}
 
 
-def _coefficients(
-    stored: Stored, arrays: dict[str, NDArray[Any]], parameters: dict[str, Any]
-) -> dict[str, Any]:
-    for name in stored.labels:
-        if name not in ("classes", "columns"):
-            raise ModelFileError(f"labels {name!r} belong to nothing.")
-    if "classes" not in stored.labels or len(stored.labels["classes"]) < 2:
-        raise ModelFileError("at least two classes are needed.")
-    classes = stored.labels["classes"]
-    scores = 1 if len(classes) == 2 else len(classes)
-    coef = arrays.pop("coef", None)
-    columns = coef.shape[1] if coef is not None and coef.ndim == 2 else 0
-    coef = _floats("coef", coef, (scores, columns))
-    intercept = _floats("intercept", arrays.pop("intercept", None), (scores,))
-    state: dict[str, Any] = {"classes_": classes, "coef_": coef, "intercept_": intercept}
-    solved = scores if parameters.get("multi_class") == "ovr" else 1
-    steps = arrays.pop("iterations", None)
-    if steps is None or steps.dtype.kind != "i" or steps.shape not in ((solved,), (1,)):
-        raise ModelFileError("the numbers of iterations must be whole, one for each problem.")
-    state |= {"n_iter_": steps, "n_features_in_": columns}
-    if "columns" in stored.labels:
-        if len(stored.labels["columns"]) != columns:
-            raise ModelFileError(f"there are not as many names as columns: {columns}.")
-        state["feature_names_in_"] = np.asarray(stored.labels["columns"], dtype=object)
-    return state
-
-
-def _posteriors(
-    stored: Stored, arrays: dict[str, NDArray[Any]], state: dict[str, Any], intercept: bool
-) -> list[Prior] | None:
-    number = field(stored.description, "posteriors", int)
-    scores, columns = state["coef_"].shape
-    if number not in (0, 1, scores):
-        raise ModelFileError(f"there cannot be {number} posteriors of {scores} scores.")
-    shape = (columns + intercept, scores // max(number, 1))
-    size = shape[0] * shape[1]
-    found = []
-    for at in range(number):
-        centre = _floats(f"centre{at}", arrays.pop(f"centre{at}", None), shape)
-        precision = arrays.pop(f"precision{at}", None)
-        full = precision is not None and precision.shape == (size, size) != shape
-        precision = _floats(f"precision{at}", precision, (size, size) if full else shape)
-        if np.any((np.diagonal(precision) if full else precision) < 0):
-            raise ModelFileError("a precision is below zero.")
-        found.append(Prior(centre, precision))
-    return found or None
-
-
-def _floats(name: str, array: NDArray[Any] | None, shape: tuple[int, ...]) -> FloatArray:
+def _check_floats(name: str, array: NDArray[Any] | None, shape: tuple[int, ...]) -> FloatArray:
     """Finite floats of that shape."""
     if array is None or array.dtype != np.float64 or array.shape != shape:
         raise ModelFileError(f"{name} must be floats of shape {shape}.")

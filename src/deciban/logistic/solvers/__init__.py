@@ -1,25 +1,38 @@
-"""Logistic regression: the optimum of a convex objective, and ways to it.
+"""Solvers of penalised logistic regression: the optimum of a smooth convex objective.
 
-Conventions, the same in every module:
+Conventions
+-----------
+- n rows, d columns, K classes. ``X`` is (n, d); where there is an intercept, a column of ones
+  stands behind it. ``width`` is d, or d + 1 with the intercept.
+- ``m`` is the number of logits of a row: 1 for two classes (the log-odds of the second against
+  the first), K for three or more (softmax).
+- ``W``, (width, m), are the coefficients; the row of the intercept is the last. As a vector they
+  are in C order: all logits of a column stand together.
+- ``proba``, (n, m), are the probabilities: the sigmoid of the logit for m = 1, else the softmax.
+- The objective, with row weights w_i, offsets o_i and a Gaussian prior of centre C and
+  precision L (a diagonal of the shape of W, or a full matrix)::
 
-- ``W`` is ``(width, m)``: a row for each column of X and, where there is an
-  intercept, a last one for it. Two classes have one score, ``m = 1``: the
-  second class against the first. More classes have one score each.
-- The objective is the summed loss of the rows plus half the squared distance
-  of W from the centre of a Gaussian prior, in units of its precision.
-- A solver is a module with ``solve(problem, start, tol, max_iter)``.
+      f(W)     = sum_i w_i * -log P(y_i | x_i W + o_i)  +  1/2 <W - C, L (W - C)>
+      gradient = X' (w * (proba - Y))                   +  L (W - C)
+      hessian  = sum_i w_i (diag(p_i) - p_i p_i') (x) x_i x_i'  +  L
 
-Read in this order: ``prior``, ``pairs``, ``dense``, ``sparse`` and ``split``
-(the same products with three kinds of matrix), ``problem`` (value, gradient,
-Hessian), the solvers ``newton``, ``truncated``, ``rowwise``, ``sampled``,
-``lbfgs``, ``gradient``, then ``solvers``, which chooses among them.
+  where Y has a one at each row's class ((x) is the Kronecker product; m = 1 has p (1 - p)).
+- A solver is a module with ``solve(problem, start, tol, max_iter) -> Solution``; one that serves
+  some problems alone has ``applies(problem)`` as well.
+
+Reading order
+-------------
+``prior``, ``hessian_blocks``, ``design`` and its three kinds ``dense``, ``sparse``,
+``two_valued``; ``problem``, the objective; ``descent`` and ``conjugate_gradient``, the two loops;
+the solvers ``newton``, ``newton_cg``, ``dual_newton``, ``sampled_newton``, ``lbfgs``,
+``gradient_descent``; ``selection``, which chooses one.
 """
 
 from __future__ import annotations
 
-from deciban.logistic.solvers.choice import SOLVERS, choose, solve
+from deciban.logistic.solvers.descent import Solution
 from deciban.logistic.solvers.prior import Prior
 from deciban.logistic.solvers.problem import Problem
-from deciban.logistic.solvers.stopping import Solution
+from deciban.logistic.solvers.selection import SOLVERS, choose, solve
 
 __all__ = ["SOLVERS", "Prior", "Problem", "Solution", "choose", "solve"]

@@ -17,9 +17,9 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Centre, (width, m), and precision: of the same shape, or a matrix of its size.
+    """Centre C, (width, m), and precision L: of the same shape, or a matrix of its size.
 
-    >>> Prior.l2(2.0, n_columns=1, n_scores=1).value(np.array([[3.0], [5.0]]))
+    >>> Prior.l2(2.0, n_columns=1, n_logits=1).value(np.array([[3.0], [5.0]]))
     9.0
     """
 
@@ -31,7 +31,7 @@ class Prior:
         cls,
         penalty: ArrayLike,
         n_columns: int,
-        n_scores: int,
+        n_logits: int,
         *,
         centre: ArrayLike = 0.0,
         intercept: bool = True,
@@ -42,31 +42,31 @@ class Prior:
         array([1., 4., 0.])
         """
         width = n_columns + intercept
-        precision, middle = np.zeros((width, n_scores)), np.zeros((width, n_scores))
-        stated = np.asarray(penalty, dtype=np.float64)
-        precision[:n_columns] = stated[:, None] if stated.ndim == 1 else stated
-        middle[:n_columns] = centre
-        return cls(middle, precision)
+        precision, centres = np.zeros((width, n_logits)), np.zeros((width, n_logits))
+        lam = np.asarray(penalty, dtype=np.float64)
+        precision[:n_columns] = lam[:, None] if lam.ndim == 1 else lam
+        centres[:n_columns] = centre
+        return cls(centres, precision)
 
     @property
     def full(self) -> bool:
         """Whether the precision is a matrix."""
         return self.precision.shape != self.centre.shape
 
-    def times(self, V: FloatArray) -> FloatArray:
-        """The precision times V."""
+    def product(self, V: FloatArray) -> FloatArray:
+        """``L V``, of the shape of V."""
         if self.full:
             return np.asarray((self.precision @ V.ravel()).reshape(V.shape))
         return self.precision * V
 
     def value(self, W: FloatArray) -> float:
-        """Half the squared distance from the centre."""
-        away = W - self.centre
-        return float(0.5 * np.vdot(away, self.times(away)))
+        """``1/2 <W - C, L (W - C)>``: half the squared distance from the centre."""
+        deviation = W - self.centre
+        return float(0.5 * np.vdot(deviation, self.product(deviation)))
 
     def gradient(self, W: FloatArray) -> FloatArray:
-        """The derivative of the value."""
-        return self.times(W - self.centre)
+        """``L (W - C)``, of the shape of W."""
+        return self.product(W - self.centre)
 
     def diagonal(self) -> FloatArray:
         """The precision of every coefficient by itself."""

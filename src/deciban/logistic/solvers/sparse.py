@@ -1,4 +1,4 @@
-"""A sparse matrix and its products, by compiled loops that threads share.
+"""A sparse design matrix, by compiled loops that threads share.
 
 Products go row by row where there are few coefficients, which are read or written
 at random and stay in the cache; else column by column, so that it is vectors over
@@ -8,46 +8,47 @@ the rows that stay there however many columns there are.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, csr_array
 
 from deciban.kernels import logistic as kernel
-from deciban.logistic.solvers import pairs
+from deciban.logistic.solvers.conjugate_gradient import Operator
+from deciban.logistic.solvers.design import Run, in_turn
+from deciban.logistic.solvers.hessian_blocks import assemble, pair_weights
 
 FloatArray = NDArray[np.float64]
+#: A range of rows or columns: the first, and the one after the last.
+Range = tuple[int, int]
+#: Positions of 32 or 64 bits.
+Positions = NDArray[np.integer[Any]]
+#: Stored values (None: all are one), their columns or rows, and where each row or column starts.
+Held = tuple[FloatArray | None, Positions, Positions]
 
 #: A part of the work holds at least this many stored values.
-PART = 1 << 18
-#: No product is cut into more parts: each has scores of its own.
-MOST_PARTS = 8
-#: So many coefficients are few.
-NARROW = 4_096
-
-
-def in_turn(work: Callable[[Any], Any], parts: Iterable[Any]) -> Iterator[Any]:
-    """One part after the other: how parts run unless a caller has threads."""
-    return map(work, parts)
+MIN_PART_VALUES = 1 << 18
+#: No product is cut into more parts: each has a result of its own to add.
+MAX_PARTS = 8
+#: Up to so many coefficients, products go row by row.
+MAX_ROWWISE_COEFFICIENTS = 4_096
 
 
 @dataclass(frozen=True, eq=False)
 class Sparse:
     """A CSR matrix, with or without a constant one at the end of its rows.
 
-    >>> from scipy.sparse import csr_array
     >>> design = Sparse(csr_array([[0.0, 2.0]]), intercept=True)
-    >>> design.scores(np.array([[1.0], [1.0], [5.0]]))
+    >>> design.product(np.array([[1.0], [1.0], [5.0]]))
     array([[7.]])
     """
 
-    X: Any
+    X: csr_array
     intercept: bool = True
-    run: Callable[..., Iterator[Any]] = field(default=in_turn)
+    run: Run = in_turn
 
     @property
     def n_rows(self) -> int:
@@ -56,162 +57,168 @@ class Sparse:
 
     @property
     def width(self) -> int:
-        """How many coefficients a score has."""
+        """How many coefficients a logit has."""
         return int(self.X.shape[1]) + self.intercept
 
     @cached_property
-    def plain(self) -> bool:
+    def all_ones(self) -> bool:
         """Whether all stored values are one, so that they need not be read."""
         return bool(np.all(self.X.data == 1.0))
 
     @cached_property
-    def columns(self) -> Any:
-        """The same matrix held by columns."""
+    def by_column(self) -> csc_array:
+        """The matrix in CSC format."""
         return csc_array(self.X)
 
-    def scores(self, W: FloatArray) -> FloatArray:
-        """The matrix times W."""
-        W = np.ascontiguousarray(W)
-        if W.size <= NARROW:
-            return self._by_rows(W)
+    # ------------------------------------------------------------------ products
 
-        def work(part: tuple[int, int]) -> FloatArray:
+    def product(self, W: FloatArray) -> FloatArray:
+        """``X W``."""
+        W = np.ascontiguousarray(W)
+        if W.size <= MAX_ROWWISE_COEFFICIENTS:
+            return self._product_by_rows(W)
+
+        def work(columns: Range) -> FloatArray:
             out = np.zeros((self.n_rows, W.shape[1]))
-            kernel.scatter(*self._held(self.columns), W, *part, out)
+            kernel.scatter(*self._held(self.by_column), W, *columns, out)
             return out
 
-        total, *others = self.run(work, self._column_parts)
+        total, *others = self.run(work, self._column_ranges)
         for other in others:
             total += other
         if self.intercept:
             total += W[-1]
-        return np.asarray(total)
+        return total
 
-    def transposed(self, R: FloatArray) -> FloatArray:
-        """The transposed matrix times R."""
-        return self._gathered(R, squares=False)
+    def transposed_product(self, V: FloatArray) -> FloatArray:
+        """``X' V``."""
+        return self._transposed_product(V, squares=False)
 
-    def squares(self, V: FloatArray) -> FloatArray:
-        """The transposed matrix of squares times V."""
-        return self._gathered(V, squares=True)
-
-    def shares(self, unit: FloatArray) -> FloatArray:
-        """The matrix of squares times one number a coefficient."""
+    def squared_product(self, U: FloatArray) -> FloatArray:
+        """``(X * X) U``."""
         d = self.X.shape[1]
-        squares = self.X if self.plain else self.X.power(2)
-        out = np.asarray(squares @ unit[:d])
-        return out + unit[d] if self.intercept else out
+        squares = self.X if self.all_ones else self.X.power(2)
+        out = np.asarray(squares @ U[:d])
+        return out + U[d] if self.intercept else out
 
-    def likeness(self, unit: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """``X diag(unit) X'``, a square over the rows, as a function; the intercept apart.
+    def squared_transposed_product(self, V: FloatArray) -> FloatArray:
+        """``(X * X)' V``."""
+        return self._transposed_product(V, squares=True)
 
-        A column with a value in one row alone is a number on the diagonal.
+    def kernel_product(self, unit: FloatArray) -> Operator:
+        """``K_k = X diag(unit_k) X'`` of each logit k as a function of V, (n, m): ``K_k v_k``.
+
+        The intercept is left out. A column with a value in one row alone is a
+        number on the diagonal.
         """
-        lengths = np.diff(self.columns.indptr)
+        lengths = np.diff(self.by_column.indptr)
         shared = lengths > 1
         alone = np.zeros((self.width, unit.shape[1]))
         alone[: len(shared)] = np.where(shared[:, None], 0.0, unit[: len(shared)])
-        diagonal = self.shares(alone)
+        diagonal = self.squared_product(alone)
         # Sorted by length, so that the processor guesses right where a column ends.
         order = np.argsort(lengths, kind="stable")[int(np.sum(~shared)) :]
-        held = self._held(_selected(self.columns, order, lengths))
-        some, parts = np.ascontiguousarray(unit[order]), _parts(held[2])
+        held = self._held(_select_columns(self.by_column, order, lengths))
+        some, ranges = np.ascontiguousarray(unit[order]), _even_ranges(held[2])
 
-        def times(R: FloatArray) -> FloatArray:
-            def work(part: tuple[int, int]) -> FloatArray:
-                out = np.zeros_like(R)
-                kernel.likeness(*held, some, R, *part, out)
+        def product(V: FloatArray) -> FloatArray:
+            def work(columns: Range) -> FloatArray:
+                out = np.zeros_like(V)
+                kernel.likeness(*held, some, V, *columns, out)
                 return out
 
-            return np.asarray(sum(self.run(work, parts), diagonal * R))
+            return np.asarray(sum(self.run(work, ranges), diagonal * V))
 
-        return times
-
-    def rows(self, at: NDArray[np.intp]) -> Sparse:
-        """Some of the rows."""
-        return Sparse(self.X[at], self.intercept, self.run)
+        return product
 
     def hessian(self, proba: FloatArray, weight: FloatArray | None) -> FloatArray:
-        """``sum_i w_i (diag(p_i) - p_i p_i') x x_i x_i'``, a square over (width, m)."""
-        curved = pairs.weights(proba, weight).T
-        return pairs.assembled(np.array([self._gram(a) for a in curved]), proba.shape[1])
+        """``sum_i w_i (diag(p_i) - p_i p_i') (x) x_i x_i'``, a square over W in C order."""
+        weights = pair_weights(proba, weight).T
+        return assemble(np.array([self._weighted_gram(a) for a in weights]), proba.shape[1])
 
-    def _gram(self, weight: FloatArray) -> FloatArray:
+    def take(self, rows: NDArray[np.intp]) -> Sparse:
+        """Some of the rows."""
+        return Sparse(self.X[rows], self.intercept, self.run)
+
+    # ------------------------------------------------------------------ inside
+
+    def _weighted_gram(self, weight: FloatArray) -> FloatArray:
+        """``X' diag(weight) X``, (width, width)."""
         weight = np.ascontiguousarray(weight)
 
-        def work(part: tuple[int, int]) -> FloatArray:
+        def work(rows: Range) -> FloatArray:
             out = np.zeros((self.X.shape[1] + 1, self.X.shape[1] + 1))
-            kernel.gram(*self._held(self.X), weight, *part, out)
+            kernel.gram(*self._held(self.X), weight, *rows, out)
             return out
 
-        total = np.asarray(sum(self.run(work, self._row_parts)))
+        total = np.asarray(sum(self.run(work, self._row_ranges)))
         total += np.triu(total, 1).T
         return total if self.intercept else np.ascontiguousarray(total[:-1, :-1])
 
-    def _by_rows(self, W: FloatArray) -> FloatArray:
-        ended = W if self.intercept else np.vstack([W, np.zeros(W.shape[1])])
+    def _product_by_rows(self, W: FloatArray) -> FloatArray:
+        with_constant = W if self.intercept else np.vstack([W, np.zeros(W.shape[1])])
         out = np.zeros((self.n_rows, W.shape[1]))
 
-        def work(part: tuple[int, int]) -> None:
-            kernel.told(*self._row_part(part), ended, out[slice(*part)])
+        def work(rows: Range) -> None:
+            kernel.told(*self._held_rows(rows), with_constant, out[slice(*rows)])
 
-        list(self.run(work, self._row_parts))
+        list(self.run(work, self._row_ranges))
         return out
 
-    def _gathered_by_rows(self, R: FloatArray, *, squares: bool) -> FloatArray:
-        def work(part: tuple[int, int]) -> FloatArray:
-            out = np.zeros((self.X.shape[1] + 1, R.shape[1]))
-            kernel.marked(*self._row_part(part), R[slice(*part)], out, squares)
+    def _transposed_product(self, V: FloatArray, *, squares: bool) -> FloatArray:
+        V = np.ascontiguousarray(V)
+        if self.width * V.shape[1] <= MAX_ROWWISE_COEFFICIENTS:
+            return self._transposed_product_by_rows(V, squares=squares)
+        out = np.empty((self.width, V.shape[1]))
+
+        def work(columns: Range) -> None:
+            kernel.gather(*self._held(self.by_column), V, *columns, out, squares)
+
+        list(self.run(work, self._column_ranges))
+        if self.intercept:
+            out[-1] = V.sum(axis=0)
+        return out
+
+    def _transposed_product_by_rows(self, V: FloatArray, *, squares: bool) -> FloatArray:
+        def work(rows: Range) -> FloatArray:
+            out = np.zeros((self.X.shape[1] + 1, V.shape[1]))
+            kernel.marked(*self._held_rows(rows), V[slice(*rows)], out, squares)
             return out
 
-        total = np.asarray(sum(self.run(work, self._row_parts)))
+        total = np.asarray(sum(self.run(work, self._row_ranges)))
         return total if self.intercept else np.ascontiguousarray(total[:-1])
 
-    def _row_part(self, part: tuple[int, int]) -> tuple[Any, Any, Any]:
+    @cached_property
+    def _row_ranges(self) -> list[Range]:
+        return _even_ranges(self.X.indptr)
+
+    @cached_property
+    def _column_ranges(self) -> list[Range]:
+        return _even_ranges(self.by_column.indptr)
+
+    def _held(self, X: csr_array | csc_array) -> Held:
+        return None if self.all_ones else X.data, X.indices, X.indptr
+
+    def _held_rows(self, rows: Range) -> Held:
         data, indices, starts = self._held(self.X)
-        return data, indices, starts[part[0] : part[1] + 1]
-
-    def _gathered(self, R: FloatArray, *, squares: bool) -> FloatArray:
-        R = np.ascontiguousarray(R)
-        if self.width * R.shape[1] <= NARROW:
-            return self._gathered_by_rows(R, squares=squares)
-        out = np.empty((self.width, R.shape[1]))
-
-        def work(part: tuple[int, int]) -> None:
-            kernel.gather(*self._held(self.columns), R, *part, out, squares)
-
-        list(self.run(work, self._column_parts))
-        if self.intercept:
-            out[-1] = R.sum(axis=0)
-        return out
-
-    @cached_property
-    def _row_parts(self) -> list[tuple[int, int]]:
-        return _parts(self.X.indptr)
-
-    @cached_property
-    def _column_parts(self) -> list[tuple[int, int]]:
-        return _parts(self.columns.indptr)
-
-    def _held(self, X: Any) -> tuple[Any, Any, Any]:
-        return None if self.plain else X.data, X.indices, X.indptr
+        return data, indices, starts[rows[0] : rows[1] + 1]
 
 
-def _selected(X: Any, order: NDArray[np.intp], lengths: NDArray[Any]) -> Any:
-    """Columns of a matrix that is held by columns, in that order."""
+def _select_columns(X: csc_array, order: NDArray[np.intp], lengths: Positions) -> csc_array:
+    """Columns of a CSC matrix, in that order."""
     starts = np.concatenate([[0], np.cumsum(lengths[order])])
     at = np.arange(starts[-1]) + np.repeat(X.indptr[order] - starts[:-1], lengths[order])
-    parts = X.data[at], X.indices[at], starts.astype(X.indptr.dtype)
-    return csc_array(parts, shape=(X.shape[0], len(order)))
+    arrays = X.data[at], X.indices[at], starts.astype(X.indptr.dtype)
+    return csc_array(arrays, shape=(X.shape[0], len(order)))
 
 
-def _parts(starts: NDArray[Any]) -> list[tuple[int, int]]:
+def _even_ranges(starts: Positions) -> list[Range]:
     """Ranges of rows or columns with about the same number of stored values.
 
-    >>> _parts(np.array([0, 3, 6])), len(_parts(np.arange(0, 1 << 24, 256)))
+    >>> _even_ranges(np.array([0, 3, 6])), len(_even_ranges(np.arange(0, 1 << 24, 256)))
     ([(0, 2)], 8)
     """
-    n = max(1, min(MOST_PARTS, int(starts[-1]) // PART))
+    n = max(1, min(MAX_PARTS, int(starts[-1]) // MIN_PART_VALUES))
     inner = np.linspace(0, starts[-1], n + 1)[1:-1].astype(starts.dtype)
     cuts = np.searchsorted(starts, inner).tolist()
     cuts = [0, *cuts, len(starts) - 1]

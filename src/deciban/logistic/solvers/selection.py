@@ -5,7 +5,7 @@ coefficients                        solver
 ==================================  ==========================================
 at most 1,500                       Newton with Cholesky; where rows are many,
                                     from the optimum of a sample
-more, of one score; or < 100,000    Newton with conjugate gradients; over the
+more, of one logit; or < 100,000    Newton with conjugate gradients; over the
                                     rows where these are fewer than columns
 more                                L-BFGS
 ==================================  ==========================================
@@ -19,21 +19,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import ParameterError
-from deciban.logistic.solvers import gradient, lbfgs, newton, rowwise, sampled, truncated
-from deciban.logistic.solvers.problem import Problem
-from deciban.logistic.solvers.stopping import Solution
+from deciban.logistic.solvers import (
+    dual_newton,
+    gradient_descent,
+    lbfgs,
+    newton,
+    newton_cg,
+    sampled_newton,
+)
+from deciban.logistic.solvers.descent import Solution
+from deciban.logistic.solvers.problem import LogisticPoint, Problem
 
 FloatArray = NDArray[np.float64]
+Solve = Callable[[Problem, FloatArray, float, int], Solution[LogisticPoint]]
 
 #: The names of the solvers.
 SOLVERS = ("auto", "newton", "newton-cg", "lbfgs", "gradient")
 #: A Hessian of more coefficients is not held.
-MOST_NEWTON = 1_500
-#: Several scores of more coefficients than this are left to L-BFGS.
-MOST_CG = 100_000
+MAX_HESSIAN_COEFFICIENTS = 1_500
+#: Several logits of more coefficients than this are left to L-BFGS.
+MAX_CG_COEFFICIENTS = 100_000
 
 
-def choose(solver: str, n_coefficients: int, n_scores: int) -> str:
+def choose(solver: str, n_coefficients: int, n_logits: int) -> str:
     """The solver by its name, or by the size of the problem.
 
     >>> choose("auto", 385, 7), choose("auto", 10**6, 1), choose("auto", 10**6, 20)
@@ -46,9 +54,9 @@ def choose(solver: str, n_coefficients: int, n_scores: int) -> str:
         )
     if solver != "auto":
         return solver
-    if n_coefficients <= MOST_NEWTON:
+    if n_coefficients <= MAX_HESSIAN_COEFFICIENTS:
         return "newton"
-    return "newton-cg" if n_scores == 1 or n_coefficients <= MOST_CG else "lbfgs"
+    return "newton-cg" if n_logits == 1 or n_coefficients <= MAX_CG_COEFFICIENTS else "lbfgs"
 
 
 def solve(
@@ -57,7 +65,7 @@ def solve(
     solver: str = "auto",
     tol: float = 1e-8,
     max_iter: int = 100,
-) -> Solution:
+) -> Solution[LogisticPoint]:
     """The optimum, by the solver of that name.
 
     >>> from deciban.logistic.solvers import Prior
@@ -68,16 +76,16 @@ def solve(
     (0.6748, 0.0)
     """
     name = choose(solver, start.size, start.shape[1])
-    if name == "newton":
-        name = "sampled" if sampled.pays(problem) else name
-    if solver == "auto" and name == "newton-cg" and rowwise.pays(problem):
-        name = "rowwise"
-    ways: dict[str, Callable[..., Solution]] = {
+    if name == "newton" and sampled_newton.applies(problem):
+        name = "sampled"
+    if solver == "auto" and name == "newton-cg" and dual_newton.applies(problem):
+        name = "dual"
+    solvers: dict[str, Solve] = {
         "newton": newton.solve,
-        "sampled": sampled.solve,
-        "rowwise": rowwise.solve,
-        "newton-cg": truncated.solve,
+        "sampled": sampled_newton.solve,
+        "dual": dual_newton.solve,
+        "newton-cg": newton_cg.solve,
         "lbfgs": lbfgs.solve,
-        "gradient": gradient.solve,
+        "gradient": gradient_descent.solve,
     }
-    return ways[name](problem, start, tol, max_iter)
+    return solvers[name](problem, start, tol, max_iter)

@@ -1,7 +1,7 @@
-"""Closed forms: what naive Bayes says the coefficients are.
+"""Closed forms: the coefficients of naive Bayes models whose log joints are linear.
 
 Normal columns with class means ``mu_c`` and one shared variance ``s_j**2``
-have linear log joints: ``w_cj = mu_cj / s_j**2`` and
+have ``w_cj = mu_cj / s_j**2`` and
 ``b_c = log P(c) - sum_j mu_cj**2 / (2 s_j**2)``. Counts of words have
 ``w_cj = log P(word j | c)``. See docs/logistic.md.
 """
@@ -12,16 +12,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from deciban.errors import InputError
 
 FloatArray = NDArray[np.float64]
 
+#: The weight that a class without rows is taken to have.
+MIN_CLASS_WEIGHT = 1e-9
+#: A variance of less than this share of the mean square is rounding.
+MIN_VARIANCE_SHARE = 1e-9
 
-def of_gaussian(mean: FloatArray, var: FloatArray, prior: FloatArray) -> FloatArray:
+
+def gaussian_coefficients(mean: FloatArray, var: FloatArray, prior: FloatArray) -> FloatArray:
     """Coefficients (columns + 1, classes) from means (classes, columns) and variances (columns,).
 
-    >>> of_gaussian(np.array([[0.0], [2.0]]), np.array([2.0]), np.array([0.5, 0.5]))[0]
+    >>> gaussian_coefficients(np.array([[0.0], [2.0]]), np.array([2.0]), np.array([0.5, 0.5]))[0]
     array([0., 1.])
     """
     w = mean / var
@@ -53,27 +59,40 @@ def shared_variance(model: Any) -> FloatArray:
     return np.asarray(var[0])
 
 
-def naive_bayes(
-    X: Any, codes: NDArray[np.intp], n_classes: int, weight: FloatArray | None
+def naive_bayes_coefficients(
+    X: FloatArray | csr_array, codes: NDArray[np.intp], n_classes: int, weight: FloatArray | None
 ) -> FloatArray:
-    """The naive Bayes solution of rows: of words if sparse and not negative, else of numbers.
+    """Coefficients (columns + 1, classes) of naive Bayes fitted to rows.
+
+    Multinomial (Laplace smoothing) if X is sparse and not negative, else Gaussian with shared
+    variances; columns without spread have coefficient 0.
 
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> naive_bayes(X, np.array([0, 0, 1, 1]), 2, None)[0].round(6)
+    >>> naive_bayes_coefficients(X, np.array([0, 0, 1, 1]), 2, None)[0].round(6)
     array([ 2., 10.])
     """
     w = np.ones(len(codes)) if weight is None else weight
     member = np.zeros((len(codes), n_classes))
     member[np.arange(len(codes)), codes] = w
-    rows = member.sum(axis=0) + 1e-9
+    rows = member.sum(axis=0) + MIN_CLASS_WEIGHT
     sums = np.asarray((X.T @ member).T)
-    sparse = hasattr(X, "indptr")
-    if sparse and X.data.min(initial=0.0) >= 0:
-        share = (sums + 1) / (sums + 1).sum(axis=1, keepdims=True)
-        return np.vstack([np.log(share).T, np.log(rows / rows.sum())])
+    if isinstance(X, np.ndarray):
+        return _gaussian(rows, sums, np.einsum("ij,ij,i->j", X, X, w))
+    if X.data.min(initial=0.0) >= 0:
+        return _multinomial(rows, sums)
+    return _gaussian(rows, sums, X.power(2).T @ w)
+
+
+def _multinomial(rows: FloatArray, sums: FloatArray) -> FloatArray:
+    """Coefficients from the weight of each class, (classes,), and its sums, (classes, columns)."""
+    share = (sums + 1) / (sums + 1).sum(axis=1, keepdims=True)
+    return np.vstack([np.log(share).T, np.log(rows / rows.sum())])
+
+
+def _gaussian(rows: FloatArray, sums: FloatArray, squares: FloatArray) -> FloatArray:
+    """Coefficients from weights and sums of the classes, and the squares of all, (columns,)."""
     mean = sums / rows[:, None]
-    squares = X.power(2).T @ w if sparse else np.einsum("ij,ij,i->j", X, X, w)
     var = (squares - (rows[:, None] * mean**2).sum(axis=0)) / rows.sum()
-    usable = var > 1e-9 * (squares / rows.sum() + 1e-300)
+    usable = var > MIN_VARIANCE_SHARE * (squares / rows.sum() + np.finfo(np.float64).tiny)
     mean = np.where(usable, mean, 0.0)
-    return of_gaussian(mean, np.where(usable, var, 1.0), rows / rows.sum())
+    return gaussian_coefficients(mean, np.where(usable, var, 1.0), rows / rows.sum())
