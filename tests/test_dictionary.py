@@ -13,7 +13,7 @@ from deciban.kernels import dictionary, fields
 from deciban.kernels.dictionary import Dictionary
 
 
-def packed(items):
+def pack(items):
     """Offsets, bytes and mask of byte strings; the data begins somewhere inside."""
     sizes = [len(item or b"") for item in items]
     offsets = np.cumsum([3, *sizes]).astype(np.int64)
@@ -29,8 +29,8 @@ def test_codes_are_those_of_a_dict(batches):
     words, known = Dictionary(), {}
     for batch in batches:
         wanted = [-1 if t is None else known.setdefault(t, len(known)) for t in batch]
-        assert words.encode(*packed(batch)).tolist() == wanted
-        assert words.lookup(*packed(batch)).tolist() == wanted
+        assert words.encode(*pack(batch)).tolist() == wanted
+        assert words.lookup(*pack(batch)).tolist() == wanted
     assert len(words) == len(known)
     assert words.labels() == [t.decode("utf-8", "surrogateescape") for t in known]
     assert len(set(words.labels())) == len(known), "different bytes are different labels"
@@ -39,16 +39,16 @@ def test_codes_are_those_of_a_dict(batches):
 def test_growth_and_pickling():
     items = [f"word {i} {'x' * (i % 50)}".encode() for i in range(100_000)]
     words = Dictionary()
-    assert np.array_equal(words.encode(*packed(items)), np.arange(100_000))
+    assert np.array_equal(words.encode(*pack(items)), np.arange(100_000))
     again = pickle.loads(pickle.dumps(words))
     for table in (words, again):
-        assert np.array_equal(table.lookup(*packed(items[::-1])), np.arange(100_000)[::-1])
+        assert np.array_equal(table.lookup(*pack(items[::-1])), np.arange(100_000)[::-1])
         assert table.labels() == [item.decode() for item in items]
 
 
 def test_unknown_texts_are_not_added():
     words = Dictionary(["ham", "sp\udcffam"])
-    assert words.lookup(*packed([b"ham", b"eggs", None, b"sp\xffam"])).tolist() == [0, -2, -1, 1]
+    assert words.lookup(*pack([b"ham", b"eggs", None, b"sp\xffam"])).tolist() == [0, -2, -1, 1]
     assert words.labels() == ["ham", "sp\udcffam"]
 
 
@@ -87,7 +87,7 @@ ANY = 63
 
 
 def kinds(*written, json=False):
-    return fields.kinds(*packed([w.encode() for w in written]), ANY, json)
+    return fields.kinds(*pack([w.encode() for w in written]), ANY, json)
 
 
 @given(st.integers(-(2**64), 2**64))
@@ -95,7 +95,7 @@ def test_integers(value):
     fits = -(2**63) <= value < 2**63
     assert kinds(str(value)) == (fields.INTEGER | fields.NUMBER if fits else fields.NUMBER)
     if fits:
-        assert fields.whole(*packed([str(value).encode()]), fields.INTEGER)[0][0] == value
+        assert fields.whole(*pack([str(value).encode()]), fields.INTEGER)[0][0] == value
 
 
 @given(
@@ -104,7 +104,7 @@ def test_integers(value):
 )
 def test_numbers_are_rounded_as_python_does(value, places):
     for text in (str(value), f"{value:.{places}e}", f"{value:+.{places}E}"):
-        (found,) = fields.numbers(*packed([text.encode()]))
+        (found,) = fields.numbers(*pack([text.encode()]))
         assert float(found).hex() == float(text).hex()
         assert kinds(text) & fields.NUMBER
 
@@ -112,13 +112,13 @@ def test_numbers_are_rounded_as_python_does(value, places):
 @given(st.text("0123456789+-.eE_x ", max_size=12))
 def test_what_is_a_number_is_one_for_python(text):
     if kinds(text) & fields.NUMBER:
-        assert float(text) == fields.numbers(*packed([text.encode()]))[0]
+        assert float(text) == fields.numbers(*pack([text.encode()]))[0]
 
 
 @given(st.datetimes(), st.sampled_from("T "), st.sampled_from(["", "Z", "+02:00", "-0930", "+05"]))
 def test_moments(moment, mark, zone):
     text = moment.isoformat(mark) + zone
-    (found,), (missing,) = fields.whole(*packed([text.encode()]), fields.MOMENT)
+    (found,), (missing,) = fields.whole(*pack([text.encode()]), fields.MOMENT)
     aware = dt.datetime.fromisoformat(text.replace(" ", "T"))
     east = aware.utcoffset() or dt.timedelta()
     wanted = (moment - dt.datetime(1970, 1, 1) - east) // dt.timedelta(microseconds=1)
@@ -148,7 +148,7 @@ def test_json():
 
 def test_markers():
     items = [b"NA", b" ? ", b"NAN", b"", None, b"N"]
-    assert fields.marked(*packed(items), [b"NA", b"?"]).tolist() == [
+    assert fields.marked(*pack(items), [b"NA", b"?"]).tolist() == [
         True,
         True,
         False,
@@ -156,7 +156,7 @@ def test_markers():
         True,
         False,
     ]
-    assert fields.marked(*packed(items), []).tolist() == [False, False, False, False, True, False]
+    assert fields.marked(*pack(items), []).tolist() == [False, False, False, False, True, False]
 
 
 def test_doctests():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import encoding, files
-from deciban.files.document import only
+from deciban.files.document import check_keys
 from deciban.logistic import checks, closed_form, fitting, solvers, stored
 from deciban.logistic.classifier import LinearClassifier
 from deciban.logistic.fitting import Options
@@ -184,7 +184,7 @@ class LogisticRegression(LinearClassifier):
     def from_stored(cls, content: files.Stored) -> Self:
         """The estimator of a file, checked."""
         model, training = stored.read(content)
-        only(training.parameters, *cls._get_param_names())
+        check_keys(training.parameters, *cls._get_param_names())
         result = cls(**training.parameters)
         result._options()
         result.classes_, result.n_iter_ = model.classes, training.n_iter
@@ -264,46 +264,8 @@ class LogisticRegression(LinearClassifier):
         centres = np.hsplit(self._coefficients(), len(penalties))
         return [Prior(W, p.precision) for W, p in zip(centres, penalties, strict=True)]
 
-    def _problems(
-        self, X: Any, codes: NDArray[np.intp], weight: FloatArray | None, priors: list[Prior]
-    ) -> list[Problem]:
-        intercept = bool(self.fit_intercept)
-        sparse = hasattr(X, "indptr")
-        design = (Sparse if sparse else split.design)(X, intercept, threads.run)
-        if len(priors) == 1:
-            return [Problem(design, codes, priors[0], weight, run=threads.run)]
-        return [
-            Problem(design, (codes == c).astype(np.intp), prior, weight, run=threads.run)
-            for c, prior in enumerate(priors)
-        ]
-
-    def _starts(
-        self, X: Any, codes: NDArray[np.intp], weight: FloatArray | None, problems: list[Problem]
-    ) -> FloatArray:
-        """Zero, or as far towards naive Bayes as lowers the objective."""
-        shape = problems[0].prior.centre.shape
-        if self.start == "zero":
-            return np.zeros((shape[0], shape[1] * len(problems)))
-        W = closed.naive_bayes(X, codes, len(self.classes_), weight)[: shape[0]]
-        W = W[:, 1:] - W[:, :1] if len(self.classes_) == 2 else W - W.mean(axis=1, keepdims=True)
-        parts = np.hsplit(W, len(problems))
-        return np.hstack([_scaled(p, part) for p, part in zip(problems, parts, strict=True)])
-
-    def _solved(self, problems: list[Problem], starts: FloatArray) -> list[Solution]:
-        usual = 10_000 if self.solver in ("gradient", "lbfgs") else 200
-        most = usual if self.max_iter is None else int(self.max_iter)
-        parts = np.hsplit(np.ascontiguousarray(starts), len(problems))
-        alone = nullcontext() if isinstance(problems[0].design, Dense) else threads.serial_blas()
-        with alone:
-            return [
-                _checked(problem, logistic.solve(problem, part.copy(), self.solver, self.tol, most))
-                for problem, part in zip(problems, parts, strict=True)
-            ]
-
-    def _adopt(self, solutions: list[Solution]) -> None:
-        W = np.hstack([solution.point.W for solution in solutions])
-        if self.fit_intercept and len(solutions) == 1 and W.shape[1] > 1:
-            W[-1] -= W[-1].mean()  # softmax sees differences only
+    def _set_coefficients(self, W: FloatArray) -> None:
+        """Coefficients and intercept from those of the solvers, (width, logits)."""
         d = len(W) - bool(self.fit_intercept)
         self.coef_ = np.ascontiguousarray(W[:d].T)
         self.intercept_ = W[d].copy() if self.fit_intercept else np.zeros(W.shape[1])

@@ -127,7 +127,7 @@ def solve(
     parts = np.hsplit(np.ascontiguousarray(starts), len(some))
     dense = isinstance(some[0].design, Dense)
     solutions = []
-    with nullcontext() if dense else threads.without_blas():
+    with nullcontext() if dense else threads.serial_blas():
         for problem, part in zip(some, parts, strict=True):
             start = part.copy()
             solution = solvers.solve(problem, start, options.solver, options.tol, max_iter)

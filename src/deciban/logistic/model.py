@@ -137,6 +137,10 @@ class LogisticModel:
         """None: no column is a text."""
         return ()
 
+    def expected_word_contributions(self) -> dict[str, FloatArray]:
+        """None: no column is a text."""
+        return {}
+
 
 def _by_class(logits: FloatArray) -> FloatArray:
     """A row for each class, also where two classes share one logit."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deciban.errors import ModelFileError
 from deciban.files import Stored
 from deciban.files.document import check_keys, field
-from deciban.logistic.solvers import Prior
+from deciban.logistic.model import LogisticModel
 
 KIND = "LogisticRegression"
 FloatArray = NDArray[np.float64]
@@ -62,8 +62,10 @@ def read(stored: Stored) -> tuple[LogisticModel, Training]:
     if stored.kind != KIND or stored.counts is not None:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND} without counts.")
     check_keys(stored.description, "parameters", "posteriors")
+    for name in stored.labels:
+        if name not in ("classes", "columns"):
+            raise ModelFileError(f"labels {name!r} belong to nothing.")
     parameters = field(stored.description, "parameters", dict)
-    check_keys(parameters, *known)
     arrays = dict(stored.arrays)
     model = _read_model(stored, arrays, parameters)
     n_iter = _read_iterations(arrays, len(model.coef) if _one_vs_rest(parameters) else 1)
