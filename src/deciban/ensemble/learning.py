@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.aode.model import Model as Pairs
+from deciban.aode.model import AODEModel as Pairs
 from deciban.ensemble import columns as seeing
 from deciban.ensemble import evidence, folds, linear, pairs, pool, trees, weighing
 from deciban.ensemble.columns import Columns

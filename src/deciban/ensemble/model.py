@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
-from deciban.aode.model import Model as Pairs
+from deciban.aode.model import AODEModel as Pairs
 from deciban.ensemble import evidence
 from deciban.ensemble.columns import Columns
 from deciban.ensemble.margins import FloatArray

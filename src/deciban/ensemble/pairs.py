@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.aode.counting import columns_of, tallied
-from deciban.aode.model import Model
+from deciban.aode.counting import count
+from deciban.aode.model import AODEModel as Model
+from deciban.aode.pair_counts import counted_columns
 from deciban.ensemble.margins import FloatArray
 from deciban.errors import InputError
 from deciban.naive_bayes.parts import Part
@@ -25,22 +26,22 @@ CHUNK = 4_096
 
 def learn(schema: Schema, part: Part, seen: Part, limit: int) -> Model | str:
     """The model of pairs, or why there is none; strength and discount are chosen on ``seen``."""
-    n_columns = len(columns_of(schema))
+    n_columns = len(counted_columns(schema))
     if n_columns < 2:
         return "there is but one column"
     if seen.batch.n_rows * n_columns**2 * len(part.classes) > MOST_WORK:
         return "there are too many pairs of columns for so many rows"
     try:
-        tally = tallied(schema, iter([part]), "auto", limit)
+        tally = count(schema, iter([part]), "auto", limit)
     except InputError as error:
         return str(error)
     if tally is None:
         return "there are no rows"
     model = Model(schema, tally)
     some = np.arange(0, seen.batch.n_rows, -(-seen.batch.n_rows // TRIED))
-    return replace(model, trust=model.tried(seen.taken(some)))
+    return replace(model, calibration=model.measure(seen.taken(some)))
 
 
 def judged(model: Model, batch: Batch, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
     """The margins of counted rows, each as if it had never been counted."""
-    return model.believed(*model.left_out(batch, y, weight))
+    return model.leave_one_out_joint(batch, y, weight)

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from deciban import labels
 from deciban.aode import stored as pairs_files
-from deciban.aode.model import Model as Pairs
-from deciban.aode.tally import VALUES
+from deciban.aode.model import AODEModel as Pairs
+from deciban.aode.model import AODEOptions
+from deciban.aode.pair_counts import VALUES
 from deciban.ensemble import evidence
 from deciban.ensemble.columns import MOST_CELLS, Columns, values_of
 from deciban.ensemble.margins import FloatArray
@@ -181,8 +182,7 @@ def _pairs(
         "columns": [asdict(column) for column in counted.schema.columns],
         "prior": None,
     }
-    settings = {"missing": "auto", "least": 0.0, "calibrate": True}
-    model = pairs_files.from_stored(Stored("AODE", values, said, arrays=given), None, settings)
+    model = pairs_files.from_stored(Stored("AODE", values, said, arrays=given), AODEOptions())
     _ = model.params
     return model, share
 
