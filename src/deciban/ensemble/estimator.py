@@ -7,14 +7,15 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deciban import explanation, threads
 from deciban import files as storage
 from deciban.ensemble import stored as files
-from deciban.ensemble.learning import learn, steps
-from deciban.ensemble.model import Model
-from deciban.ensemble.report import Report
-from deciban.ensemble.words import readings
+from deciban.ensemble.model import EnsembleModel
+from deciban.ensemble.phrases import select_tokenizers
+from deciban.ensemble.summary import EnsembleSummary
+from deciban.ensemble.training import TrainingOptions, n_steps, train
 from deciban.errors import ModelFileError, ParameterError
 from deciban.explanation import DECIBANS
 from deciban.files.document import field
@@ -23,7 +24,6 @@ from deciban.naive_bayes import counting, spoken
 from deciban.naive_bayes.gathering import gather
 from deciban.naive_bayes.model import Model as Counted
 from deciban.naive_bayes.parts import Part, joined
-from deciban.naive_bayes.pieces import pieces
 from deciban.naive_bayes.rows import Rows
 from deciban.naive_bayes.sample import Sample
 from deciban.naive_bayes.scoring import Answering
@@ -35,9 +35,11 @@ from deciban.stats.counts import Counts
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
 
+FloatArray = NDArray[np.float64]
 
-class _Kept(Sample):
-    """All rows of a table."""
+
+class _AllRows(Sample):
+    """A sample of all rows of a table."""
 
     def add(self, part: Part) -> None:
         """See some more rows."""
@@ -84,7 +86,7 @@ class BayesClassifier(Answering):
 
     """
 
-    model_: Model  # type: ignore[assignment]
+    model_: EnsembleModel  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -121,34 +123,29 @@ class BayesClassifier(Answering):
         (array(['a'], dtype='<U1'), 20)
         """
         with all_or_nothing(self):
-            seed = self._check_parameters()
+            options = self._check_parameters()
             rows = gather(self, X, y, target, sql, sample_weight, kinds=self.kinds)
             check_columns(rows.schema)
-            counted, part = _counted(rows)
+            counted, part = _count(rows)
             rows.remember(self)
-            shown = wanted(self.progress)
-            read = readings(part.batch, rows.schema.texts, self.tokenizer)
-            n_steps = steps(rows.schema, read)
-            limits = int(self.max_rows), int(self.memory_limit)
+            schema, texts = rows.schema, rows.schema.texts
+            rules = select_tokenizers(part.batch, texts, self.tokenizer) if texts else []
+            bar = Progress("learning", n_steps(schema, rules), shown=wanted(self.progress))
             # Many small problems: threads of BLAS would only wait for each other.
-            with (
-                threads.without_blas(),
-                Progress("learning", n_steps, shown=shown) as progress,
-            ):
-                self.model_ = learn(rows.schema, read, counted, part, *limits, seed, progress.add)
+            with threads.without_blas(), bar as progress:
+                self.model_ = train(schema, rules, counted, part, options, progress.add)
             self.classes_ = counted.counts.classes
         return self
 
     @property
-    def report_(self) -> Report:
+    def report_(self) -> EnsembleSummary:
         """What was chosen, and why.
 
         >>> m = BayesClassifier().fit({"x": [1, 2, 8, 9] * 5}, list("aabb") * 5)
         >>> [view.name for view in m.report_.views]
         ['linear', 'products', 'trees', 'pairs']
         """
-        model: Model = self._model()  # type: ignore[assignment]
-        return model.report
+        return self._model().summary
 
     _to_stored = staticmethod(files.to_stored)
 
@@ -161,40 +158,37 @@ class BayesClassifier(Answering):
             parameters = field(about, "parameters", dict)
             if parameters.get("tokenizer") is not None:
                 parameters = {**parameters, "tokenizer": Tokenizer(**parameters["tokenizer"])}
-            found = cls(**parameters)
-            found._check_parameters()
+            estimator = cls(**parameters)
+            estimator._check_parameters()
         except (TypeError, ParameterError) as error:
             raise ModelFileError(
                 f"the parameters are not those of BayesClassifier: {error}"
             ) from None
-        found._restore(model, about)
-        return found
+        estimator._restore(model, about)
+        return estimator
 
     _additive = False
 
-    def _pieces(self) -> list[explanation.Piece]:
-        """What the counts say of each value by itself: it ranks columns, and names values."""
-        model: Model = self._model()  # type: ignore[assignment]
-        return pieces(model.counted)
+    def _model(self) -> EnsembleModel:  # type: ignore[override]
+        super()._model()
+        return self.model_
 
-    def _importance(self) -> dict[str, Any]:
-        model: Model = self._model()  # type: ignore[assignment]
-        prior = np.exp(model.counted.log_prior)
-        of = explanation.weighed(self._pieces(), prior, self.schema_.names)
-        return {**of, **spoken.weighed(model.counted, prior)}
+    def _pieces(self) -> list[explanation.Piece]:
+        return self._model().pieces()
+
+    def _importance(self) -> dict[str, FloatArray]:
+        counted = self._model().counted
+        prior = np.exp(counted.log_prior)
+        by_column = explanation.weighed(self._pieces(), prior, self.schema_.names)
+        return {**by_column, **spoken.weighed(counted, prior)}
 
     def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
-        """The words of a text, where they are, and what each says for every class, in decibans."""
-        model: Model = self._model()  # type: ignore[assignment]
-        heard: dict[tuple[int, int], Any] = {}
-        for words in model.texts:
-            if words.name == column:
-                for _, start, stop, said in words.spoken(text):
-                    heard[start, stop] = heard.get((start, stop), 0.0) + said * DECIBANS
-        return [(text[a:b], a, b, heard[a, b].tolist()) for a, b in sorted(heard)]
+        """The words of a text, where they are, and the evidence of each for every class."""
+        words = self._model().word_contributions(column, text)
+        return [(w.token, w.start, w.stop, (w.by_class * DECIBANS).tolist()) for w in words]
 
-    def _check_parameters(self) -> int:
-        """The seed; everything else is checked as well."""
+    def _check_parameters(self) -> TrainingOptions:
+        """The options of training; everything else is checked as well."""
         for name, least in (("max_rows", 1), ("memory_limit", 0), ("random_state", 0)):
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
@@ -212,15 +206,15 @@ class BayesClassifier(Answering):
                 f"phrases are weighed by name, not in buckets, got {self.tokenizer!r}.",
                 hint="leave buckets out, or use NaiveBayes",
             )
-        return int(self.random_state)
+        return TrainingOptions(int(self.max_rows), int(self.memory_limit), int(self.random_state))
 
 
-def _counted(rows: Rows) -> tuple[Counted, Part]:
-    """The counts of all columns but texts, and the rows that count."""
-    kept = _Kept()
-    counts = counting.learn(rows, kept)
+def _count(rows: Rows) -> tuple[Counted, Part]:
+    """The naive Bayes model of all columns but texts, and the rows that count."""
+    every = _AllRows()
+    counts = counting.learn(rows, every)
     tables = {name: table for name, table in counts.tables.items() if name != BLOCK}
     schema = Schema(tuple(column for column in rows.schema.columns if not column.texts))
-    parts = [part for part in kept.parts if part.batch.n_rows]
+    parts = [part for part in every.parts if part.batch.n_rows]
     counted = Counted(schema, Counts(counts.classes, counts.weight, tables), Wishes())
     return counted, joined(parts)
