@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from deciban import NaiveBayes
-from deciban.ensemble import evidence_weights, features, linear, stacking
+from deciban.ensemble import evidence_weights, features, linear, penalty_path, stacking
 from deciban.ensemble.logits import log_losses, mean_log_loss, prior_logits, to_logits, to_scores
 from deciban.ensemble.training_table import deal, row_keys, split
 from deciban.ensemble.trees import DEPTH_BY_MIN_ROWS, Forest
@@ -65,6 +65,34 @@ def test_the_linear_term_finds_a_plane_and_ignores_noise():
     noise = linear.fit(Z, rng.permutation(y), np.ones(300), splits, start)
     assert noise.penalty >= 100
     assert mean_log_loss(plane.held_out, y, np.ones(300)) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("losses", "patience", "best", "n_fits"),
+    [
+        ([5, 4, 3, 2], 1, 3, 4),
+        ([5, 6, 3, 2], 1, 0, 2),
+        ([5, 6, 3, 4], 2, 2, 4),
+        ([5, 5, 5, 1], 2, 0, 3),
+        ([9, 8, 1, 1], 2, None, 2),
+    ],
+)
+def test_the_penalty_of_least_held_out_loss_is_selected(losses, patience, best, n_fits):
+    penalties, fits = [8.0, 4.0, 2.0, 1.0], []
+
+    def refit(penalty, before):
+        assert before == (penalties[len(fits) - 1] if fits else "zero")  # a warm start
+        fits.append(penalty)
+        return penalty
+
+    def held_out_loss(fit):
+        return losses[penalties.index(fit)]
+
+    selected, fit = penalty_path.select(penalties, refit, held_out_loss, "zero", 7, patience)
+    assert len(fits) == n_fits
+    expected = (np.inf, 7) if best is None else (penalties[best], losses[best])
+    assert selected == expected
+    assert fit == ("zero" if best is None else penalties[best])
 
 
 def test_scores_of_two_classes():

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import labels, tabular, threads
 from deciban.aode import cut_points
-from deciban.aode.cut_points import CutPoints
+from deciban.aode.cut_points import Bins, CutPoints
 from deciban.aode.pair_counts import VALUES, PairCounts, PairLayout, check_memory, counted_columns
 from deciban.errors import InputError, ShapeError
 from deciban.families import categorical, histogram
@@ -43,7 +42,7 @@ class EncodedPart:
     codes: Codes
 
 
-def count_table(rows: Rows, bins: Any, memory_limit: int, sample: Sample | None) -> PairCounts:
+def count_table(rows: Rows, bins: Bins, memory_limit: int, sample: Sample | None) -> PairCounts:
     """The pair counts of a table that must not be empty; some rows are kept in the sample."""
 
     def parts() -> Iterator[Part]:
@@ -62,7 +61,9 @@ def count_table(rows: Rows, bins: Any, memory_limit: int, sample: Sample | None)
     return total
 
 
-def count(schema: Schema, parts: Iterator[Part], bins: Any, memory_limit: int) -> PairCounts | None:
+def count(
+    schema: Schema, parts: Iterator[Part], bins: Bins, memory_limit: int
+) -> PairCounts | None:
     """The pair counts of all parts; None where there is no part.
 
     ``bins`` are cut points by column, or a rule by which the first rows are cut.

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deciban import tabular
 from deciban.errors import ParameterError
@@ -29,6 +29,8 @@ from deciban.stats.cuts import EACH, MDL, cut_points
 FloatArray = NDArray[np.float64]
 #: By numeric column, the least value of each bin but the first, in increasing order.
 CutPoints = Mapping[str, FloatArray]
+#: A rule, ``"auto"`` or ``"mdl"``, a number of bins, or cut points by column.
+Bins = str | int | Mapping[str, ArrayLike]
 
 #: Cut points are selected on about this many rows; those of smaller tables on all rows.
 CUTTING_ROWS = 100_000
@@ -64,9 +66,9 @@ def _check_cuts(name: Any, cuts: Any) -> None:
         )
 
 
-def select(parts: Iterator[Part], schema: Schema, bins: Any) -> tuple[CutPoints, Iterator[Part]]:
+def select(parts: Iterator[Part], schema: Schema, bins: Bins) -> tuple[CutPoints, Iterator[Part]]:
     """The cut points of the numeric columns, and an iterator over all rows again."""
-    stated = bins if isinstance(bins, Mapping) else {}
+    stated, rule = (bins, "auto") if isinstance(bins, Mapping) else ({}, bins)
     for name in stated:
         if name not in schema.numbers:
             raise naming.unknown(str(name), schema.numbers)
@@ -79,7 +81,6 @@ def select(parts: Iterator[Part], schema: Schema, bins: Any) -> tuple[CutPoints,
         if part is None:
             break
         first.append(part)
-    rule = "auto" if isinstance(bins, Mapping) else bins
     cut = _cut(schema, first, rule)
     return {n: known.get(n, cut[n]) for n in schema.numbers}, chain(first, parts)
 

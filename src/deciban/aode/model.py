@@ -252,11 +252,11 @@ class AODEModel:
         amount = counts + self.choices[name].smoothing
         log = log_shares(amount, amount.sum(axis=0, keepdims=True), len(amount))
         home, cuts = homes(self.schema)[name], self.pair_counts.cut_points.get(name)
-        said, share = self.discount * log, np.exp(log)
+        tables = self.discount * log, np.exp(log), counts
         if cuts is not None:
-            return Piece(home.name, name, "number", _bin_values(home, cuts), said, share, counts)
+            return Piece(home.name, name, "number", _bin_values(home, cuts), *tables)
         values = tuple((table.cells.values or ())[j].tolist())
-        return Piece(home.name, name, "category", values, said, share, counts)
+        return Piece(home.name, name, "category", values, *tables)
 
     def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
         """None: AODE counts no texts."""

@@ -50,13 +50,13 @@ class BayesClassifier(Answering):
     """The best answer that counting and weighing can give, on tables and texts as they are.
 
     It takes whatever :class:`NaiveBayes` takes. Of tables, its answer is a sum of terms: the
-    evidence of the counts, each column weighed; linear terms and products of
-    numbers; shallow boosted trees; and what AODE says. How far each is believed
-    is fitted on rows that it has not seen: the counts leave a row out, all else
-    is learned in five folds. Of texts, phrases of up to three words and pieces of
-    words are weighed, each as far as the counts of the classes let it be; what texts
-    and other columns know is added. ``report_`` says what was chosen. The answer still
-    adds up, column by column, in decibans.
+    evidence of the counts, each column weighted; linear terms and products of
+    numbers; shallow boosted trees; and AODE. The weight of each is fitted on
+    held-out rows: the counts leave a row out, all else is fitted in five folds. Of
+    texts, phrases of up to three words and pieces of words are weighted, each as far
+    as the counts of the classes let it be; what texts and other columns tell is
+    added. ``report_`` says what was selected. The answer still adds up, column by
+    column, in decibans.
 
     All rows are held in memory while it learns, and are gone over many times;
     the models of the folds are kept, as their mean.
@@ -69,7 +69,7 @@ class BayesClassifier(Answering):
         weights, trees and linear terms are learned from no more rows than this, evenly
         spaced; the counts are those of all rows
     memory_limit
-        the most bytes that the pairs of AODE may need; where they need more, it has no share
+        the most bytes that the pairs of AODE may need; where they need more, it has no weight
     tokenizer
         what a word is: a :class:`deciban.text.Tokenizer`; by default phrases of one to
         three words of any script, and pieces of words where texts are not very long

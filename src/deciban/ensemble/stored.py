@@ -69,18 +69,25 @@ def to_stored(
         "target": target,
         "named": named,
         "counted": dict(counted.description),
+        **_describe(model),
+    }
+    counts = Counts(model.classes, model.counts.weight, tables)
+    phrases = {f"phrases_{j}": text.phrases for j, text in enumerate(model.texts)}
+    return Stored(KIND, counts, description, phrases, arrays)
+
+
+def _describe(model: EnsembleModel) -> dict[str, Any]:
+    """What is no array: columns, tokenizers, the weight of AODE, and the summary."""
+    return {
         "columns": [asdict(column) for column in model.schema.columns],
         "texts": [{"column": w.name, "tokenizer": w.tokenizer.describe()} for w in model.texts],
-        "share_of_pairs": None if aode is None else model.terms.aode_weight,
+        "share_of_pairs": None if model.terms.aode is None else model.terms.aode_weight,
         "report": {
             **asdict(model.summary),
             "views": [asdict(view) for view in model.summary.views],
             "weights": dict(model.summary.weights),
         },
     }
-    counts = Counts(model.classes, model.counts.weight, tables)
-    phrases = {f"phrases_{j}": text.phrases for j, text in enumerate(model.texts)}
-    return Stored(KIND, counts, description, phrases, arrays)
 
 
 def _arrays(model: EnsembleModel) -> Arrays:
@@ -106,16 +113,8 @@ def _arrays(model: EnsembleModel) -> Arrays:
 
 def from_stored(stored: Stored) -> EnsembleModel:
     """The model of a file, checked."""
-    about = stored.description
-    if stored.kind != KIND:
-        raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
-    only(about, *_KEYS)
-    if not (about.get("target") is None or isinstance(about["target"], str)):
-        raise ModelFileError("the target must be the name of a column.")
-    arrays = dict(stored.arrays)
-    if stored.counts is None:
-        raise ModelFileError("the counts are missing.")
-    own, values = _apart(stored.counts)
+    own, values = _split_counts(_check(stored))
+    about, arrays = stored.description, dict(stored.arrays)
     counted = counted_files.from_stored(
         Stored("NaiveBayes", own, field(about, "counted", dict), arrays={})
     )
@@ -129,6 +128,19 @@ def from_stored(stored: Stored) -> EnsembleModel:
     _ = counted.params  # what cannot be estimated is noticed now
     summary = _summary(field(about, "report", dict))
     return EnsembleModel(schema, counted, features, terms, summary, texts)
+
+
+def _check(stored: Stored) -> Counts:
+    """Refuse a file of something else; its counts."""
+    if stored.kind != KIND:
+        raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
+    only(stored.description, *_KEYS)
+    target = stored.description.get("target")
+    if not (target is None or isinstance(target, str)):
+        raise ModelFileError("the target must be the name of a column.")
+    if stored.counts is None:
+        raise ModelFileError("the counts are missing.")
+    return stored.counts
 
 
 def _schema(about: Mapping[str, Any], counted: Counted) -> Schema:
@@ -182,7 +194,7 @@ def _text_column(entry: Any) -> tuple[str, Tokenizer]:
         raise ModelFileError(f"the tokenizer is not known: {error}") from None
 
 
-def _apart(counts: Counts) -> tuple[Counts, Counts | None]:
+def _split_counts(counts: Counts) -> tuple[Counts, Counts | None]:
     """The counts of naive Bayes, and those of AODE."""
     tables = dict(counts.tables)
     values = tables.pop(VALUES, None)

@@ -154,10 +154,7 @@ def _combine(
 ) -> EnsembleModel:
     """Table and texts together: what each adds to the class frequencies is added up."""
     held_out = [*([] if stack is None else [stack.held_out]), *(text.held_out for text in texts)]
-    added = np.stack([centre(logits) for logits in held_out]) - table.offset
-    weights = np.ones(1)
-    if len(held_out) > 1:
-        weights = stacking.nonnegative_weights(added, table.offset, table.y, table.weight)
+    weights, combined = _component_weights(table, held_out)
     terms, of_texts = zero_terms(table), weights.tolist()
     if stack is not None:
         terms = stack.terms * of_texts.pop(0)
@@ -165,7 +162,6 @@ def _combine(
     constants = terms.constants + (1.0 - weights.sum()) * table.prior_logits
     for text, weight in weighted:
         constants = constants + weight * text.constants
-    combined = table.offset + np.tensordot(weights, added, 1)
     return EnsembleModel(
         schema,
         table.counted,
@@ -174,6 +170,17 @@ def _combine(
         _summary(table, n_rows, combined, stack, weighted),
         tuple(text.phrases * weight for text, weight in weighted),
     )
+
+
+def _component_weights(
+    table: TrainingTable, held_out: Sequence[FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    """The weight of what each component adds to the class frequencies, and the combined logits."""
+    added = np.stack([centre(logits) for logits in held_out]) - table.offset
+    weights = np.ones(1)
+    if len(held_out) > 1:
+        weights = stacking.nonnegative_weights(added, table.offset, table.y, table.weight)
+    return weights, table.offset + np.tensordot(weights, added, 1)
 
 
 def _summary(

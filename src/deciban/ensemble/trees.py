@@ -14,6 +14,9 @@ from deciban.ensemble.logits import FloatArray
 from deciban.ensemble.training_table import Split
 from deciban.kernels import trees as kernel
 
+#: Some rows: their cells, classes, weights, and the logits that trees are added to.
+Side = tuple[Cells, NDArray[np.intp], FloatArray, FloatArray]
+
 #: Splits between root and leaf, which is how many columns act together, by the least rows.
 DEPTH_BY_MIN_ROWS = {0: 3, 1_000: 4, 4_000: 5}
 #: The share of a Newton step that is taken; after so many rounds without gain a fold ends.
@@ -93,18 +96,13 @@ def fit(
 ) -> TreesFit:
     """Trees added to an offset, (classes,), that is the same for all rows; folds on all cores."""
     trees_per_round = 1 if len(offset) == 2 else len(offset)
-    depth, max_rounds = _depth(len(y)), _max_rounds(trees_per_round)
+    shape = _depth(len(y)), _max_rounds(trees_per_round)
 
     def boost(split: Split) -> Forest:
-        inside, held = [
+        inside, held = (
             (cells[rows], y[rows], weight[rows], np.tile(offset, (len(rows), 1))) for rows in split
-        ]
-        column, left, value, _ = kernel.boost(
-            *inside, *held, features.n_cells, features.ordered, depth, LEARNING_RATE,
-            LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING, MIN_LEAF_WEIGHT,
-            max_rounds, PATIENCE_ROUNDS,
-        )  # fmt: skip
-        return Forest(column, left, value)
+        )
+        return _boost(features, inside, held, *shape)
 
     held_out, forests = np.tile(offset, (len(y), 1)), []
     for (_, held), forest in zip(splits, threads.run(boost, iter(splits)), strict=True):
@@ -115,6 +113,16 @@ def fit(
         advance()
     rounds = tuple(len(forest) // trees_per_round for forest in forests)
     return TreesFit(Forest.mean(forests), rounds, held_out)
+
+
+def _boost(features: Features, inside: Side, held: Side, depth: int, max_rounds: int) -> Forest:
+    """Trees fitted to the rows inside a fold, until those held out gain no more."""
+    column, left, value, _ = kernel.boost(
+        *inside, *held, features.n_cells, features.ordered, depth, LEARNING_RATE,
+        LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING, MIN_LEAF_WEIGHT,
+        max_rounds, PATIENCE_ROUNDS,
+    )  # fmt: skip
+    return Forest(column, left, value)
 
 
 def _depth(n_rows: int) -> int:
