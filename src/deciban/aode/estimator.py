@@ -157,27 +157,28 @@ class AODE(Learning):
     @property
     def bins_(self) -> dict[str, list[float]]:
         """Where each numeric column is cut: the least value of each bin but the first."""
-        cuts = self._model().pair_counts.cut_points
+        cuts = self._fitted().pair_counts.cut_points
         return {name: points.tolist() for name, points in cuts.items()}
 
     @property
     def strength_(self) -> float:
         """How many rows a column's own shares are worth beside those of a parent."""
-        return self._model().m
+        return self._fitted().m
 
     @property
     def memory_(self) -> int:
         """The bytes that counting needs, as ``memory_limit`` bounds them."""
-        model = self._model()
+        model = self._fitted()
         return model.pair_counts.layout.n_bytes(len(model.classes))
 
     _additive = False
 
     def _pieces(self) -> list[Piece]:
-        return self._model().pieces()
+        return self._fitted().pieces()
 
-    def _model(self) -> AODEModel:  # type: ignore[override]
-        super()._model()
+    def _fitted(self) -> AODEModel:
+        """The model; an error where there is none yet."""
+        self._model()
         return self.model_
 
     def _fit(
@@ -199,7 +200,7 @@ class AODE(Learning):
         return count_table(rows, self.model_.pair_counts.cut_points, self.memory_limit, sample)
 
     def _learned(self) -> tuple[PairCounts, StrengthCalibration | None]:
-        return self._model().pair_counts, self._model().calibration
+        return self._fitted().pair_counts, self._fitted().calibration
 
     def _declared(self, total: PairCounts, classes: Any) -> PairCounts:
         if classes is None:

@@ -145,7 +145,7 @@ class BayesClassifier(Answering):
         >>> [view.name for view in m.report_.views]
         ['linear', 'products', 'trees', 'pairs']
         """
-        return self._model().summary
+        return self._fitted().summary
 
     _to_stored = staticmethod(files.to_stored)
 
@@ -169,22 +169,23 @@ class BayesClassifier(Answering):
 
     _additive = False
 
-    def _model(self) -> EnsembleModel:  # type: ignore[override]
-        super()._model()
+    def _fitted(self) -> EnsembleModel:
+        """The model; an error where there is none yet."""
+        self._model()
         return self.model_
 
     def _pieces(self) -> list[explanation.Piece]:
-        return self._model().pieces()
+        return self._fitted().pieces()
 
     def _importance(self) -> dict[str, FloatArray]:
-        counted = self._model().counted
+        counted = self._fitted().counted
         prior = np.exp(counted.log_prior)
         by_column = explanation.weighed(self._pieces(), prior, self.schema_.names)
         return {**by_column, **spoken.weighed(counted, prior)}
 
     def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
         """The words of a text, where they are, and the evidence of each for every class."""
-        words = self._model().word_contributions(column, text)
+        words = self._fitted().word_contributions(column, text)
         return [(w.token, w.start, w.stop, (w.by_class * DECIBANS).tolist()) for w in words]
 
     def _check_parameters(self) -> TrainingOptions:
