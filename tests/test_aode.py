@@ -77,7 +77,9 @@ def test_leaving_a_row_out_is_refitting_on_a_mixed_table():
         other = AODE(smoothing=2, calibrate=False, missing="value", bins=model.bins_).fit(*rest)
         row, _ = part(X, y, [r])
         expected = other.predict_log_proba(row)[0]
-        if other.model_.tally.layout == model.model_.tally.layout:  # no value went with the row
+        if (
+            other.model_.pair_counts.layout == model.model_.pair_counts.layout
+        ):  # no value went with the row
             np.testing.assert_allclose(left_out[r], expected, rtol=1e-10, atol=1e-10)
 
 
@@ -145,11 +147,11 @@ def test_what_is_chosen_has_the_least_leave_one_out_loss():
     def loss(model):
         return -model.leave_one_out(X, y)[np.arange(200), own].mean()
 
-    trust = model.model_.trust
-    assert loss(model) == pytest.approx(trust.loss.min() / trust.rows)
+    losses = model.model_.calibration
+    assert loss(model) == pytest.approx(losses.loss.min() / losses.rows)
     pure = AODE(calibrate=False).fit(X, y)
     assert pure.temperature_ == 1.0
-    assert loss(pure) == pytest.approx(trust.loss[:, -1].min() / trust.rows)
+    assert loss(pure) == pytest.approx(losses.loss[:, -1].min() / losses.rows)
 
 
 def test_every_source_gives_the_same_answers(tmp_path):

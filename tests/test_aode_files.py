@@ -36,7 +36,7 @@ def test_a_model_comes_back_as_it_was(tmp_path, how):
     before.save(tmp_path / "m.deciban")
     after = deciban.load(tmp_path / "m.deciban")
     assert type(after) is AODE
-    assert after.model_.tally == before.model_.tally
+    assert after.model_.pair_counts == before.model_.pair_counts
     X, y = table(n=30, seed=5)
     np.testing.assert_array_equal(after.predict_proba(X), before.predict_proba(X))
     np.testing.assert_array_equal(after.evidence(X), before.evidence(X))

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from deciban import AODE
-from deciban.aode import bins as cutting
-from deciban.aode.trust import STRENGTHS
+from deciban.aode import cut_points
+from deciban.aode.calibration import STRENGTHS_IN_ROWS
 from deciban.errors import InputError, NegativeCountError, ParameterError, ShapeError
 from mixed import part, records, table
 
@@ -30,9 +30,9 @@ def test_parts_add_up_to_the_whole_and_come_apart_again(cut, n_classes, seed):
     X, y = table(n_classes=n_classes, seed=seed)
     a, b = fitted(X, y, range(cut)), fitted(X, y, range(cut, 60))
     whole = fitted(X, y)
-    assert (a + b).model_.tally == whole.model_.tally
-    assert (b + a).model_.tally == whole.model_.tally
-    assert ((a + b) - b).model_.tally == a.model_.tally
+    assert (a + b).model_.pair_counts == whole.model_.pair_counts
+    assert (b + a).model_.pair_counts == whole.model_.pair_counts
+    assert ((a + b) - b).model_.pair_counts == a.model_.pair_counts
     left = (whole - b).predict_proba(X)
     np.testing.assert_allclose(left, a.predict_proba(X), rtol=1e-12)
     np.testing.assert_allclose((a + b).predict_proba(X), whole.predict_proba(X), rtol=1e-12)
@@ -42,12 +42,12 @@ def test_more_rows_and_forgetting_are_exact():
     X, y = table(n_classes=3)
     first, rest = part(X, y, range(30)), part(X, y, range(30, 60))
     model = AODE(**HOW).partial_fit(*first)
-    once = model.model_.tally
+    once = model.model_.pair_counts
     model.partial_fit(*rest)
-    assert model.model_.tally == fitted(X, y).model_.tally
+    assert model.model_.pair_counts == fitted(X, y).model_.pair_counts
     model.forget(*rest)
-    assert model.model_.tally == once
-    assert model.model_.tally.layout == once.layout
+    assert model.model_.pair_counts == once
+    assert model.model_.pair_counts.layout == once.layout
 
 
 def test_weight_k_is_k_copies_and_zero_is_no_row():
@@ -57,15 +57,15 @@ def test_weight_k_is_k_copies_and_zero_is_no_row():
     for how in ({}, {"calibrate": True}, {"smoothing": "auto", "bins": 5}):
         a = AODE(**{**HOW, **how}).fit(X, y, sample_weight=times)
         b = AODE(**{**HOW, **how}).fit(*repeated)
-        assert a.model_.tally == b.model_.tally
+        assert a.model_.pair_counts == b.model_.pair_counts
         np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X), rtol=1e-9)
 
 
 def test_decay_is_a_smaller_weight():
     X, y = table()
     a = fitted(X, y).decay(0.25)
-    assert a.model_.tally == fitted(X, y, weight=0.25 * np.ones(60)).model_.tally
-    assert a.model_.tally != fitted(X, y).model_.tally
+    assert a.model_.pair_counts == fitted(X, y, weight=0.25 * np.ones(60)).model_.pair_counts
+    assert a.model_.pair_counts != fitted(X, y).model_.pair_counts
 
 
 @pytest.mark.parametrize("threads", ["1", "2", "5"])
@@ -74,12 +74,12 @@ def test_order_batches_and_threads_do_not_matter(threads, monkeypatch):
     expected = AODE().fit(X, y)
     monkeypatch.setenv("DECIBAN_THREADS", threads)
     whole = AODE().fit(X, y)
-    assert whole.model_.tally == expected.model_.tally
+    assert whole.model_.pair_counts == expected.model_.pair_counts
     np.testing.assert_array_equal(whole.predict_proba(X), expected.predict_proba(X))
     rows = records({**X, "label": y})
     batches = ({k: [r[k] for r in rows[i : i + 7]] for k in rows[0]} for i in range(0, 300, 7))
     stream = AODE().fit(batches, target="label")
-    assert stream.model_.tally == expected.model_.tally
+    assert stream.model_.pair_counts == expected.model_.pair_counts
     np.testing.assert_allclose(stream.predict_proba(X), expected.predict_proba(X), rtol=1e-12)
     turned = AODE(calibrate=False, smoothing=1).fit(*part(X, y, range(299, -1, -1)))
     straight = AODE(calibrate=False, smoothing=1).fit(X, y)
@@ -87,7 +87,7 @@ def test_order_batches_and_threads_do_not_matter(threads, monkeypatch):
 
 
 def test_bins_are_cut_in_the_first_rows_however_they_come(monkeypatch):
-    monkeypatch.setattr(cutting, "LOOK", 50)
+    monkeypatch.setattr(cut_points, "CUTTING_ROWS", 50)
     x = np.arange(200.0)
     y = (x > 100).astype(int).tolist()
     whole = AODE(kinds={"x": "numeric"}).fit({"x": x}, y)
@@ -121,7 +121,7 @@ def test_a_class_and_a_category_may_come_later_and_go():
     assert model.predict({"x": ["M"], "z": ["c"]}) == [3]
     model.forget({"x": ["M"], "z": ["c"]}, [3])
     assert 3 not in model.classes_
-    assert model.model_.tally.layout.sizes == (2, 2)
+    assert model.model_.pair_counts.layout.sizes == (2, 2)
 
 
 def test_columns_stay_when_only_holes_are_left():
@@ -233,6 +233,6 @@ def test_it_works_in_scikit_learn():
     y = (X[:, 0] == X[:, 1]).astype(int)
     assert cross_val_score(AODE(), X, y).mean() > 0.9
     model = AODE().fit(X, y).recalibrate(X, y)
-    assert model.strength_ in STRENGTHS
+    assert model.strength_ in STRENGTHS_IN_ROWS
     assert model.schema_.names == ("x0", "x1", "x2", "x3")
     assert list(model.choices_) == ["x0", "x1", "x2", "x3"]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban import BayesClassifier, NaiveBayes, load
-from deciban.ensemble.report import Report
+from deciban.ensemble.summary import EnsembleSummary
 from deciban.errors import InputError, ModelFileError, ParameterError, ShapeError
 from deciban.explanation import decibans
 
@@ -146,7 +146,7 @@ def test_fewer_rows_are_weighed_than_counted():
 
 def test_the_report_says_what_was_chosen(fitted):
     report = fitted.report_
-    assert isinstance(report, Report)
+    assert isinstance(report, EnsembleSummary)
     assert [view.name for view in report.views] == ["linear", "products", "trees", "pairs"]
     assert sum(view.share for view in report.views) == pytest.approx(1.0)
     assert report.loss < report.prior_loss == pytest.approx(np.log(3), abs=1e-2)

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from deciban import NaiveBayes
-from deciban.ensemble import evidence, folds, linear, pool
-from deciban.ensemble.columns import fitted as fitted_columns
-from deciban.ensemble.margins import all_scores, loss, losses, one_score, prior
-from deciban.ensemble.trees import DEPTHS, Forest
+from deciban.ensemble import evidence_weights, features, linear, penalty_path, stacking
+from deciban.ensemble.logits import log_losses, mean_log_loss, prior_logits, to_logits, to_scores
+from deciban.ensemble.training_table import deal, row_keys, split
+from deciban.ensemble.trees import DEPTH_BY_MIN_ROWS, Forest
 from deciban.kernels import trees
 from deciban.naive_bayes.parts import joined
 from deciban.progress import Progress, should_show
@@ -27,12 +27,12 @@ def test_evidence_leaves_each_row_out():
     rng = np.random.default_rng(0)
     X = {"x": rng.normal(size=30), "c": rng.choice(list("ab"), 30), "k": rng.integers(0, 3, 30)}
     m, part, y = counted(X, rng.integers(0, 3, 30))
-    said = evidence.left_out(m.model_, part.batch, y, np.ones(30))
+    said = evidence_weights.leave_one_out(m.model_, part.batch, y, np.ones(30))
     whole = m.model_.left_out(part.batch, y, np.ones(30))[1]
     np.testing.assert_allclose(
         said.sum(axis=1), whole - whole.mean(axis=1, keepdims=True), atol=1e-9
     )
-    assert said.shape[1] == len(evidence.names(m.model_))
+    assert said.shape[1] == len(evidence_weights.evidence_columns(m.model_))
 
 
 def test_weights_are_the_optimum():
@@ -40,63 +40,92 @@ def test_weights_are_the_optimum():
     y = rng.integers(0, 3, 80)
     E = rng.normal(size=(80, 4, 3)) + np.eye(3)[y][:, None, :]
     w = rng.uniform(0.5, 2, 80)
-    found = evidence.weigh(E, y, w)
-    stiff = np.array([evidence.STIFFNESS] * 4 + [evidence.LOOSE] * 3)
-    centre = np.array([evidence.CENTRE] * 4 + [0.0] * 3)
+    fitted = evidence_weights.fit(E, y, w)
+    penalty = np.array([evidence_weights.PENALTY] * 4 + [evidence_weights.CONSTANT_PENALTY] * 3)
+    centre = np.array([evidence_weights.CENTRE] * 4 + [0.0] * 3)
 
     def objective(at):
-        return w @ losses(evidence.margins(at, E), y) + 0.5 * stiff @ (at - centre) ** 2
+        logits = evidence_weights.logits(at, E)
+        return w @ log_losses(logits, y) + 0.5 * penalty @ (at - centre) ** 2
 
     best = minimize(objective, centre, method="BFGS")
-    np.testing.assert_allclose(objective(found), best.fun, rtol=1e-6)
-    np.testing.assert_allclose(found[:4], best.x[:4], atol=1e-2)
+    np.testing.assert_allclose(objective(fitted), best.fun, rtol=1e-6)
+    np.testing.assert_allclose(fitted[:4], best.x[:4], atol=1e-2)
 
 
 def test_the_linear_term_finds_a_plane_and_ignores_noise():
     rng = np.random.default_rng(2)
     Z = rng.normal(size=(300, 5))
     y = (Z @ [2.0, -1, 0, 0, 0] + rng.logistic(size=300) > 0).astype(np.intp)
-    splits = folds.split(np.arange(300) % 5)
-    start = [np.tile(prior(y, np.ones(300), 2), (300, 1))] * len(splits)
-    found = linear.learn(Z, y, np.ones(300), splits, start)
-    slope = found.coefficients[:-1, 1] - found.coefficients[:-1, 0]
+    splits = split(np.arange(300) % 5)
+    start = [np.tile(prior_logits(y, np.ones(300), 2), (300, 1))] * len(splits)
+    plane = linear.fit(Z, y, np.ones(300), splits, start)
+    slope = plane.coef[:-1, 1] - plane.coef[:-1, 0]
     np.testing.assert_allclose(slope, [2.0, -1, 0, 0, 0], atol=0.5)
-    noise = linear.learn(Z, rng.permutation(y), np.ones(300), splits, start)
+    noise = linear.fit(Z, rng.permutation(y), np.ones(300), splits, start)
     assert noise.penalty >= 100
-    assert loss(found.judged, y, np.ones(300)) < 0.5
+    assert mean_log_loss(plane.held_out, y, np.ones(300)) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("losses", "patience", "best", "n_fits"),
+    [
+        ([5, 4, 3, 2], 1, 3, 4),
+        ([5, 6, 3, 2], 1, 0, 2),
+        ([5, 6, 3, 4], 2, 2, 4),
+        ([5, 5, 5, 1], 2, 0, 3),
+        ([9, 8, 1, 1], 2, None, 2),
+    ],
+)
+def test_the_penalty_of_least_held_out_loss_is_selected(losses, patience, best, n_fits):
+    penalties, fits = [8.0, 4.0, 2.0, 1.0], []
+
+    def refit(penalty, before):
+        assert before == (penalties[len(fits) - 1] if fits else "zero")  # a warm start
+        fits.append(penalty)
+        return penalty
+
+    def held_out_loss(fit):
+        return losses[penalties.index(fit)]
+
+    selected, fit = penalty_path.select(penalties, refit, held_out_loss, "zero", 7, patience)
+    assert len(fits) == n_fits
+    expected = (np.inf, 7) if best is None else (penalties[best], losses[best])
+    assert selected == expected
+    assert fit == ("zero" if best is None else penalties[best])
 
 
 def test_scores_of_two_classes():
     scores = np.array([[0.3], [-2.0]])
-    np.testing.assert_allclose(one_score(all_scores(scores)), scores)
+    np.testing.assert_allclose(to_scores(to_logits(scores)), scores)
 
 
 def test_shares_prefer_what_is_right_and_are_equal_without_rows():
     y = np.arange(200) % 2
     right, wrong = np.eye(2)[y] * 2, -np.eye(2)[y] * 2
-    share = pool.shares([right, wrong], y, np.ones(200))
+    share = stacking.simplex_weights([right, wrong], y, np.ones(200))
     assert share[0] > 0.9
     assert share.sum() == pytest.approx(1.0)
-    assert pool.shares([right, wrong], y, np.full(200, 1e-9)) == pytest.approx([0.5, 0.5], abs=1e-3)
+    assert stacking.simplex_weights([right, wrong], y, np.full(200, 1e-9)) == pytest.approx(
+        [0.5, 0.5], abs=1e-3
+    )
 
 
 def test_folds_deal_out_every_class():
     y = np.repeat([0, 1, 2], [50, 11, 2])
-    dealt = folds.deal(np.arange(63, dtype=np.uint64), y, np.ones(63), 7)
+    dealt = deal(np.arange(63, dtype=np.uint64), y, np.ones(63), 7)
     assert sorted(dealt.rows.tolist()) == list(range(63))
     assert sorted(np.bincount(dealt.fold[y[dealt.rows] == 1]).tolist()) == [2, 2, 2, 2, 3]
-    other = folds.deal(np.arange(63, dtype=np.uint64), y, np.ones(63), 8)
+    other = deal(np.arange(63, dtype=np.uint64), y, np.ones(63), 8)
     assert (dealt.fold[np.argsort(dealt.rows)] != other.fold[np.argsort(other.rows)]).any()
-    assert folds.split(np.zeros(1, dtype=np.intp)) == []
+    assert split(np.zeros(1, dtype=np.intp)) == []
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(1, 7)), min_size=1))
 def test_copies_are_dealt_out_like_weights(rows):
     key, y, times = np.array(rows).T
-    dealt = folds.deal(key.astype(np.uint64), y, times.astype(float), 0)
-    copies = folds.deal(
-        key.repeat(times).astype(np.uint64), y.repeat(times), np.ones(sum(times)), 0
-    )
+    dealt = deal(key.astype(np.uint64), y, times.astype(float), 0)
+    copies = deal(key.repeat(times).astype(np.uint64), y.repeat(times), np.ones(sum(times)), 0)
     np.testing.assert_array_equal(dealt.weight, copies.weight)
     np.testing.assert_array_equal(dealt.fold, copies.fold)
     np.testing.assert_array_equal(key[dealt.rows], key.repeat(times)[copies.rows])
@@ -106,7 +135,7 @@ def test_copies_are_dealt_out_like_weights(rows):
 
 def test_no_row_is_lost_beside_one_of_great_weight():
     weight = np.array([1e17, 1, 1, 1e300])
-    dealt = folds.deal(np.arange(4, dtype=np.uint64), np.array([0, 0, 1, 1]), weight, 0)
+    dealt = deal(np.arange(4, dtype=np.uint64), np.array([0, 0, 1, 1]), weight, 0)
     np.testing.assert_allclose(np.bincount(dealt.rows, dealt.weight), weight)
 
 
@@ -119,7 +148,7 @@ def test_keys_tell_rows_apart_by_what_they_hold():
         m = NaiveBayes(kinds=kinds).fit(rows, [0] * len(order))
         batch = next(iter(m._rows(rows).batches()))
         values = m.counts_.tables["categories"].cells.values
-        return folds.keys(*m.model_.columns(batch), values, [batch.columns["t"]])
+        return row_keys(*m.model_.columns(batch), values, [batch.columns["t"]])
 
     there, back = found(range(5)), found(range(4, -1, -1))
     np.testing.assert_array_equal(there, back[::-1])
@@ -132,7 +161,7 @@ def test_columns_on_a_common_scale():
     X = {"x": rng.normal(5, 3, 200), "c": rng.choice(list("abb"), 200)}
     m, part, _ = counted(X, rng.integers(0, 2, 200))
     numbers, codes = m.model_.columns(part.batch)
-    columns = fitted_columns(m.counts_, numbers, np.ones(200))
+    columns = features.fit(m.counts_, numbers, np.ones(200))
     Z = columns.linear(numbers, codes)
     np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(Z[:, 0].std(), 1)
@@ -144,7 +173,7 @@ def test_columns_on_a_common_scale():
 
 # ---------------------------------------------------------------------- trees
 
-RULES = (DEPTHS[0], 0.1, 1.0, 3.0, 5.0, 3.0, 100, 20)
+RULES = (DEPTH_BY_MIN_ROWS[0], 0.1, 1.0, 3.0, 5.0, 3.0, 100, 20)
 
 
 def grown(X, y, n_classes, sizes, ordered):
@@ -167,12 +196,12 @@ def test_trees_learn_what_columns_say_together(n_classes, ordered):
     y = ((X[:, 0] > 2).astype(int) ^ (X[:, 1] > 2)) * (n_classes - 1)
     forest, found, sides, _ = grown(X, y, n_classes, [5, 6, 6], [1, ordered, 1])
     assert found.min() < 0.1 * found[0]
-    margins = np.zeros((300, n_classes))
-    forest.add(sides[1][0], margins)
-    assert losses(margins, sides[1][1]).sum() == pytest.approx(found.min(), rel=1e-9)
+    logits = np.zeros((300, n_classes))
+    forest.add(sides[1][0], logits)
+    assert log_losses(logits, sides[1][1]).sum() == pytest.approx(found.min(), rel=1e-9)
     said = np.zeros((300, 3, n_classes))
-    forest.explain(sides[1][0], said)
-    np.testing.assert_allclose(said.sum(axis=1) + forest.constants(n_classes), margins, atol=1e-12)
+    forest.add_contributions(sides[1][0], said)
+    np.testing.assert_allclose(said.sum(axis=1) + forest.constants(n_classes), logits, atol=1e-12)
     assert np.abs(said[:, 2]).mean() < 0.2 * np.abs(said[:, 0]).mean()
 
 
@@ -212,14 +241,14 @@ def test_noise_grows_no_trees():
 
 
 def test_a_bar_is_shown_only_where_it_is_wanted(monkeypatch):
-    assert should_show(True)
-    assert not should_show(False)
+    assert wanted(True)
+    assert not wanted(False)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    assert should_show("auto")
+    assert wanted("auto")
 
 
 def test_the_bar_counts_steps(monkeypatch, capsys):
-    monkeypatch.setattr("deciban.progress.DELAY_SECONDS", 0.0)
+    monkeypatch.setattr("deciban.progress.PATIENCE", 0.0)
     with Progress("learning", 2, shown=True) as progress:
         progress._timer.join()
         progress.add()

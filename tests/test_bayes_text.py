@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from deciban import BayesClassifier, NaiveBayes, files, load
-from deciban.ensemble import weighing, words
-from deciban.ensemble.weighing import ratios
+from deciban.ensemble import phrases, text_learner
+from deciban.ensemble.text_learner import log_count_ratios
 from deciban.errors import InputError, ModelFileError, ParameterError
 from deciban.text import Tokenizer
 
@@ -78,10 +78,10 @@ def test_words_in_their_places_add_up(fitted):
     said = fitted._word_evidence("text", text)
     assert all(text[start:stop] == word for word, start, stop, _ in said)
     assert {"not", "good"} <= {word.lower() for word, *_ in said}
-    margins = np.sum([values for *_, values in said], axis=0)
+    logits = np.sum([values for *_, values in said], axis=0)
     batch = next(fitted._rows([text]).batches())
-    found = sum(read.margins(batch)[0] for read in fitted.model_.texts)
-    np.testing.assert_allclose(margins, found * 10 / np.log(10), atol=1e-9)
+    expected = sum(text.logits(batch)[0] for text in fitted.model_.texts)
+    np.testing.assert_allclose(logits, expected * 10 / np.log(10), atol=1e-9)
     assert fitted._word_evidence("text", "") == []
 
 
@@ -216,7 +216,7 @@ def test_a_stated_tokenizer_is_the_only_one():
 
 
 def test_very_long_texts_are_not_read_in_pieces(monkeypatch):
-    monkeypatch.setattr(words, "MOST_BYTES", 100)
+    monkeypatch.setattr(phrases, "MAX_BYTES_IN_PIECES", 100)
     assert len(BayesClassifier().fit(*topics(60)).model_.texts) == 1
 
 
@@ -225,8 +225,8 @@ def test_where_there_is_no_room_the_longest_phrases_go_then_the_rarest(monkeypat
     batch = next(BayesClassifier().fit(topics(60)[0], topics(60)[1])._rows(texts).batches())
 
     def kept(most):
-        monkeypatch.setattr(weighing, "MOST", most)
-        return weighing._counted(words.PHRASES, batch, "text", 1)[0].tolist()
+        monkeypatch.setattr(text_learner, "MAX_COEFFICIENTS", most)
+        return text_learner.tabulate(phrases.PHRASES, batch, "text", 1)[0].phrases.tolist()
 
     assert "one two three" in kept(100)
     assert max(phrase.count(" ") for phrase in kept(11)) == 1
@@ -248,8 +248,8 @@ def test_texts_that_say_nothing(text):
 def test_ratios_by_hand():
     counts = np.array([[3.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
     first = np.log(4 / 5) - np.log(2 / (2 + 3))
-    np.testing.assert_allclose(ratios(counts)[0, 0], first)
-    assert ratios(counts).shape == (2, 3)
+    np.testing.assert_allclose(log_count_ratios(counts)[0, 0], first)
+    assert log_count_ratios(counts).shape == (2, 3)
 
 
 @pytest.mark.parametrize("tokenizer", ["words", 3, str.split])

@@ -1,4 +1,4 @@
-"""Rows to a tally: one pass, pairs counted by all cores.
+"""Rows to pair counts, in one pass on all cores.
 
 The cores share one table: each counts the pairs of some columns, so that none
 writes where another does, no table is made twice, and every number is added up
@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import labels, tabular, threads
-from deciban.aode.bins import looked_at
-from deciban.aode.layout import Layout, check_memory
-from deciban.aode.tally import VALUES, Edges, Tally, nothing
+from deciban.aode import cut_points
+from deciban.aode.cut_points import Bins, CutPoints
+from deciban.aode.pair_counts import VALUES, PairCounts, PairLayout, check_memory, counted_columns
 from deciban.errors import InputError, ShapeError
 from deciban.families.histogram import bin_codes
 from deciban.kernels import pairs as kernel
@@ -28,16 +27,15 @@ from deciban.naive_bayes.sample import Sample
 from deciban.schema import Schema
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import Cells
-from deciban.stats.counts import Counts
-from deciban.stats.table import Table
+from deciban.stats.counts import Counts, Table
 
 Codes = NDArray[np.int64]
 #: Cells of rows: few enough for narrow numbers, since a table of their pairs fits the memory.
-Places = NDArray[np.int32]
+RowCells = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
+class EncodedPart:
     """Some rows as codes among the values they have, -1 where one is missing."""
 
     part: Part
@@ -45,108 +43,105 @@ class Coded:
     codes: Codes
 
 
-def learn(rows: Rows, bins: Any, limit: int, sample: Sample | None = None) -> Tally:
-    """The tally of all rows; ``bins`` are stated, or cut in the first rows."""
+def count_table(rows: Rows, bins: Bins, memory_limit: int, sample: Sample | None) -> PairCounts:
+    """The pair counts of a table that must not be empty; some rows are kept in the sample."""
 
-    def seen() -> Iterator[Part]:
+    def parts() -> Iterator[Part]:
         for part in map(Part.counted, rows.labelled()):
             if sample is not None:
                 sample.add(part)
             yield part
 
-    total = tallied(rows.schema, seen(), bins, limit)
+    total = count(rows.schema, parts(), bins, memory_limit)
     if total is None or not rows.n_rows:
         raise ShapeError(
             "Found array with 0 sample(s): there are no rows.", hint="a table needs rows"
         )
-    if not total.counts.weight.any():
+    if not total.weight.any():
         raise InputError("the total weight is zero: every weight is 0.", hint="some row must count")
     return total
 
 
-def tallied(schema: Schema, seen: Iterator[Part], bins: Any, limit: int) -> Tally | None:
-    """The tally of some parts, of which there may be none."""
-    edges, parts = looked_at(seen, schema, bins)
-    columns = columns_of(schema)
-    total: Tally | None = None
-    for coded in threads.run(lambda part: encoded(schema, edges, part), parts):
+def count(
+    schema: Schema, parts: Iterator[Part], bins: Bins, memory_limit: int
+) -> PairCounts | None:
+    """The pair counts of all parts; None where there is no part.
+
+    ``bins`` are cut points by column, or a rule by which the first rows are cut.
+    """
+    cuts, all_parts = cut_points.select(parts, schema, bins)
+    total: PairCounts | None = None
+    for encoded in threads.run(lambda part: _encode(schema, cuts, part), all_parts):
         if total is None:
-            none = nothing(columns, edges, coded.part.classes[:0])
-            total = Tally(edges, none, np.zeros((Layout.of(none.tables[VALUES].cells).n_pairs, 0)))
-        total = _counted(total, coded, limit)
+            total = PairCounts.empty(counted_columns(schema), cuts, encoded.part.classes[:0])
+        total = _add_part(total, encoded, memory_limit)
     return total
 
 
-def columns_of(schema: Schema) -> tuple[str, ...]:
-    """The counted columns: numbers, then categories."""
-    return (*schema.numbers, *schema.categories)
-
-
-def encoded(schema: Schema, edges: Edges, part: Part) -> Coded:
-    """Numbers as bins, categories as the values that occur."""
-    names = labels.label_array(list(columns_of(schema)))
+def _encode(schema: Schema, cuts: CutPoints, part: Part) -> EncodedPart:
+    """Numbers as bins, categories as codes of the values that occur."""
+    names = labels.label_array(list(counted_columns(schema)))
     numbers = tabular.numbers(schema, part.batch)
     codes = np.empty((part.batch.n_rows, len(names)), dtype=np.int64)
-    cuts = tuple(edges[name] for name in schema.numbers)
-    codes[:, : len(cuts)] = bin_codes(cuts, numbers)
-    values = [np.arange(len(cut) + 1) for cut in cuts]
+    by_number = tuple(cuts[name] for name in schema.numbers)
+    codes[:, : len(by_number)] = bin_codes(by_number, numbers)
+    values = [np.arange(len(cut) + 1) for cut in by_number]
     categories = tabular.category_columns(schema, part.batch)
-    for j, of in enumerate(threads.run(tabular.factorise, categories), len(cuts)):
-        found, codes[:, j] = of
-        values.append(found)
-    return Coded(part, Cells(names, tuple(values)), codes)
+    for j, column in enumerate(threads.run(tabular.factorise, categories), len(by_number)):
+        distinct, codes[:, j] = column
+        values.append(distinct)
+    return EncodedPart(part, Cells(names, tuple(values)), codes)
 
 
-def _counted(total: Tally, coded: Coded, limit: int) -> Tally:
-    """The tally with some more rows; its own pairs are added to, in place."""
-    part, K = coded.part, len(coded.part.classes)
+def _add_part(total: PairCounts, encoded: EncodedPart, memory_limit: int) -> PairCounts:
+    """The counts with some more rows; the table of pairs is added to in place."""
+    part, K = encoded.part, len(encoded.part.classes)
     rows = np.bincount(part.codes, part.weight, K).astype(np.float64)
-    sums = CATEGORIES.count(coded.codes, part.codes, K, part.weight, coded.cells)
-    more = Counts(part.classes, rows, {VALUES: Table(CATEGORIES, coded.cells, rows, sums)})
+    sums = CATEGORIES.count(encoded.codes, part.codes, K, part.weight, encoded.cells)
+    more = Counts(part.classes, rows, {VALUES: Table(CATEGORIES, encoded.cells, rows, sums)})
     counts = total.counts + more
     cells = counts.tables[VALUES].cells
-    check_memory(cells, len(counts.classes), limit)
-    pairs = total.aligned(counts)
-    _add(pairs, _placed(coded, cells), part.codes_among(counts.classes), part.weight, cells)
-    return Tally(total.edges, counts, pairs)
+    check_memory(cells, len(counts.classes), memory_limit)
+    pairs, layout = total.pairs_on(counts), PairLayout.of(cells)
+    row_cells = _row_cells(encoded, cells, layout)
+    _add_pairs(pairs, row_cells, part.codes_among(counts.classes), part.weight, layout)
+    return PairCounts(total.cut_points, counts, pairs)
 
 
-def _placed(coded: Coded, among: Cells) -> Places:
-    """The cells of rows in the layout of all values."""
-    first = Layout.of(among).first
-    pairs = zip(coded.cells.values or (), among.values or (), first[:-1], strict=True)
+def _row_cells(encoded: EncodedPart, among: Cells, layout: PairLayout) -> RowCells:
+    """The cells of rows in the layout of all values, (rows, columns)."""
+    columns = zip(encoded.cells.values or (), among.values or (), layout.first[:-1], strict=True)
     cells = [
-        np.concatenate([[start], start + 1 + labels.positions(values, known)])
-        for values, known, start in pairs
+        np.concatenate([[missing], missing + 1 + labels.positions(values, known)])
+        for values, known, missing in columns
     ]
     offsets = np.cumsum([0, *map(len, cells)], dtype=np.int64)
-    return kernel.place(coded.codes, np.concatenate(cells).astype(np.int64), offsets)
+    return kernel.place(encoded.codes, np.concatenate(cells).astype(np.int64), offsets)
 
 
-def _add(
+def _add_pairs(
     pairs: NDArray[np.float64],
-    cells: Places,
+    cells: RowCells,
     y: NDArray[np.intp],
     weight: NDArray[np.float64] | None,
-    among: Cells,
+    layout: PairLayout,
 ) -> None:
-    start = Layout.of(among).start
-
     def work(columns: slice) -> None:
-        kernel.count(cells, y, weight, start, columns.start, columns.stop, pairs)
+        kernel.count(cells, y, weight, layout.start, columns.start, columns.stop, pairs)
 
-    for _ in threads.run(work, _shares(cells.shape[1])):
+    for _ in threads.run(work, _column_slices(cells.shape[1])):
         pass
 
 
-def _shares(n_columns: int) -> list[slice]:
-    """The columns in parts of about as many pairs; early columns have more.
+def _column_slices(n_columns: int) -> list[slice]:
+    """The columns in slices of about as many pairs; early columns have more.
 
-    >>> _shares(1)
+    >>> _column_slices(1)
     [slice(0, 1, None)]
     """
-    parts = 2 * threads.n_threads()
+    n_slices = 2 * threads.n_threads()
     done = np.cumsum(np.arange(n_columns - 1, -1, -1.0))
-    ends = np.searchsorted(done, done[-1] * np.arange(1, parts) / parts) + 1 if n_columns else []
+    wanted = np.arange(1, n_slices) / n_slices
+    ends = np.searchsorted(done, done[-1] * wanted) + 1 if n_columns else []
     edges = np.unique([0, *np.minimum(ends, n_columns), n_columns]).tolist()
     return [slice(a, b) for a, b in pairwise(edges)]

@@ -9,19 +9,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from deciban import encoding
-from deciban import files as storage
-from deciban.aode import bins
-from deciban.aode import stored as files
-from deciban.aode.counting import columns_of, learn
-from deciban.aode.layout import bytes_needed, check_memory
-from deciban.aode.model import Model
-from deciban.aode.pieces import pieces
-from deciban.aode.tally import VALUES, Tally, nothing
-from deciban.aode.trust import Trust
+from deciban import encoding, files
+from deciban.aode import cut_points, stored
+from deciban.aode.calibration import StrengthCalibration
+from deciban.aode.counting import count_table
+from deciban.aode.model import AODEModel, AODEOptions
+from deciban.aode.pair_counts import (
+    VALUES,
+    PairCounts,
+    check_memory,
+    counted_columns,
+    empty_counts,
+)
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.counted import CountedClassifier
-from deciban.explanation import Piece
+from deciban.families.piece import Piece
 from deciban.files.document import field
 from deciban.models.prior import check_prior
 from deciban.naive_bayes.counting import some_left
@@ -32,13 +34,13 @@ from deciban.naive_bayes.sample import Sample
 from deciban.schema import Schema, nothing_to_learn
 from deciban.transaction import all_or_nothing
 
-#: Strength and discount are chosen on no more rows than this.
-TRIED = 1_000
-#: On fewer, though not fewer than these, where that is more work: rows by pairs by classes.
-FEWEST, WORK = 250, 3_000_000
+#: Strength and temperature are selected on no more rows than this.
+MAX_CALIBRATION_ROWS = 1_000
+#: On fewer, though not fewer than these, where rows by pairs of columns by classes are more.
+MIN_CALIBRATION_ROWS, MAX_CALIBRATION_SCORES = 250, 3_000_000
 
 
-class AODE(CountedClassifier[Model, Tally, Trust]):
+class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
     """Averaged one-dependence estimators: naive Bayes that counts pairs of values.
 
     Each column in turn is the parent on which all others depend, and the
@@ -140,9 +142,9 @@ class AODE(CountedClassifier[Model, Tally, Trust]):
         1.0
         """
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-        sample = self._fill_sample(rows, Sample(TRIED))
+        sample = self._fill_sample(rows, Sample(MAX_CALIBRATION_ROWS))
         with all_or_nothing(self):
-            self._adopt(self.model_.tally, None)
+            self._adopt(self.model_.pair_counts, None)
             self._calibrate(sample, None)
         return self
 
@@ -151,7 +153,8 @@ class AODE(CountedClassifier[Model, Tally, Trust]):
     @property
     def bins_(self) -> dict[str, list[float]]:
         """Where each numeric column is cut: the least value of each bin but the first."""
-        return {name: cuts.tolist() for name, cuts in self._model().tally.edges.items()}
+        cuts = self._model().pair_counts.cut_points
+        return {name: points.tolist() for name, points in cuts.items()}
 
     @property
     def strength_(self) -> float:
@@ -162,12 +165,12 @@ class AODE(CountedClassifier[Model, Tally, Trust]):
     def memory_(self) -> int:
         """The bytes that counting needs, as ``memory_limit`` bounds them."""
         model = self._model()
-        return bytes_needed(model.tally.layout, len(model.counts.classes))
+        return model.pair_counts.layout.n_bytes(len(model.classes))
 
     _additive = False
 
     def _pieces(self) -> list[Piece]:
-        return pieces(self._model())
+        return self._model().pieces()
 
     def _fit(
         self, X: Any, y: Any, classes: Any, target: str | None, sql: str | None, weight: Any
@@ -177,59 +180,58 @@ class AODE(CountedClassifier[Model, Tally, Trust]):
             rows = gather(self, X, y, target, sql, weight, kinds=self.kinds)
             _check_columns(rows.schema)
             sample = self._sample()
-            tally = learn(rows, self.bins, self.memory_limit, sample)
+            counts = count_table(rows, self.bins, self.memory_limit, sample)
             rows.remember(self)
-            self.model_ = Model(rows.schema, tally)
-            self._adopt(self._declare(tally, classes), None)
+            self.model_ = AODEModel(rows.schema, counts)
+            self._adopt(self._declare(counts, classes), None)
             self._calibrate(sample, None)
         return self
 
-    def _count(self, rows: Rows, sample: Sample | None) -> Tally:
-        return learn(rows, self.model_.tally.edges, self.memory_limit, sample)
+    def _count(self, rows: Rows, sample: Sample | None) -> PairCounts:
+        return count_table(rows, self.model_.pair_counts.cut_points, self.memory_limit, sample)
 
-    def _state(self) -> tuple[Tally, Trust | None]:
-        return self._model().tally, self._model().trust
+    def _state(self) -> tuple[PairCounts, StrengthCalibration | None]:
+        return self._model().pair_counts, self._model().calibration
 
-    def _declare(self, tally: Tally, classes: Any) -> Tally:
+    def _declare(self, total: PairCounts, classes: Any) -> PairCounts:
         if classes is None:
-            return tally
+            return total
         named = encoding.class_codes(classes, "classes").classes
-        return tally.widened(nothing(columns_of(self.schema_), tally.edges, named))
+        return total.widen(empty_counts(counted_columns(self.schema_), total.cut_points, named))
 
-    def _join(self, tally: Tally, more: Tally) -> Tally:
-        both = tally.counts + more.counts
+    def _join(self, total: PairCounts, more: PairCounts) -> PairCounts:
+        both = total.counts + more.counts
         check_memory(both.tables[VALUES].cells, len(both.classes), self.memory_limit)
-        return tally + more
+        return total + more
 
-    def _subtract(self, tally: Tally, gone: Tally) -> Tally:
-        left = tally - gone
-        some_left(left.counts, tally.counts)
-        return left
+    def _subtract(self, total: PairCounts, gone: PairCounts) -> PairCounts:
+        rest = total - gone
+        some_left(rest.counts, total.counts)
+        return rest
 
-    def _adopt(self, tally: Tally, trust: Trust | None) -> None:
-        n_classes = len(tally.counts.classes)
+    def _adopt(self, total: PairCounts, calibration: StrengthCalibration | None) -> None:
+        n_classes = len(total.counts.classes)
         prior = None if self.prior is None else np.exp(check_prior(self.prior, n_classes))
-        m, settings = self._check_parameters()
-        self.model_ = Model(self.schema_, tally, m, prior=prior, trust=trust, **settings)
-        self.classes_ = tally.counts.classes
+        self.model_ = AODEModel(self.schema_, total, self._check_parameters(), prior, calibration)
+        self.classes_ = total.counts.classes
 
     def _sample(self) -> Sample | None:
         wanted = self.calibrate or isinstance(self.smoothing, str)
-        return Sample(TRIED) if wanted else None
+        return Sample(MAX_CALIBRATION_ROWS) if wanted else None
 
-    def _calibrate(self, sample: Sample | None, before: Trust | None) -> None:
+    def _calibrate(self, sample: Sample | None, before: StrengthCalibration | None) -> None:
         if sample is None or not sample.parts:
             return
         some = joined(sample.parts)
-        layout, n_rows = self.model_.tally.layout, some.batch.n_rows
-        work = layout.n_columns**2 * len(self.classes_) * n_rows
-        step = max(1, min(-(-work // WORK), n_rows // FEWEST))
-        total = self.model_.tried(some.taken(np.arange(0, n_rows, step)))
-        total = total * (step * sample.stride)
-        self._adopt(self.model_.tally, total if before is None else before + total)
+        counts, n_rows = self.model_.pair_counts, some.batch.n_rows
+        work = counts.layout.n_columns**2 * len(self.classes_) * n_rows
+        step = max(1, min(-(-work // MAX_CALIBRATION_SCORES), n_rows // MIN_CALIBRATION_ROWS))
+        losses = self.model_.measure(some.taken(np.arange(0, n_rows, step)))
+        losses = losses * (step * sample.stride)
+        self._adopt(counts, losses if before is None else before + losses)
 
-    def _check_parameters(self) -> tuple[float | None, dict[str, Any]]:
-        bins.check(self.bins)
+    def _check_parameters(self) -> AODEOptions:
+        cut_points.check(self.bins)
         if self.missing not in ("auto", "skip", "value"):
             raise ParameterError(
                 f"missing must be one of 'auto', 'skip', 'value', got {self.missing!r}.",
@@ -245,31 +247,27 @@ class AODE(CountedClassifier[Model, Tally, Trust]):
                 f"memory_limit must be a number of bytes, got {self.memory_limit!r}.",
                 hint="1 << 30 is one GiB, the default",
             )
-        settings = {
-            "missing": self.missing,
-            "least": float(self.support),
-            "calibrate": bool(self.calibrate),
-        }
-        return _smoothing(self.smoothing), settings
+        smoothing, support = _smoothing(self.smoothing), float(self.support)
+        return AODEOptions(smoothing, self.missing, support, bool(self.calibrate))
 
     # ------------------------------------------------------------------ files
 
-    _to_stored = staticmethod(files.to_stored)
+    _to_stored = staticmethod(stored.to_stored)
 
     @classmethod
-    def from_stored(cls, stored: storage.Stored) -> Self:
+    def from_stored(cls, content: files.Stored) -> Self:
         """The estimator in a model file that was read."""
-        files.check(stored)
-        about = stored.description
+        stored.check(content)
+        about = content.description
         try:
-            found = cls(**field(about, "parameters", dict))
-            m, settings = found._check_parameters()
+            estimator = cls(**field(about, "parameters", dict))
+            options = estimator._check_parameters()
         except (TypeError, ParameterError) as error:
             raise ModelFileError(f"the parameters are not those of AODE: {error}") from None
-        model = files.from_stored(stored, m, settings)
-        found._restore(model, about)
+        model = stored.from_stored(content, options)
+        estimator._restore(model, about)
         _ = model.params  # what cannot be estimated is noticed now
-        return found
+        return estimator
 
 
 def _between(value: Any, low: float, high: float) -> bool:
@@ -277,7 +275,7 @@ def _between(value: Any, low: float, high: float) -> bool:
 
 
 def _smoothing(stated: Any) -> float | None:
-    """Checked: a number, or None for ``"auto"``."""
+    """The strength, checked: a number, or None for ``"auto"``."""
     if isinstance(stated, str) and stated == "auto":
         return None
     if not _between(stated, 1e-6, 1e6 + 1):
@@ -290,7 +288,7 @@ def _smoothing(stated: Any) -> float | None:
 
 def _check_columns(schema: Schema) -> None:
     """Text is named in a warning; some column must be left to learn from."""
-    if not columns_of(schema):
+    if not counted_columns(schema):
         raise nothing_to_learn(schema)
     texts = schema.texts
     if texts:

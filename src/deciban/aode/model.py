@@ -1,155 +1,177 @@
-"""The AODE model of a mixed table: the tally, what it chooses, and what follows from both.
+"""The AODE model of a mixed table: its pair counts, and what follows from them.
 
-It answers to the same names as the model of :mod:`deciban.naive_bayes`.
+It is a :class:`deciban.models.protocol.CountedModel`.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import tabular, threads
-from deciban.aode import scoring
-from deciban.aode.counting import columns_of
-from deciban.aode.tally import VALUES, Tally
-from deciban.aode.trust import STRENGTH, STRENGTHS, Trust
+from deciban.aode import one_dependence
+from deciban.aode.calibration import (
+    DEFAULT_STRENGTH_IN_ROWS,
+    STRENGTHS_IN_ROWS,
+    StrengthCalibration,
+)
+from deciban.aode.one_dependence import AODEParameters
+from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
+from deciban.families.discrete import log_shares
 from deciban.families.histogram import bin_codes
 from deciban.families.piece import Piece
 from deciban.labels import Labels
-from deciban.models import prior as priors
+from deciban.models import prior
 from deciban.models.calibration import Calibration
 from deciban.models.options import Options
 from deciban.models.protocol import WordContribution
 from deciban.models.selection import Choice, select_smoothing
 from deciban.naive_bayes.parts import Part
-from deciban.schema import Schema
+from deciban.naive_bayes.pieces import column_homes, values_of
+from deciban.schema import ColumnSchema, Schema
 from deciban.sources.columns import Batch
-from deciban.stats.categories import CATEGORIES
+from deciban.stats.categories import CATEGORIES, count_of
 from deciban.stats.counts import Counts
 
 FloatArray = NDArray[np.float64]
+Codes = NDArray[np.intp]
 
-#: Rows that are left out at once: enough pieces for all cores.
-PIECE = 128
-#: The smoothing of the class prior.
-PRIOR = 1.0
+KIND = "AODE"
+#: Rows that are left out at once: enough batches for all cores.
+LEAVE_ONE_OUT_BATCH_ROWS = 128
+#: The smoothing of the class prior, in rows a class.
+PRIOR_SMOOTHING = 1.0
+
+
+@dataclass(frozen=True)
+class AODEOptions:
+    """What the user asks for.
+
+    ``smoothing`` is ``m``, how many rows the shares of a column are worth beside
+    those of a parent, and smooths the shares as well; None leaves both to the
+    data. A value is a parent from a weight of ``min_support`` on. ``calibrate`` is
+    whether the evidence is discounted.
+    """
+
+    smoothing: float | None = None
+    missing: str = "auto"
+    min_support: float = 0.0
+    calibrate: bool = True
+
+    @property
+    def strengths(self) -> tuple[float, ...]:
+        """The strengths ``m`` among which calibration selects."""
+        return STRENGTHS_IN_ROWS if self.smoothing is None else (self.smoothing,)
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
-    """All that training leaves behind; everything else is derived when it is asked for.
-
-    ``smoothing`` is ``m``, how many rows the shares of a column are worth
-    beside those of a parent, and smooths the shares as well; without it, both
-    are chosen by the counts and by ``trust``. ``calibrate`` is whether the
-    evidence is discounted.
-    """
+class AODEModel:
+    """All that training leaves behind; everything else is derived when it is asked for."""
 
     schema: Schema
-    tally: Tally
-    smoothing: float | None = None
-    missing: str = "auto"
-    least: float = 0.0
+    pair_counts: PairCounts
+    options: AODEOptions = field(default_factory=AODEOptions)
     prior: FloatArray | None = None
-    calibrate: bool = True
-    trust: Trust | None = None
+    calibration: StrengthCalibration | None = None
 
-    kind = "AODE"
-    additive = False
+    @property
+    def kind(self) -> str:
+        """The name of the estimator."""
+        return KIND
 
     @property
     def classes(self) -> Labels:
         """The classes, in order."""
         return self.counts.classes
 
-    def pieces(self) -> Sequence[Piece]:
-        """What each value says by itself."""
-        from deciban.aode.pieces import pieces
-
-        return pieces(self)
-
-    def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
-        """The known phrases of a text in their places."""
-        return ()
-
-    def expected_word_contributions(self) -> dict[str, FloatArray]:
-        """None are expected."""
-        return {}
+    @property
+    def additive(self) -> bool:
+        """False: what a value contributes depends on the values of other columns."""
+        return False
 
     @property
     def counts(self) -> Counts:
         """The classes, and how often each value occurs in them."""
-        return self.tally.counts
+        return self.pair_counts.counts
 
     @cached_property
     def m(self) -> float:
         """How many rows the shares of a column are worth beside those of a parent."""
-        if self.smoothing is not None:
-            return self.smoothing
-        return STRENGTH if self.trust is None else self.trust.m(discounted=self.calibrate)
+        if self.options.smoothing is not None:
+            return self.options.smoothing
+        if self.calibration is None:
+            return DEFAULT_STRENGTH_IN_ROWS
+        return self.calibration.best_strength(discounted=self.options.calibrate)
 
     @cached_property
     def discount(self) -> float:
-        """How far the evidence is believed."""
-        if self.trust is None or not self.calibrate:
+        """The factor on the evidence: one over the temperature."""
+        if self.calibration is None or not self.options.calibrate:
             return 1.0
-        return self.trust.calibration(self.m).discount
+        return self.calibration.at(self.m).discount
 
     @property
     def temperature(self) -> float:
-        """One over the discount."""
+        """What the evidence is divided by, so that probabilities can be trusted."""
         return 1.0 / self.discount
 
     @cached_property
     def log_prior(self) -> FloatArray:
         """``log P(c)``."""
-        return priors.class_prior(self.counts.weight, PRIOR, stated=self.prior)
+        return prior.class_prior(self.counts.weight, PRIOR_SMOOTHING, stated=self.prior)
 
     @cached_property
     def choices(self) -> dict[str, Choice]:
-        """How each counted column is smoothed, and whether its holes say something."""
+        """The smoothing of each counted column, and whether "missing" is a value of its own."""
         counts = Counts(
-            self.counts.classes, self.counts.weight, {CATEGORIES.name: self.counts.tables[VALUES]}
+            self.classes, self.counts.weight, {CATEGORIES.name: self.counts.tables[VALUES]}
         )
-        stated = "auto" if self.smoothing is None else self.smoothing
-        options = Options(missing=self.missing, smoothing=stated)
-        found = select_smoothing(counts, self.schema, options)
-        if self.smoothing is None:
-            return found
+        m = self.options.smoothing
+        stated = "auto" if m is None else m
+        options = Options(missing=self.options.missing, smoothing=stated)
+        by_column = select_smoothing(counts, self.schema, options)
+        if m is None:
+            return by_column
+        sizes = zip(by_column.items(), self.pair_counts.layout.sizes, strict=True)
         return {
-            name: replace(choice, smoothing=self.smoothing / max(1, size + choice.missing))
-            for (name, choice), size in zip(found.items(), self.tally.layout.sizes, strict=True)
+            name: replace(choice, smoothing=m / max(1, size + choice.missing))
+            for (name, choice), size in sizes
         }
 
     @cached_property
-    def params(self) -> scoring.Params:
+    def params(self) -> AODEParameters:
         """What rows are scored with."""
-        chosen = list(self.choices.values())
-        lam = np.array([choice.smoothing for choice in chosen])
-        holes = [choice.missing for choice in chosen]
-        return scoring.estimate(self.tally, lam, self.m, holes, self.least)
+        lam = np.array([choice.smoothing for choice in self.choices.values()])
+        return one_dependence.estimate(
+            self.pair_counts, lam, self.m, self._missing_is_value, self.options.min_support
+        )
 
     # ------------------------------------------------------------------ rows
 
+    @property
+    def _missing_is_value(self) -> list[bool]:
+        return [choice.missing for choice in self.choices.values()]
+
     @cached_property
     def _lookups(self) -> list[tabular.Lookup]:
-        values = self.tally.cells.values or ()
+        values = self.pair_counts.cells.values or ()
         return [tabular.Lookup(v) for v in values[len(self.schema.numbers) :]]
 
     def cells(self, batch: Batch) -> NDArray[np.int64]:
         """The cells of some rows: -1 is skipped, V + j is a value never seen in column j."""
-        edges = tuple(self.tally.edges[name] for name in self.schema.numbers)
-        binned = bin_codes(edges, tabular.numbers(self.schema, batch))
+        cuts = tuple(self.pair_counts.cut_points[name] for name in self.schema.numbers)
+        binned = bin_codes(cuts, tabular.numbers(self.schema, batch))
         columns = tabular.category_columns(self.schema, batch)
         codes = np.hstack([binned, tabular.codes(self._lookups, columns, batch.n_rows)])
-        layout = self.tally.layout
+        layout = self.pair_counts.layout
         new = codes >= np.array(layout.sizes, dtype=np.int64)
-        holes = np.array([c.missing for c in self.choices.values()], dtype=bool)
+        holes = np.array(self._missing_is_value, dtype=bool)
         out = np.where(new, layout.n_cells + np.arange(layout.n_columns), codes + 1)
         out = np.where(new, out, out + layout.first[:-1])
         return np.ascontiguousarray(np.where((codes < 0) & ~holes, -1, out), dtype=np.int64)
@@ -157,48 +179,99 @@ class Model:
     # ------------------------------------------------------------------ scoring
 
     def log_joint(self, batch: Batch, out: FloatArray) -> None:
-        """Write ``log P(c) + beta * log P(x | c)`` of every row and class."""
-        said = scoring.log_likelihood(self.params, self.cells(batch))
-        out[:] = self.believed(self.log_prior, said)
-
-    def believed(self, prior: FloatArray, said: FloatArray) -> FloatArray:
-        """``prior + beta * said``."""
-        return np.asarray(prior + self.discount * said)
+        """Fill ``out`` with ``log P(c) + log P(x | c) / temperature``."""
+        out[:] = self._joint(
+            self.log_prior, one_dependence.log_likelihood(self.params, self.cells(batch))
+        )
 
     def contributions(self, batch: Batch) -> FloatArray:
-        """``beta`` times each column's part of ``log P(x | c)``, (rows, columns, classes)."""
-        said = scoring.explain(self.params, self.cells(batch))
-        out = np.zeros((batch.n_rows, len(self.schema.names), said.shape[2]))
-        at = {name: j for j, name in enumerate(columns_of(self.schema))}
+        """Each column's part of ``log P(x | c) / temperature``, (rows, columns, classes)."""
+        by_name = one_dependence.contributions(self.params, self.cells(batch))
+        out = np.zeros((batch.n_rows, len(self.schema.names), len(self.classes)))
+        at = {name: j for j, name in enumerate(counted_columns(self.schema))}
         for j, column in enumerate(self.schema.columns):
             for name in (*column.numbers, *column.categories):
-                out[:, j] += said[:, at[name]]
+                out[:, j] += by_name[:, at[name]]
         return out * self.discount
 
     def leave_one_out(
-        self, batch: Batch, y: NDArray[np.intp], weight: FloatArray
+        self, batch: Batch, y: Codes, weight: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Log prior and log-likelihood, (rows, classes), of counted rows as if each never was."""
-        said = scoring.left_out(self.params, self.cells(batch), y, weight)
-        return self._prior_left_out(y, weight), said[0]
+        """Log prior and log likelihood, (rows, classes), each row taken out of the counts."""
+        cells = self.cells(batch)
+        log_likelihood = one_dependence.leave_one_out(self.params, cells, y, weight)[0]
+        return self._leave_one_out_prior(y, weight), log_likelihood
 
-    def _prior_left_out(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
-        return priors.leave_one_out(self.counts.weight, y, weight, PRIOR, stated=self.prior)
+    def leave_one_out_joint(self, batch: Batch, y: Codes, weight: FloatArray) -> FloatArray:
+        """The log joint, (rows, classes), each row taken out of the counts."""
+        return self._joint(*self.leave_one_out(batch, y, weight))
 
-    # ------------------------------------------------------------------ trust
+    def _joint(self, log_prior: FloatArray, log_likelihood: FloatArray) -> FloatArray:
+        return np.asarray(log_prior + self.discount * log_likelihood)
 
-    def tried(self, part: Part) -> Trust:
-        """The leave-one-out loss of counted rows: of a row of weight k, one of k is left out."""
-        y, weight = part.codes_among(self.counts.classes), part.weights
+    def _leave_one_out_prior(self, y: Codes, weight: FloatArray) -> FloatArray:
+        class_weight = self.counts.weight
+        return prior.leave_one_out(class_weight, y, weight, PRIOR_SMOOTHING, stated=self.prior)
+
+    # ------------------------------------------------------------------ calibration
+
+    def measure(self, part: Part) -> StrengthCalibration:
+        """The leave-one-out losses of counted rows: of a row of weight k, one of k is left out."""
+        y, weight = part.codes_among(self.classes), part.weights
         one, cells = np.minimum(weight, 1.0), self.cells(part.batch)
-        prior = self._prior_left_out(y, one)
-        strengths = STRENGTHS if self.smoothing is None else (self.smoothing,)
-        of = self.params
+        log_prior, parameters = self._leave_one_out_prior(y, one), self.params
+        strengths = self.options.strengths
 
-        def work(rows: slice) -> Trust:
-            said = scoring.left_out(of, cells[rows], y[rows], one[rows], strengths)
-            found = [Calibration.of(prior[rows], each, y[rows], weight[rows]) for each in said]
-            return Trust.of(strengths, found)
+        def work(rows: slice) -> StrengthCalibration:
+            log_likelihoods = one_dependence.leave_one_out(
+                parameters, cells[rows], y[rows], one[rows], strengths
+            )
+            each = [
+                Calibration.of(log_prior[rows], ll, y[rows], weight[rows]) for ll in log_likelihoods
+            ]
+            return StrengthCalibration.of(strengths, each)
 
-        pieces = threads.chunks(len(y), PIECE) or [slice(0, 0)]
-        return reduce(operator.add, threads.run(work, pieces))
+        batches = threads.chunks(len(y), LEAVE_ONE_OUT_BATCH_ROWS) or [slice(0, 0)]
+        return reduce(operator.add, threads.run(work, batches))
+
+    # ------------------------------------------------------------------ single values
+
+    def pieces(self) -> list[Piece]:
+        """The log likelihood of each value if nothing else is known.
+
+        Pairs of values make it depend on the others, so these tables are not
+        what the model adds up: they rank the columns, and name values to try.
+        """
+        names = self.pair_counts.cells.columns.tolist()
+        each = (self._piece(j, name) for j, name in enumerate(names))
+        return [piece for piece in each if piece.values]
+
+    def _piece(self, j: int, name: str) -> Piece:
+        table = self.counts.tables[VALUES]
+        cells = slice(table.cells.offsets[j], table.cells.offsets[j + 1])
+        counts = count_of(table)[:, cells].T
+        amount = counts + self.choices[name].smoothing
+        log = log_shares(amount, amount.sum(axis=0, keepdims=True), len(amount))
+        home, cuts = column_homes(self.schema)[name], self.pair_counts.cut_points.get(name)
+        tables = self.discount * log, np.exp(log), counts
+        if cuts is not None:
+            return Piece(home.name, name, "number", _bin_values(home, cuts), *tables)
+        values = tuple((table.cells.values or ())[j].tolist())
+        return Piece(home.name, name, "category", values, *tables)
+
+    def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
+        """None: AODE counts no texts."""
+        return ()
+
+    def expected_word_contributions(self) -> dict[str, FloatArray]:
+        """None: AODE counts no texts."""
+        return {}
+
+
+def _bin_values(column: ColumnSchema, cuts: FloatArray) -> tuple[Any, ...]:
+    """A value of every bin; of the outer ones, near their cut point."""
+    if not len(cuts):
+        return ()
+    width = float(np.diff(cuts).mean()) if len(cuts) > 1 else 1.0
+    middle = (cuts[1:] + cuts[:-1]) / 2
+    return values_of(column, np.concatenate([[cuts[0] - width / 2], middle, cuts[-1:]]))

@@ -1,27 +1,27 @@
-"""BayesClassifier: several views of a table, pooled, for the best answer.
+"""BayesClassifier: an ensemble of base learners on one table, stacked.
 
-Four *views* are learned, each of which gives a margin to every class:
+Four *base learners* give logits to every row and class:
 
 - ``linear``: the evidence of the counts, each column with a weight of its own,
   and a linear term on the raw columns (a logistic regression whose offset is
-  the evidence)
+  the weighted evidence)
 - ``products``: a logistic regression on the numbers, their squares and products
 - ``trees``: shallow boosted trees on binned columns
 - ``pairs``: AODE, where its table fits
 
-Each row is judged by views that have not seen it: the counts leave it out, the
-rest is learned in folds. On these judgements the shares of the views are
-fitted; they are positive and add up to one, so that the pool is a weighted
-geometric mean of probabilities. What every view says is a sum over columns, and
-so is the pool: it explains itself in decibans.
+Each row has held-out logits of each of them: the counts leave the row out, the
+rest is fitted in folds. On these the weights of the base learners are fitted; they
+are positive and add up to one, so that the ensemble is a weighted geometric mean
+of probabilities. The logits of every base learner are a sum over columns, and
+so are those of the ensemble: it explains itself in decibans.
 
-Columns of text are read apart (``words``), and what they say is added to the
-pool, as far as rows that neither has seen bear it out.
+Columns of text are read by base learners of their own (``text_learner``), and what
+these add to the class frequencies is added, by weights fitted on held-out rows.
 
-Read in this order: ``margins`` (what a view says, its loss), ``folds``,
-``columns`` (what views see), ``evidence``, ``linear``, ``trees``, ``pairs``,
-``pool``, ``words``, ``weighing``, ``terms`` and ``model`` (all of it together), ``learning``,
-``report``, ``files``, and the estimator.
+Read in this order: ``logits``, ``features`` (what base learners see),
+``training_table`` (rows and folds), ``penalty_path``, ``evidence_weights``, ``linear``,
+``trees``, ``additive_terms``, ``base_learners``, ``stacking``, ``phrases`` and
+``text_learner``, ``model``, ``training``, ``summary``, ``stored`` and the estimator.
 """
 
 from __future__ import annotations

@@ -7,23 +7,22 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deciban import explanation, threads
-from deciban import files as storage
-from deciban.ensemble import stored as files
-from deciban.ensemble.learning import learn, steps
-from deciban.ensemble.model import Model
-from deciban.ensemble.report import Report
-from deciban.ensemble.words import readings
+from deciban import explanation, files, threads
+from deciban.ensemble import stored
+from deciban.ensemble.model import EnsembleModel
+from deciban.ensemble.phrases import select_tokenizers
+from deciban.ensemble.summary import EnsembleSummary
+from deciban.ensemble.training import TrainingOptions, n_steps, train
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.classifier import TableClassifier
-from deciban.explanation import DECIBANS
 from deciban.files.document import field
 from deciban.models.options import Options
 from deciban.naive_bayes import counting
 from deciban.naive_bayes.checks import check_columns, check_tokenizer
 from deciban.naive_bayes.gathering import gather
-from deciban.naive_bayes.model import NaiveBayesModel as Counted
+from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.naive_bayes.parts import Part, joined
 from deciban.naive_bayes.rows import Rows
 from deciban.naive_bayes.sample import Sample
@@ -34,26 +33,28 @@ from deciban.stats.words import WORDS
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
 
+FloatArray = NDArray[np.float64]
 
-class _Kept(Sample):
-    """All rows of a table."""
+
+class _AllRows(Sample):
+    """A sample of all rows of a table."""
 
     def add(self, part: Part) -> None:
         """See some more rows."""
         self.parts.append(part)
 
 
-class BayesClassifier(TableClassifier[Model]):
+class BayesClassifier(TableClassifier[EnsembleModel]):
     """The best answer that counting and weighing can give, on tables and texts as they are.
 
     It takes whatever :class:`NaiveBayes` takes. Of tables, its answer is a sum of terms: the
-    evidence of the counts, each column weighed; linear terms and products of
-    numbers; shallow boosted trees; and what AODE says. How far each is believed
-    is fitted on rows that it has not seen: the counts leave a row out, all else
-    is learned in five folds. Of texts, phrases of up to three words and pieces of
-    words are weighed, each as far as the counts of the classes let it be; what texts
-    and other columns know is added. ``report_`` says what was chosen. The answer still
-    adds up, column by column, in decibans.
+    evidence of the counts, each column weighted; linear terms and products of
+    numbers; shallow boosted trees; and AODE. The weight of each is fitted on
+    held-out rows: the counts leave a row out, all else is fitted in five folds. Of
+    texts, phrases of up to three words and pieces of words are weighted, each as far
+    as the counts of the classes let it be; what texts and other columns tell is
+    added. ``report_`` says what was selected. The answer still adds up, column by
+    column, in decibans.
 
     All rows are held in memory while it learns, and are gone over many times;
     the models of the folds are kept, as their mean.
@@ -66,7 +67,7 @@ class BayesClassifier(TableClassifier[Model]):
         weights, trees and linear terms are learned from no more rows than this, evenly
         spaced; the counts are those of all rows
     memory_limit
-        the most bytes that the pairs of AODE may need; where they need more, it has no share
+        the most bytes that the pairs of AODE may need; where they need more, it has no weight
     tokenizer
         what a word is: a :class:`deciban.text.Tokenizer`; by default phrases of one to
         three words of any script, and pieces of words where texts are not very long
@@ -118,77 +119,58 @@ class BayesClassifier(TableClassifier[Model]):
         (array(['a'], dtype='<U1'), 20)
         """
         with all_or_nothing(self):
-            seed = self._check_parameters()
+            options = self._check_parameters()
             rows = gather(self, X, y, target, sql, sample_weight, kinds=self.kinds)
             check_columns(rows.schema)
-            counted, part = _counted(rows)
+            counted, part = _count(rows)
             rows.remember(self)
-            shown = should_show(self.progress)
-            read = readings(part.batch, rows.schema.texts, self.tokenizer)
-            n_steps = steps(rows.schema, read)
-            limits = int(self.max_rows), int(self.memory_limit)
+            schema, texts = rows.schema, rows.schema.texts
+            rules = select_tokenizers(part.batch, texts, self.tokenizer) if texts else []
+            bar = Progress("learning", n_steps(schema, rules), shown=should_show(self.progress))
             # Many small problems: threads of BLAS would only wait for each other.
-            with (
-                threads.serial_blas(),
-                Progress("learning", n_steps, shown=shown) as progress,
-            ):
-                self.model_ = learn(rows.schema, read, counted, part, *limits, seed, progress.add)
+            with threads.serial_blas(), bar as progress:
+                self.model_ = train(schema, rules, counted, part, options, progress.add)
             self.classes_ = counted.counts.classes
         return self
 
     @property
-    def report_(self) -> Report:
+    def report_(self) -> EnsembleSummary:
         """What was chosen, and why.
 
         >>> m = BayesClassifier().fit({"x": [1, 2, 8, 9] * 5}, list("aabb") * 5)
         >>> [view.name for view in m.report_.views]
         ['linear', 'products', 'trees', 'pairs']
         """
-        model = self._model()
-        return model.report
+        return self._model().summary
 
-    _to_stored = staticmethod(files.to_stored)
+    _to_stored = staticmethod(stored.to_stored)
 
     @classmethod
-    def from_stored(cls, stored: storage.Stored) -> Self:
+    def from_stored(cls, content: files.Stored) -> Self:
         """The estimator in a model file that was read."""
-        about = stored.description
-        model = files.from_stored(stored)
+        about = content.description
+        model = stored.from_stored(content)
         try:
             parameters = field(about, "parameters", dict)
             if parameters.get("tokenizer") is not None:
                 parameters = {**parameters, "tokenizer": Tokenizer(**parameters["tokenizer"])}
-            found = cls(**parameters)
-            found._check_parameters()
+            estimator = cls(**parameters)
+            estimator._check_parameters()
         except (TypeError, ParameterError) as error:
             raise ModelFileError(
                 f"the parameters are not those of BayesClassifier: {error}"
             ) from None
-        found._restore(model, about)
-        return found
+        estimator._restore(model, about)
+        return estimator
 
     _additive = False
 
-    def _pieces(self) -> list[explanation.Piece]:
-        """What the counts say of each value by itself: it ranks columns, and names values."""
-        return list(self._model().counted.pieces())
+    def _importance(self) -> dict[str, FloatArray]:
+        silent = dict.fromkeys(self.schema_.names, np.zeros(len(self.classes_)))
+        return {**silent, **explanation.expected_evidence(self._model().counted)}
 
-    def _importance(self) -> dict[str, Any]:
-        of = explanation.expected_evidence(self._model().counted)
-        return {name: of.get(name, np.zeros(len(self.classes_))) for name in self.schema_.names}
-
-    def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
-        """The words of a text, where they are, and what each says for every class, in decibans."""
-        model = self._model()
-        heard: dict[tuple[int, int], Any] = {}
-        for words in model.texts:
-            if words.name == column:
-                for _, start, stop, said in words.spoken(text):
-                    heard[start, stop] = heard.get((start, stop), 0.0) + said * DECIBANS
-        return [(text[a:b], a, b, heard[a, b].tolist()) for a, b in sorted(heard)]
-
-    def _check_parameters(self) -> int:
-        """The seed; everything else is checked as well."""
+    def _check_parameters(self) -> TrainingOptions:
+        """The options of training; everything else is checked as well."""
         for name, least in (("max_rows", 1), ("memory_limit", 0), ("random_state", 0)):
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
@@ -206,15 +188,15 @@ class BayesClassifier(TableClassifier[Model]):
                 f"phrases are weighed by name, not in buckets, got {self.tokenizer!r}.",
                 hint="leave buckets out, or use NaiveBayes",
             )
-        return int(self.random_state)
+        return TrainingOptions(int(self.max_rows), int(self.memory_limit), int(self.random_state))
 
 
-def _counted(rows: Rows) -> tuple[Counted, Part]:
-    """The counts of all columns but texts, and the rows that count."""
-    kept = _Kept()
-    counts = counting.learn(rows, kept)
+def _count(rows: Rows) -> tuple[NaiveBayesModel, Part]:
+    """The naive Bayes model of all columns but texts, and the rows that count."""
+    every = _AllRows()
+    counts = counting.learn(rows, every)
     tables = {name: table for name, table in counts.tables.items() if name != WORDS.name}
     schema = Schema(tuple(column for column in rows.schema.columns if not column.texts))
-    parts = [part for part in kept.parts if part.batch.n_rows]
-    counted = Counted.of(schema, Counts(counts.classes, counts.weight, tables), Options())
-    return counted, joined(parts)
+    parts = [part for part in every.parts if part.batch.n_rows]
+    plain = Counts(counts.classes, counts.weight, tables)
+    return NaiveBayesModel.of(schema, plain, Options()), joined(parts)

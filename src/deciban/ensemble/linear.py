@@ -1,4 +1,4 @@
-"""Logistic regression in folds: penalties from strong to weak, until held-out rows lose."""
+"""Logistic regression in folds, at the penalty under which held-out rows lose least."""
 
 from __future__ import annotations
 
@@ -8,96 +8,99 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.ensemble.folds import Rows
-from deciban.ensemble.margins import FloatArray, all_scores, losses, one_score
+from deciban.ensemble import penalty_path
+from deciban.ensemble.logits import FloatArray, log_losses, to_logits, to_scores
+from deciban.ensemble.training_table import Split
 from deciban.logistic.solvers import Prior, Problem, lbfgs
 from deciban.logistic.solvers import two_valued as splitting
 
 #: The penalties that are tried, in this order.
 PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
-#: As many that do not gain end the search.
-PATIENCE = 2
-#: It is made in as many folds as hold so many rows out, but in two at least.
-TRIED = 1_000
-#: The coefficients are found to this accuracy; more would not change the answer.
-TOLERANCE = 1e-3
-MOST_STEPS = 200
+#: As many that do not gain end the path.
+PENALTY_PATIENCE = 2
+#: The penalty is selected in as many folds as hold so many rows out, but in two at least.
+SELECTION_ROWS, MIN_SELECTION_FOLDS = 1_000, 2
+#: Coefficients to this accuracy; more would not change the probabilities.
+SOLVER_TOLERANCE = 1e-3
+MAX_SOLVER_STEPS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class LinearFit:
     """Coefficients, (terms + 1, classes), the last row being constants, and how they were found.
 
-    ``penalty`` is infinite where the terms say nothing. ``judged`` are the
-    margins, offset included, of rows held out.
+    ``penalty`` is infinite where all are zero. ``held_out`` are the logits,
+    offset included, of rows held out.
     """
 
-    coefficients: FloatArray
+    coef: FloatArray
     penalty: float
-    judged: FloatArray
+    held_out: FloatArray
 
 
-def margins(coefficients: FloatArray, Z: FloatArray) -> FloatArray:
-    """What the terms add to the margins, (rows, classes)."""
-    return np.asarray(Z @ coefficients[:-1] + coefficients[-1])
-
-
-def learn(
+def fit(
     Z: FloatArray,
     y: NDArray[np.intp],
     weight: FloatArray,
-    splits: Sequence[tuple[Rows, Rows]],
+    splits: Sequence[Split],
     offsets: Sequence[FloatArray],
-) -> Linear:
+) -> LinearFit:
     """The mean coefficients of all folds, at the penalty under which held-out rows lose least.
 
-    ``offsets`` are the margins of all rows that the terms are added to, fold by
-    fold. Where rows are many, some folds choose the penalty; the others begin
+    ``offsets`` are the logits of all rows that the terms are added to, fold by
+    fold. Where rows are many, some folds select the penalty; the others begin
     where these ended.
     """
 
-    def task(k: int) -> _Fold:
-        return _Fold.of(Z, y, weight, splits[k], offsets[k])
+    def regression(k: int) -> _FoldRegression:
+        return _FoldRegression.of(Z, y, weight, splits[k], offsets[k])
 
-    out = np.cumsum([weight[held].sum() for _, held in splits])
-    n_tried = min(len(splits), max(2, 1 + int(np.searchsorted(out, TRIED))))
-    tried = [task(k) for k in range(n_tried)]
-    penalty, found = _chosen(tried)
-    start, judged = np.mean(found, axis=0), np.empty_like(offsets[0])
+    n_selecting = _n_selecting([weight[held].sum() for _, held in splits])
+    regressions = [regression(k) for k in range(n_selecting)]
+    penalty, coefs = _select(regressions)
+    start, held_out = np.mean(coefs, axis=0), np.empty_like(offsets[0])
     for k in range(len(splits)):
-        one = tried[k] if k < n_tried else task(k)
-        if k >= n_tried:
-            found.append(one.solved(penalty, start) if np.isfinite(penalty) else start)
-        judged[one.held] = one.margins(found[k])
-    return Linear(all_scores(np.mean(found, axis=0)), penalty, judged)
+        fold = regressions[k] if k < n_selecting else regression(k)
+        if k >= n_selecting:
+            coefs.append(fold.solve(penalty, start) if np.isfinite(penalty) else start)
+        held_out[fold.held] = fold.logits(coefs[k])
+    return LinearFit(to_logits(np.mean(coefs, axis=0)), penalty, held_out)
 
 
-def _chosen(tasks: Sequence[_Fold]) -> tuple[float, list[FloatArray]]:
+def _n_selecting(held_weights: Sequence[float]) -> int:
+    """How many folds select the penalty, given the weight that each holds out.
+
+    >>> _n_selecting([30.0] * 5), _n_selecting([300.0] * 5), _n_selecting([3000.0] * 5)
+    (5, 4, 2)
+    """
+    enough = 1 + int(np.searchsorted(np.cumsum(held_weights), SELECTION_ROWS))
+    return min(len(held_weights), max(MIN_SELECTION_FOLDS, enough))
+
+
+def _select(folds: Sequence[_FoldRegression]) -> tuple[float, list[FloatArray]]:
     """The penalty under which held-out rows lose least, and the coefficients of each fold."""
-    W = [task.nothing for task in tasks]
-    penalty, best, least, failed = np.inf, W, _loss(tasks, W), 0
-    for tried in PENALTIES if len(W[0]) > 1 else ():
-        W = [task.solved(tried, start) for task, start in zip(tasks, W, strict=True)]
-        now = _loss(tasks, W)
-        failed += 1
-        if now < least:
-            penalty, best, least, failed = tried, W, now, 0
-        if failed == PATIENCE:
-            break
-    return penalty, best
 
+    def refit(penalty: float, coefs: list[FloatArray]) -> list[FloatArray]:
+        return [fold.solve(penalty, W) for fold, W in zip(folds, coefs, strict=True)]
 
-def _loss(tasks: Sequence[_Fold], W: Sequence[FloatArray]) -> float:
-    """The summed loss of the rows that folds hold out."""
-    return sum(float(t.weight @ losses(t.margins(w), t.y)) for t, w in zip(tasks, W, strict=True))
+    def held_out_loss(coefs: list[FloatArray]) -> float:
+        return sum(fold.loss(W) for fold, W in zip(folds, coefs, strict=True))
+
+    zero = [fold.zero for fold in folds]
+    penalties = PENALTIES if len(zero[0]) > 1 else ()
+    null_loss = held_out_loss(zero)
+    selected, coefs = penalty_path.select(
+        penalties, refit, held_out_loss, zero, null_loss, PENALTY_PATIENCE
+    )
+    return selected.penalty, coefs
 
 
 @dataclass(frozen=True, eq=False)
-class _Fold:
-    """One fold's regression; the rows that are held out, what they hold, and their offset."""
+class _FoldRegression:
+    """One fold's regression; the rows that are held out, their terms and their offset."""
 
     problem: Problem
-    held: Rows
+    held: NDArray[np.intp]
     Z: FloatArray
     y: NDArray[np.intp]
     weight: FloatArray
@@ -109,27 +112,32 @@ class _Fold:
         Z: FloatArray,
         y: NDArray[np.intp],
         weight: FloatArray,
-        split: tuple[Rows, Rows],
+        split: Split,
         offset: FloatArray,
-    ) -> _Fold:
+    ) -> _FoldRegression:
         inside, held = split
-        scores = one_score(offset[inside])
+        scores = to_scores(offset[inside])
         free = Prior.l2(0.0, Z.shape[1], scores.shape[1])
         design = splitting.design(np.ascontiguousarray(Z[inside]))
         problem = Problem(design, y[inside], free, weight[inside], scores)
         return cls(problem, held, Z[held], y[held], weight[held], offset[held])
 
     @property
-    def nothing(self) -> FloatArray:
-        """Coefficients that say nothing."""
+    def zero(self) -> FloatArray:
+        """Coefficients that add nothing."""
         return np.zeros((self.Z.shape[1] + 1, self.problem.n_logits))
 
-    def solved(self, penalty: float, start: FloatArray) -> FloatArray:
+    def solve(self, penalty: float, start: FloatArray) -> FloatArray:
         """The coefficients under a penalty."""
         prior = Prior.l2(penalty, self.Z.shape[1], self.problem.n_logits)
         problem = replace(self.problem, prior=prior)
-        return lbfgs.solve(problem, start, TOLERANCE, MOST_STEPS).point.W
+        return lbfgs.solve(problem, start, SOLVER_TOLERANCE, MAX_SOLVER_STEPS).point.W
 
-    def margins(self, W: FloatArray) -> FloatArray:
-        """The margins of the rows that are held out."""
-        return self.offset + margins(all_scores(W), self.Z)
+    def logits(self, W: FloatArray) -> FloatArray:
+        """The logits of the rows that are held out."""
+        coef = to_logits(W)
+        return np.asarray(self.offset + (self.Z @ coef[:-1] + coef[-1]))
+
+    def loss(self, W: FloatArray) -> float:
+        """The summed log loss of the rows that are held out."""
+        return float(self.weight @ log_losses(self.logits(W), self.y))

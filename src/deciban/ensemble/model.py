@@ -1,4 +1,7 @@
-"""The model: counts, columns and terms, which add up to margins and to explanations."""
+"""The model: counts, features and terms, which add up to logits and to contributions.
+
+It is a :class:`deciban.models.protocol.Model`.
+"""
 
 from __future__ import annotations
 
@@ -10,147 +13,161 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
-from deciban.aode.model import Model as Pairs
-from deciban.ensemble import evidence
-from deciban.ensemble.columns import Columns
-from deciban.ensemble.margins import FloatArray
-from deciban.ensemble.report import Report
-from deciban.ensemble.terms import Terms
-from deciban.ensemble.words import Words
+from deciban.ensemble.additive_terms import AdditiveTerms
+from deciban.ensemble.evidence_weights import evidence, evidence_columns
+from deciban.ensemble.features import Features
+from deciban.ensemble.logits import FloatArray
+from deciban.ensemble.phrases import PhraseModel
+from deciban.ensemble.summary import EnsembleSummary
 from deciban.families.piece import Piece
 from deciban.labels import Labels
 from deciban.models.protocol import WordContribution
-from deciban.naive_bayes.model import NaiveBayesModel as Counted
+from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
 from deciban.sources.columns import Batch
 from deciban.stats.counts import Counts
 
-#: So many rows are scored at a time: what each column says of them is kept until it is added up.
-PIECE = 4_096
+KIND = "BayesClassifier"
+#: So many rows are scored at a time: the evidence of each column is held until it is added up.
+SCORING_BATCH_ROWS = 4_096
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
-    """All that training leaves behind. ``pairs`` is None where AODE has no share.
+class EnsembleModel:
+    """All that training leaves behind.
 
-    ``counted`` is the table without its texts, which are read by ``texts``.
+    ``counted`` is the naive Bayes model of the table without its texts, which are
+    read by ``texts``.
     """
 
     schema: Schema
-    counted: Counted
-    pairs: Pairs | None
-    columns: Columns
-    terms: Terms
-    report: Report
-    texts: tuple[Words, ...] = ()
-
-    kind = "BayesClassifier"
-    additive = False
+    counted: NaiveBayesModel
+    features: Features
+    terms: AdditiveTerms
+    summary: EnsembleSummary
+    texts: tuple[PhraseModel, ...] = ()
 
     @property
-    def classes(self) -> Labels:
-        """The classes, in order."""
-        return self.counts.classes
-
-    def pieces(self) -> Sequence[Piece]:
-        """What each value says by itself."""
-        return self.counted.pieces()
-
-    def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
-        """The known phrases of a text in their places."""
-        return ()
-
-    def expected_word_contributions(self) -> dict[str, FloatArray]:
-        """None are expected."""
-        return {}
+    def kind(self) -> str:
+        """The name of the estimator."""
+        return KIND
 
     @property
     def counts(self) -> Counts:
         """The table of counts behind the evidence."""
         return self.counted.counts
 
+    @property
+    def classes(self) -> Labels:
+        """The classes, in order."""
+        return self.counts.classes
+
+    @property
+    def additive(self) -> bool:
+        """False: products, trees and AODE make what a value contributes depend on others."""
+        return False
+
     @cached_property
     def log_prior(self) -> FloatArray:
-        """The constant part of every class's margin."""
-        n_classes = len(self.counts.classes)
-        said = 0.0 if self.pairs is None else self.terms.pairs * self.pairs.log_prior
-        trees = self.terms.forest.constants(n_classes) if n_classes > 1 else np.zeros(1)
-        return np.asarray(self.terms.constants + trees + said)
+        """The constant part of every class's logit."""
+        terms, n_classes = self.terms, len(self.classes)
+        out = terms.constants + (terms.forest.constants(n_classes) if n_classes > 1 else 0.0)
+        if terms.aode is not None:
+            out = out + terms.aode_weight * terms.aode.log_prior
+        return np.asarray(out)
+
+    # ------------------------------------------------------------------ scoring
 
     def log_joint(self, batch: Batch, out: FloatArray) -> None:
-        """Write the margin of every row and class: some rows at a time, on all cores."""
+        """Fill ``out`` with the logits of every row: some rows at a time, on all cores."""
 
         def work(rows: slice) -> None:
-            self._fill(batch.part(rows.start, rows.stop), out[rows])
+            self._add_up(batch.part(rows.start, rows.stop), out[rows])
 
-        list(threads.run(work, threads.chunks(batch.n_rows, PIECE)))
+        list(threads.run(work, threads.chunks(batch.n_rows, SCORING_BATCH_ROWS)))
 
-    def _fill(self, batch: Batch, out: FloatArray) -> None:
+    def _add_up(self, batch: Batch, out: FloatArray) -> None:
         terms, (numbers, codes) = self.terms, self.counted.columns(batch)
-        out[:] = terms.constants + np.tensordot(
-            evidence.of(self.counted, batch), terms.weights, (1, 0)
-        )
-        out += self.columns.linear(numbers, codes) @ terms.linear
-        out += self.columns.products(numbers) @ terms.products
-        if len(terms.forest.value):
-            terms.forest.add(self.columns.cells(numbers, codes), out)
-        if self.pairs is not None:
-            said = np.empty_like(out)
-            self.pairs.log_joint(batch, said)
-            out += terms.pairs * said
-        for words in self.texts:
-            out += words.margins(batch)
+        out[:] = terms.constants
+        out += np.tensordot(evidence(self.counted, batch), terms.evidence, (1, 0))
+        out += self.features.linear(numbers, codes) @ terms.linear
+        out += self.features.products(numbers) @ terms.products
+        if len(terms.forest):
+            terms.forest.add(self.features.cells(numbers, codes), out)
+        if terms.aode is not None:
+            log_joint = np.empty_like(out)
+            terms.aode.log_joint(batch, log_joint)
+            out += terms.aode_weight * log_joint
+        for text in self.texts:
+            out += text.logits(batch)
 
-    # ------------------------------------------------------------------ explanation
+    # ------------------------------------------------------------------ contributions
+
+    def contributions(self, batch: Batch) -> FloatArray:
+        """Each column's part of the logits, (rows, columns, classes).
+
+        A product's part is halved between its two numbers; what a split of a
+        tree changes is its column's; AODE and texts have contributions of their own.
+        """
+        out = np.zeros((batch.n_rows, len(self.schema.names), len(self.classes)))
+        self._add_features(batch, out)
+        parts = evidence(self.counted, batch) * self.terms.evidence[:, None]
+        for j, name in enumerate(evidence_columns(self.counted)):
+            out[:, self._column_of[name]] += parts[:, j]
+        if self.terms.aode is not None:
+            plain = [j for j, column in enumerate(self.schema.columns) if not column.texts]
+            out[:, plain] += self.terms.aode_weight * self.terms.aode.contributions(batch)
+        for text in self.texts:
+            out[:, self.schema.names.index(text.name)] += text.logits(batch)
+        return out
+
+    def _add_features(self, batch: Batch, out: FloatArray) -> None:
+        """Add the parts of linear terms, products and trees, each to its column."""
+        features, terms = self.features, self.terms
+        numbers, codes = self.counted.columns(batch)
+        names = (*self.schema.numbers, *self.schema.categories)
+        by_feature = np.zeros((batch.n_rows, len(names), len(self.classes)))
+        linear, products = features.linear(numbers, codes), features.products(numbers)
+        _add_terms(by_feature, features.linear_columns, linear, terms.linear)
+        for side in features.product_columns:
+            _add_terms(by_feature, side, products, terms.products / 2)
+        if len(terms.forest):
+            terms.forest.add_contributions(features.cells(numbers, codes), by_feature)
+        for j, name in enumerate(names):
+            out[:, self._column_of[name]] += by_feature[:, j]
 
     @cached_property
-    def _homes(self) -> dict[str, int]:
+    def _column_of(self) -> dict[str, int]:
         """The column of the schema that each counted column comes from."""
         columns = enumerate(self.schema.columns)
         return {name: j for j, c in columns for name in (*c.numbers, *c.categories)}
 
-    @cached_property
-    def _places(self) -> NDArray[np.intp]:
-        """The same for the numbers and then the categories, as views see them."""
-        names = (*self.schema.numbers, *self.schema.categories)
-        return np.array([self._homes[name] for name in names], dtype=np.intp)
+    # ------------------------------------------------------------------ single values and words
 
-    def contributions(self, batch: Batch) -> FloatArray:
-        """Each column's part of the margins, (rows, columns, classes).
+    def pieces(self) -> Sequence[Piece]:
+        """The log likelihood of each value by itself, of the counts alone.
 
-        A product's part is halved between its two numbers; what a split of a
-        tree changes is its column's; AODE says by itself whose its parts are; a
-        text's part is that of its words.
+        These tables are not what the model adds up: they rank the columns, and
+        name values to try.
         """
-        terms, (numbers, codes) = self.terms, self.counted.columns(batch)
-        shape = batch.n_rows, len(self._places), len(self.counts.classes)
-        by_view = np.zeros(shape)
-        _add_terms(
-            by_view, self.columns.linear_columns, self.columns.linear(numbers, codes), terms.linear
-        )
-        products = self.columns.products(numbers)
-        for side in self.columns.product_columns:
-            _add_terms(by_view, side, products, terms.products / 2)
-        if len(terms.forest.value):
-            terms.forest.explain(self.columns.cells(numbers, codes), by_view)
-        out = np.zeros((shape[0], len(self.schema.names), shape[2]))
-        for j, home in enumerate(self._places):
-            out[:, home] += by_view[:, j]
-        said = evidence.of(self.counted, batch) * terms.weights[:, None]
-        for j, name in enumerate(evidence.names(self.counted)):
-            out[:, self._homes[name]] += said[:, j]
-        if self.pairs is not None:
-            own = [j for j, column in enumerate(self.schema.columns) if not column.texts]
-            out[:, own] += terms.pairs * self.pairs.contributions(batch)
-        for words in self.texts:
-            out[:, self.schema.names.index(words.name)] += words.margins(batch)
-        return out
+        return self.counted.pieces()
+
+    def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
+        """The words of known phrases in their places, and what each adds to the logits."""
+        by_place: dict[tuple[int, int], FloatArray] = {}
+        for phrases in self.texts:
+            for word in phrases.word_contributions(text) if phrases.name == column else ():
+                place = word.start, word.stop
+                by_place[place] = by_place.get(place, 0.0) + word.by_class
+        return [WordContribution(text[a:b], a, b, by_place[a, b]) for a, b in sorted(by_place)]
+
+    def expected_word_contributions(self) -> dict[str, FloatArray]:
+        """None: the counts behind the evidence hold no texts."""
+        return {}
 
 
-def _add_terms(
-    out: FloatArray, columns: NDArray[np.intp], Z: FloatArray, coefficients: FloatArray
-) -> None:
+def _add_terms(out: FloatArray, columns: NDArray[np.intp], Z: FloatArray, coef: FloatArray) -> None:
     """Add each term to its column."""
     for j in np.unique(columns):
-        mine = columns == j
-        out[:, j] += Z[:, mine] @ coefficients[mine]
+        own = columns == j
+        out[:, j] += Z[:, own] @ coef[own]

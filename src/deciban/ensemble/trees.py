@@ -9,47 +9,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
-from deciban.ensemble.columns import Cells, Columns
-from deciban.ensemble.folds import Rows
-from deciban.ensemble.margins import FloatArray
+from deciban.ensemble.features import Cells, Features
+from deciban.ensemble.logits import FloatArray
+from deciban.ensemble.training_table import Split
 from deciban.kernels import trees as kernel
 
-#: Splits between root and leaf, which is how many columns act together: more from so many rows on.
-DEPTHS = {0: 3, 1_000: 4, 4_000: 5}
-#: The share of a Newton step that is taken; how many steps may fail before it ends.
-RATE, PATIENCE = 0.1, 20
-#: The most steps, and fewer where each is a tree for every class.
-MOST_ROUNDS, FEWEST_ROUNDS, MOST_TREES = 1_000, 100, 3_000
-#: Added to the curvature of a leaf; the same for sets of categories, and for their order.
-SHRINK, SHRINK_SETS, SMOOTH = 1.0, 3.0, 5.0
+#: Some rows: their cells, classes, weights, and the logits that trees are added to.
+Side = tuple[Cells, NDArray[np.intp], FloatArray, FloatArray]
+
+#: Splits between root and leaf, which is how many columns act together, by the least rows.
+DEPTH_BY_MIN_ROWS = {0: 3, 1_000: 4, 4_000: 5}
+#: The share of a Newton step that is taken; after so many rounds without gain a fold ends.
+LEARNING_RATE, PATIENCE_ROUNDS = 0.1, 20
+#: The most rounds, and fewer where each is a tree for every class.
+MAX_ROUNDS, MIN_MAX_ROUNDS, MAX_TREES = 1_000, 100, 3_000
+#: Added to the Hessian of a leaf; of a leaf of sets of categories; and to order categories.
+LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING = 1.0, 3.0, 5.0
 #: The least weight of the rows in a leaf.
-LEAST = 3.0
+MIN_LEAF_WEIGHT = 3.0
 
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Trees as :mod:`deciban.kernels.trees` has them; the mean of what the folds found."""
+    """Trees as :mod:`deciban.kernels.trees` has them, whose values are added up."""
 
     column: NDArray[np.int32]
     left: NDArray[np.uint64]
     value: FloatArray
 
     @classmethod
-    def nothing(cls) -> Forest:
+    def empty(cls) -> Forest:
         """No tree at all."""
-        inner = (1 << DEPTHS[0]) - 1
+        inner = (1 << DEPTH_BY_MIN_ROWS[0]) - 1
         return cls(
             np.empty((0, inner), dtype=np.int32),
             np.empty((0, inner, 4), dtype=np.uint64),
             np.empty((0, 2 * inner + 1)),
         )
 
-    def scaled(self, factor: float) -> Forest:
-        """The same trees, saying more or less."""
+    @classmethod
+    def mean(cls, forests: Sequence[Forest]) -> Forest:
+        """The mean of what forests of one depth add."""
+        parts = [(f.column, f.left, f.value / len(forests)) for f in forests]
+        return cls(*(np.concatenate(side) for side in zip(*parts, strict=True)))
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __mul__(self, factor: float) -> Forest:
         return Forest(self.column, self.left, self.value * factor)
 
     def constants(self, n_classes: int) -> FloatArray:
-        """What the trees say before any split, class by class."""
+        """What the roots add before any split, class by class."""
         out = np.zeros(n_classes)
         target = [1] if n_classes == 2 else np.arange(n_classes)
         roots = self.value[:, 0].reshape(-1, len(target))
@@ -57,56 +68,61 @@ class Forest:
         return out
 
     def add(self, cells: Cells, out: FloatArray) -> None:
-        """Add what the trees say, (rows, classes)."""
+        """Add the logits of the trees to ``out``, (rows, classes)."""
         kernel.add(cells, self.column, self.left, self.value, out)
 
-    def explain(self, cells: Cells, out: FloatArray) -> None:
-        """Add what each column changes, (rows, columns, classes); constants are left out."""
+    def add_contributions(self, cells: Cells, out: FloatArray) -> None:
+        """Add what each column changes to ``out``, (rows, columns, classes), without constants."""
         kernel.explain(cells, self.column, self.left, self.value, out)
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
-    """The forest, how many rounds each fold took, and the margins of rows held out."""
+class TreesFit:
+    """The forest, how many rounds each fold took, and the logits of rows held out."""
 
     forest: Forest
     rounds: tuple[int, ...]
-    judged: FloatArray
+    held_out: FloatArray
 
 
-def learn(
-    columns: Columns,
+def fit(
+    features: Features,
     cells: Cells,
     y: NDArray[np.intp],
     weight: FloatArray,
-    splits: Sequence[tuple[Rows, Rows]],
-    start: FloatArray,
-    tell: Callable[[], None],
-) -> Grown:
-    """Trees added to margins that are the same for all rows, fold by fold on all cores."""
-    n_classes = len(start)
-    trees_a_round = 1 if n_classes == 2 else n_classes
-    depth, most = _depth(len(y)), _most_rounds(trees_a_round)
+    splits: Sequence[Split],
+    offset: FloatArray,
+    advance: Callable[[], None],
+) -> TreesFit:
+    """Trees added to an offset, (classes,), that is the same for all rows; folds on all cores."""
+    trees_per_round = 1 if len(offset) == 2 else len(offset)
+    shape = _depth(len(y)), _max_rounds(trees_per_round)
 
-    def work(split: tuple[Rows, Rows]) -> Forest:
-        sides = [
-            (cells[rows], y[rows], weight[rows], np.tile(start, (len(rows), 1))) for rows in split
-        ]
-        column, left, value, _ = kernel.boost(
-            *sides[0], *sides[1], columns.sizes, columns.ordered, depth, RATE, SHRINK,
-            SHRINK_SETS, SMOOTH, LEAST, most, PATIENCE,
-        )  # fmt: skip
-        return Forest(column, left, value)
+    def boost(split: Split) -> Forest:
+        inside, held = (
+            (cells[rows], y[rows], weight[rows], np.tile(offset, (len(rows), 1))) for rows in split
+        )
+        return _boost(features, inside, held, *shape)
 
-    judged, found = np.tile(start, (len(y), 1)), []
-    for (_, held), forest in zip(splits, threads.run(work, iter(splits)), strict=True):
-        own = judged[held]
-        forest.add(cells[held], own)
-        judged[held] = own
-        found.append(forest)
-        tell()
-    rounds = tuple(len(forest.value) // trees_a_round for forest in found)
-    return Grown(_mean(found), rounds, judged)
+    held_out, forests = np.tile(offset, (len(y), 1)), []
+    for (_, held), forest in zip(splits, threads.run(boost, iter(splits)), strict=True):
+        logits = held_out[held]
+        forest.add(cells[held], logits)
+        held_out[held] = logits
+        forests.append(forest)
+        advance()
+    rounds = tuple(len(forest) // trees_per_round for forest in forests)
+    return TreesFit(Forest.mean(forests), rounds, held_out)
+
+
+def _boost(features: Features, inside: Side, held: Side, depth: int, max_rounds: int) -> Forest:
+    """Trees fitted to the rows inside a fold, until those held out gain no more."""
+    column, left, value, _ = kernel.boost(
+        *inside, *held, features.n_cells, features.ordered, depth, LEARNING_RATE,
+        LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING, MIN_LEAF_WEIGHT,
+        max_rounds, PATIENCE_ROUNDS,
+    )  # fmt: skip
+    return Forest(column, left, value)
 
 
 def _depth(n_rows: int) -> int:
@@ -115,18 +131,13 @@ def _depth(n_rows: int) -> int:
     >>> _depth(500), _depth(50_000)
     (3, 5)
     """
-    return max(depth for least, depth in DEPTHS.items() if n_rows >= least)
+    return max(depth for least, depth in DEPTH_BY_MIN_ROWS.items() if n_rows >= least)
 
 
-def _most_rounds(trees_a_round: int) -> int:
+def _max_rounds(trees_per_round: int) -> int:
     """How many rounds there are at most.
 
-    >>> _most_rounds(1), _most_rounds(10), _most_rounds(100)
+    >>> _max_rounds(1), _max_rounds(10), _max_rounds(100)
     (1000, 300, 100)
     """
-    return min(MOST_ROUNDS, max(FEWEST_ROUNDS, MOST_TREES // trees_a_round))
-
-
-def _mean(forests: Sequence[Forest]) -> Forest:
-    parts = [(f.column, f.left, f.value / len(forests)) for f in forests]
-    return Forest(*(np.concatenate(side) for side in zip(*parts, strict=True)))
+    return min(MAX_ROUNDS, max(MIN_MAX_ROUNDS, MAX_TREES // trees_per_round))

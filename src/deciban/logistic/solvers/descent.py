@@ -24,16 +24,20 @@ ARMIJO_SHARE = 1e-4
 MAX_HALVINGS = 60
 
 
-@dataclass(frozen=True, eq=False)
-class Point:
-    """Where a descent is: coefficients W, the objective there, and its gradient, shaped like W.
+class Point(Protocol):
+    """Where a descent is; an objective's points may hold more, such as what its Hessian needs."""
 
-    An objective may have points that hold more, such as what its Hessian is made of.
-    """
+    @property
+    def W(self) -> FloatArray:
+        """The coefficients."""
 
-    W: FloatArray
-    value: float
-    gradient: FloatArray
+    @property
+    def value(self) -> float:
+        """The objective there."""
+
+    @property
+    def gradient(self) -> FloatArray:
+        """Its derivatives, shaped like W."""
 
 
 P = TypeVar("P", bound=Point)

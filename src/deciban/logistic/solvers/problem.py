@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.kernels import logistic as kernel
-from deciban.logistic.solvers.descent import Point
 from deciban.logistic.solvers.design import Design, Run, in_turn
 from deciban.logistic.solvers.prior import Prior
 
@@ -28,9 +27,12 @@ CHUNK_LOGITS = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticPoint(Point):
+class LogisticPoint:
     """Coefficients, the objective there, its gradient, and the probabilities of the rows."""
 
+    W: FloatArray
+    value: float
+    gradient: FloatArray
     proba: FloatArray
 
 

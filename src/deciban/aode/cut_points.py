@@ -1,0 +1,112 @@
+"""The cut points of numeric columns, selected before pairs are counted.
+
+Pairs of values can only be counted when it is known what a value is. So the
+first rows of a table, at most ``CUTTING_ROWS``, are held back and counted as
+``NaiveBayes`` counts numbers: a histogram on fixed keys, which is then cut into
+ten bins of equal frequency, or into its values where there are few. (More bins
+serve a column alone; pairs of them become too rare.) Then these rows and all
+others are counted in one pass. The cut points never move again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deciban import tabular
+from deciban.errors import ParameterError
+from deciban.families.histogram import edges_of
+from deciban.labels import label_array
+from deciban.naive_bayes.parts import Part, joined
+from deciban.schema import Schema
+from deciban.sources import naming
+from deciban.stats.cuts import EACH, MDL, cut_points
+from deciban.stats.histogram import tabulate
+
+FloatArray = NDArray[np.float64]
+#: By numeric column, the least value of each bin but the first, in increasing order.
+CutPoints = Mapping[str, FloatArray]
+#: A rule, ``"auto"`` or ``"mdl"``, a number of bins, or cut points by column.
+Bins = str | int | Mapping[str, ArrayLike]
+
+#: Cut points are selected on about this many rows; those of smaller tables on all rows.
+CUTTING_ROWS = 100_000
+#: Columns of no more different values are not cut: every value is a bin.
+MAX_UNCUT_VALUES = 16
+#: The bins of all other columns.
+DEFAULT_BINS = 10
+
+
+def check(bins: Any) -> None:
+    """``"auto"``, ``"mdl"``, a whole number >= 2, or ``{column: cut points}``."""
+    if isinstance(bins, Mapping):
+        for name, cuts in bins.items():
+            _check_cuts(name, cuts)
+        return
+    whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool) and bins >= 2
+    if not (whole or (isinstance(bins, str) and bins in ("auto", "mdl"))):
+        raise ParameterError(
+            f'bins must be "auto", "mdl", a whole number >= 2 or a dict, got {bins!r}.',
+            hint="bins=other.bins_ takes the cut points of another model",
+        )
+
+
+def _check_cuts(name: Any, cuts: Any) -> None:
+    try:
+        values = np.asarray(cuts, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if values.ndim != 1 or not np.all(np.isfinite(values)) or np.any(np.diff(values) <= 0):
+        raise ParameterError(
+            f"the cut points of column {name!r} must be numbers that rise, got {cuts!r}.",
+            hint="n cut points make n + 1 bins; none at all make one",
+        )
+
+
+def select(parts: Iterator[Part], schema: Schema, bins: Bins) -> tuple[CutPoints, Iterator[Part]]:
+    """The cut points of the numeric columns, and an iterator over all rows again."""
+    stated, rule = (bins, "auto") if isinstance(bins, Mapping) else ({}, bins)
+    for name in stated:
+        if name not in schema.numbers:
+            raise naming.unknown(str(name), schema.numbers)
+    known = {name: np.array(cuts, dtype=np.float64) for name, cuts in stated.items()}
+    if all(name in known for name in schema.numbers):
+        return {name: known[name] for name in schema.numbers}, parts
+    first: list[Part] = []
+    while sum(part.batch.n_rows for part in first) < CUTTING_ROWS:
+        part = next(parts, None)
+        if part is None:
+            break
+        first.append(part)
+    cut = _cut(schema, first, rule)
+    return {n: known.get(n, cut[n]) for n in schema.numbers}, chain(first, parts)
+
+
+def _cut(schema: Schema, first: list[Part], rule: str | int) -> CutPoints:
+    """Cut points from the first rows; the size of their batches makes no difference."""
+    some = [part for part in first if part.batch.n_rows]
+    if not some:
+        return {name: np.empty(0) for name in schema.numbers}
+    whole = joined(some)
+    if whole.batch.n_rows > CUTTING_ROWS:
+        whole = whole.taken(np.arange(CUTTING_ROWS))
+    X = tabular.numbers(schema, whole.batch)
+    names, n_classes = label_array(schema.numbers), len(whole.classes)
+    grid, counts = tabulate(X, whole.codes, n_classes, whole.weight, names)
+    columns = [counts.values[:, a:b] for a, b in pairwise(grid.offsets)]
+    rules = _rules([column.shape[1] for column in columns], rule)
+    return {
+        name: edges_of(grid, j, cut_points(columns[j], rules[j]))
+        for j, name in enumerate(schema.numbers)
+    }
+
+
+def _rules(n_values: list[int], rule: str | int) -> list[int]:
+    """The rule for each column, given how many different values it has."""
+    if rule == "auto":
+        return [EACH if size <= MAX_UNCUT_VALUES else DEFAULT_BINS for size in n_values]
+    return [MDL if rule == "mdl" else int(rule)] * len(n_values)

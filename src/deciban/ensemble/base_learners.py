@@ -1,0 +1,144 @@
+"""The base learners of a table without its texts, each fitted in folds.
+
+- ``linear``: the evidence of the counts, each column with a weight of its own,
+  and a linear term on the raw columns (a logistic regression whose offset is
+  the weighted evidence)
+- ``products``: a logistic regression on the columns, and squares and products of numbers
+- ``trees``: shallow boosted trees on binned columns
+- ``pairs``: AODE, where its table fits
+
+All of them see a row only through :class:`~deciban.ensemble.training_table.TrainingTable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deciban.aode.counting import count
+from deciban.aode.model import AODEModel
+from deciban.aode.pair_counts import counted_columns
+from deciban.ensemble import evidence_weights, linear, trees
+from deciban.ensemble.additive_terms import AdditiveTerms
+from deciban.ensemble.logits import FloatArray
+from deciban.ensemble.training_table import TrainingTable
+from deciban.errors import InputError
+from deciban.naive_bayes.parts import Part
+
+#: Strength and temperature of AODE are selected on no more rows than this.
+MAX_CALIBRATION_ROWS = 2_500
+#: AODE is fitted where rows times pairs of columns times classes are no more than this.
+MAX_AODE_SCORES = 2e9
+
+
+@dataclass(frozen=True, eq=False)
+class BaseLearner:
+    """The terms of a base learner, and its logits of held-out rows, (rows, classes).
+
+    ``note`` says what was selected.
+    """
+
+    name: str
+    note: str
+    terms: AdditiveTerms
+    held_out: FloatArray
+
+
+@dataclass(frozen=True)
+class Unfitted:
+    """A base learner that could not be fitted; ``note`` says why."""
+
+    name: str
+    note: str
+
+
+def zero_terms(table: TrainingTable) -> AdditiveTerms:
+    """Terms of the sizes of a table that add nothing."""
+    return AdditiveTerms.zero(
+        len(evidence_weights.evidence_columns(table.counted)),
+        len(table.features.linear_columns),
+        table.features.product_columns.shape[1],
+        table.n_classes,
+    )
+
+
+def fit_linear(table: TrainingTable) -> BaseLearner:
+    """The weighted evidence of the counts, and a linear term on the raw columns."""
+    evidence = evidence_weights.leave_one_out(
+        table.counted, table.part.batch, table.y, table.single_weight
+    )
+    weights = [
+        evidence_weights.fit(evidence[inside], table.y[inside], table.weight[inside])
+        for inside, _ in table.splits
+    ]
+    offsets = [evidence_weights.logits(W, evidence) for W in weights]
+    Z = table.features.linear(table.numbers, table.codes)
+    regression = linear.fit(Z, table.y, table.weight, table.splits, offsets)
+    mean, n_parts = np.mean(weights, axis=0), evidence.shape[1]
+    terms = replace(
+        zero_terms(table),
+        constants=mean[n_parts:] + regression.coef[-1],
+        evidence=mean[:n_parts],
+        linear=regression.coef[:-1],
+    )
+    return BaseLearner("linear", f"penalty {regression.penalty:g}", terms, regression.held_out)
+
+
+def fit_products(table: TrainingTable) -> BaseLearner | Unfitted:
+    """A logistic regression on the columns, and squares and products of numbers."""
+    features = table.features
+    if not features.n_numbers:
+        return Unfitted("products", "there are no numbers")
+    Z = np.hstack([features.linear(table.numbers, table.codes), features.products(table.numbers)])
+    offsets = [table.offset] * len(table.splits)
+    regression = linear.fit(Z, table.y, table.weight, table.splits, offsets)
+    n_linear = len(features.linear_columns)
+    terms = replace(
+        zero_terms(table),
+        constants=table.prior_logits + regression.coef[-1],
+        linear=regression.coef[:n_linear],
+        products=regression.coef[n_linear:-1],
+    )
+    return BaseLearner("products", f"penalty {regression.penalty:g}", terms, regression.held_out)
+
+
+def fit_trees(table: TrainingTable, advance: Callable[[], None]) -> BaseLearner:
+    """Shallow boosted trees; every fold is a step of progress."""
+    cells = table.features.cells(table.numbers, table.codes)
+    boosted = trees.fit(
+        table.features, cells, table.y, table.weight, table.splits, table.prior_logits, advance
+    )
+    terms = replace(zero_terms(table), constants=table.prior_logits, forest=boosted.forest)
+    note = f"{', '.join(map(str, boosted.rounds))} rounds"
+    return BaseLearner("trees", note, terms, boosted.held_out)
+
+
+def fit_aode(table: TrainingTable, whole: Part, memory_limit: int) -> BaseLearner | Unfitted:
+    """AODE of all rows; those of the table, left out of its counts, are the held-out rows."""
+    model = _aode(table, whole, memory_limit)
+    if isinstance(model, str):
+        return Unfitted("pairs", model)
+    held_out = model.leave_one_out_joint(table.part.batch, table.y, table.single_weight)
+    terms = replace(zero_terms(table), aode=model, aode_weight=1.0)
+    return BaseLearner("pairs", f"m = {model.m:g}", terms, held_out)
+
+
+def _aode(table: TrainingTable, whole: Part, memory_limit: int) -> AODEModel | str:
+    """The model, or why there is none; strength and temperature are selected on the table."""
+    schema, n_rows = table.counted.schema, table.part.batch.n_rows
+    n_columns = len(counted_columns(schema))
+    if n_columns < 2:
+        return "there is but one column"
+    if n_rows * n_columns**2 * len(whole.classes) > MAX_AODE_SCORES:
+        return "there are too many pairs of columns for so many rows"
+    try:
+        pair_counts = count(schema, iter([whole]), "auto", memory_limit)
+    except InputError as error:
+        return str(error)
+    if pair_counts is None:
+        return "there are no rows"
+    model = AODEModel(schema, pair_counts)
+    some = np.arange(0, n_rows, -(-n_rows // MAX_CALIBRATION_ROWS))
+    return replace(model, calibration=model.measure(table.part.taken(some)))

@@ -1,0 +1,179 @@
+"""The evidence of the counts, column by column, and one weight for each.
+
+The evidence of column j for class c is ``e_jc = log P(x_j | c)`` less its mean over the
+classes; of rows that are counted, each row is left out of the counts. The
+weights ``s_j`` and a constant ``b_c`` for each class minimise the log loss of the
+logits ``b_c + sum_j s_j e_jc`` plus ``PENALTY / 2 |s - CENTRE|^2``: a half, because columns
+share what they know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.ensemble.logits import FloatArray, centre, log_losses, prior_logits, softmax
+from deciban.logistic.solvers.descent import minimise
+from deciban.naive_bayes.model import NaiveBayesModel
+from deciban.sources.columns import Batch
+
+#: What the weight of a column is drawn to, and how strongly: as if this many rows said so.
+CENTRE, PENALTY = 0.5, 3.0
+#: The constants of the classes are all but free.
+CONSTANT_PENALTY = 0.01
+#: The evidence of one column is never beyond this, in nats.
+MAX_EVIDENCE_NATS = 15.0
+#: A step that lowers the objective by less than this for each row is the last.
+MIN_DECREASE_PER_ROW = 1e-6
+MAX_STEPS = 20
+#: Derivatives are summed over about this many numbers at a time.
+DERIVATIVE_CHUNK_NUMBERS = 1 << 20
+
+
+# ---------------------------------------------------------------------- evidence
+
+
+def evidence_columns(model: NaiveBayesModel) -> list[str]:
+    """The column of each part of the evidence; "missing or not" is a part of its own."""
+    return [name for block in model.blocks for name in block.columns]
+
+
+def evidence(model: NaiveBayesModel, batch: Batch) -> FloatArray:
+    """The evidence of any rows, (rows, parts, classes)."""
+    matrices = model.encode(batch)
+    none = np.empty((batch.n_rows, 0, len(model.log_prior)))
+    parts = [block.parameters.contributions(matrices[block.name]) for block in model.blocks]
+    return _bound(np.concatenate([none, *parts], axis=1))
+
+
+def leave_one_out(
+    model: NaiveBayesModel, batch: Batch, y: NDArray[np.intp], weight: FloatArray
+) -> FloatArray:
+    """The evidence of counted rows, (rows, parts, classes), each row left out of the counts."""
+    matrices = model.encode(batch)
+    parts = [
+        block.parameters.leave_one_out_by_column(matrices[block.name], y, weight)
+        for block in model.blocks
+    ]
+    return _bound(np.concatenate(parts, axis=1))
+
+
+def _bound(log_likelihood: FloatArray) -> FloatArray:
+    """Less its mean over the classes, and within ``MAX_EVIDENCE_NATS``, as is the impossible."""
+    finite = np.maximum(log_likelihood, -1e3)
+    return np.asarray(np.clip(centre(finite), -MAX_EVIDENCE_NATS, MAX_EVIDENCE_NATS))
+
+
+# ---------------------------------------------------------------------- weights
+
+
+def logits(W: FloatArray, evidence: FloatArray) -> FloatArray:
+    """The constants of the classes and the weighted evidence, (rows, classes).
+
+    ``W`` are the weights of the parts, then the constants of the classes.
+    """
+    n_parts = evidence.shape[1]
+    return np.asarray(np.tensordot(evidence, W[:n_parts], (1, 0)) + W[n_parts:])
+
+
+def fit(evidence: FloatArray, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
+    """The weights of the parts, then the constants of the classes, by Newton's method."""
+    objective = WeightObjective(evidence, y, weight)
+    enough = MIN_DECREASE_PER_ROW * float(weight.sum())
+    return minimise(
+        objective, objective.start, 0.0, MAX_STEPS, lambda point: point.direction, enough
+    ).point.W
+
+
+@dataclass(frozen=True, eq=False)
+class WeightObjective:
+    """The penalised log loss as a function of weights and constants."""
+
+    evidence: FloatArray
+    y: NDArray[np.intp]
+    weight: FloatArray
+
+    @cached_property
+    def centre(self) -> FloatArray:
+        """What weights and constants are drawn to."""
+        n_parts, n_classes = self.evidence.shape[1:]
+        return np.concatenate([np.full(n_parts, CENTRE), np.zeros(n_classes)])
+
+    @cached_property
+    def penalty(self) -> FloatArray:
+        """How strongly each is drawn."""
+        n_parts, n_classes = self.evidence.shape[1:]
+        return np.concatenate([np.full(n_parts, PENALTY), np.full(n_classes, CONSTANT_PENALTY)])
+
+    @property
+    def start(self) -> FloatArray:
+        """The centre, and the class frequencies."""
+        n_parts, n_classes = self.evidence.shape[1:]
+        prior = prior_logits(self.y, self.weight, n_classes)
+        return np.concatenate([self.centre[:n_parts], prior])
+
+    def at(self, W: FloatArray) -> WeightPoint:
+        """The value at some weights; derivatives are found when they are asked for."""
+        at = logits(W, self.evidence)
+        loss = self.weight @ log_losses(at, self.y)
+        return WeightPoint(self, W, float(loss + 0.5 * self.penalty @ (W - self.centre) ** 2), at)
+
+    def steepness(self, point: WeightPoint) -> float:
+        """The largest derivative."""
+        return float(np.max(np.abs(point.gradient), initial=0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class WeightPoint:
+    """Some weights, the objective there, and the logits of all rows."""
+
+    objective: WeightObjective
+    W: FloatArray
+    value: float
+    logits: FloatArray
+
+    @property
+    def gradient(self) -> FloatArray:
+        """The derivatives of the objective."""
+        penalty = self.objective.penalty * (self.W - self.objective.centre)
+        return self._derivatives[0] + penalty
+
+    @property
+    def direction(self) -> FloatArray:
+        """Newton's step, ``-H**-1 g``."""
+        hessian = self._derivatives[1] + np.diag(self.objective.penalty)
+        return np.asarray(-np.linalg.solve(hessian, self.gradient))
+
+    @cached_property
+    def _derivatives(self) -> tuple[FloatArray, FloatArray]:
+        of = self.objective
+        return _derivatives(of.evidence, softmax(self.logits), of.y, of.weight)
+
+
+def _derivatives(
+    evidence: FloatArray, proba: FloatArray, y: NDArray[np.intp], weight: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The gradient and the Hessian of the summed log loss by weights and constants."""
+    n_parts, n_classes = evidence.shape[1:]
+    width = n_parts + n_classes
+    gradient, hessian = np.zeros(width), np.zeros((width, width))
+    for rows in _chunks(len(y), width * n_classes):
+        p, w = proba[rows], weight[rows]
+        ones = np.broadcast_to(np.eye(n_classes), (len(p), n_classes, n_classes))
+        A = np.concatenate([evidence[rows].transpose(0, 2, 1), ones], axis=2)
+        residual = p * w[:, None]
+        mean = np.einsum("nk,nkj->nj", p, A)
+        half = (A * np.sqrt(residual)[:, :, None]).reshape(-1, width)
+        hessian += half.T @ half - (mean * w[:, None]).T @ mean
+        residual[np.arange(len(p)), y[rows]] -= w
+        gradient += np.tensordot(residual, A, ((0, 1), (0, 1)))
+    return gradient, hessian
+
+
+def _chunks(n_rows: int, width: int) -> Iterator[slice]:
+    size = max(1, DERIVATIVE_CHUNK_NUMBERS // width)
+    return (slice(start, start + size) for start in range(0, n_rows, size))

@@ -1,0 +1,220 @@
+"""Features: what base learners see of a row.
+
+Numbers on a common scale, indicators of categories, products of numbers, and the
+cells of all columns for trees. Everything is fixed by the rows of training. A
+number beyond those that were seen is treated as the nearest of them, a value
+never seen as a missing one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.families.histogram import bin_codes, edges_of
+from deciban.stats.counts import Counts
+from deciban.stats.cuts import even
+from deciban.stats.histogram import count_by_column, grid_of
+
+FloatArray = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Cells = NDArray[np.uint8]
+
+#: Numbers are cut into no more bins than this, for trees.
+MAX_BINS = 250
+#: Fewer where rows are few, one for so many of them, but no fewer than these for that reason;
+ROWS_PER_BIN, MIN_BINS_BY_ROWS = 16, 63
+#: and fewer where columns are many: together no more than this, though no fewer than these each.
+MAX_BINS_OF_TABLE, MIN_BINS_BY_COLUMNS = 16_384, 16
+#: The most frequent values of a category are told apart, by trees and by linear terms.
+MAX_CATEGORY_CELLS, MAX_CATEGORY_INDICATORS = 254, 64
+#: All products of numbers are terms while they are no more than this; else squares alone.
+MAX_PRODUCTS = 300
+#: Beyond this many standard deviations, what enters products grows ever more slowly.
+PRODUCT_BEND_SDS = 3.0
+#: The standard deviation of products, where that of numbers is 1.
+PRODUCT_SD = 0.7
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The scales of numbers and products, and the cells of all columns.
+
+    ``low`` to ``high`` is the range of each number, ``mean`` and ``sd`` its mean
+    and standard deviation, ``edges`` its cut points; ``rank`` orders the values of
+    a category by their frequency, ``frequency`` is that of each rank.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    mean: FloatArray
+    sd: FloatArray
+    edges: tuple[FloatArray, ...]
+    rank: tuple[Codes, ...]
+    frequency: tuple[FloatArray, ...]
+    product_mean: FloatArray
+    product_sd: FloatArray
+
+    @property
+    def n_numbers(self) -> int:
+        """How many columns are numbers; they stand before the categories."""
+        return len(self.mean)
+
+    # ------------------------------------------------------------------ linear terms
+
+    @cached_property
+    def n_indicators(self) -> tuple[int, ...]:
+        """How many values of each category have an indicator."""
+        sizes = (len(frequency) for frequency in self.frequency)
+        return tuple(min(size, MAX_CATEGORY_INDICATORS) if size > 1 else 0 for size in sizes)
+
+    @cached_property
+    def linear_columns(self) -> NDArray[np.intp]:
+        """The column of every linear term."""
+        categories = self.n_numbers + np.arange(len(self.n_indicators))
+        columns = [np.arange(self.n_numbers), np.repeat(categories, self.n_indicators)]
+        return np.concatenate(columns).astype(np.intp)
+
+    @cached_property
+    def product_columns(self) -> NDArray[np.intp]:
+        """The two columns of every product, (2, products)."""
+        return product_columns(self.n_numbers)
+
+    def standardise(self, numbers: FloatArray) -> FloatArray:
+        """Numbers with a mean of 0 and a standard deviation of 1; missing ones are at the mean."""
+        inside = np.clip(numbers, self.low, self.high)
+        return np.nan_to_num((inside - self.mean) / self.sd)
+
+    def linear(self, numbers: FloatArray, codes: Codes) -> FloatArray:
+        """The linear terms: standardised numbers, and indicators less their mean."""
+        terms = [self.standardise(numbers)]
+        for j, (frequency, n) in enumerate(zip(self.frequency, self.n_indicators, strict=True)):
+            ranks = self._ranks(j, codes[:, j])
+            indicators = (ranks[:, None] == np.arange(n)) - frequency[:n]
+            terms.append(np.where((ranks >= 0)[:, None], indicators, 0.0))
+        return np.ascontiguousarray(np.hstack(terms))
+
+    def products(self, numbers: FloatArray) -> FloatArray:
+        """Squares and products of the numbers, scaled."""
+        return np.asarray((self.raw_products(numbers) - self.product_mean) / self.product_sd)
+
+    def raw_products(self, numbers: FloatArray) -> FloatArray:
+        """Squares and products of standardised numbers, bent where these are far from the mean."""
+        z = self.standardise(numbers)
+        z = z / np.sqrt(1.0 + (z / PRODUCT_BEND_SDS) ** 2)
+        first, second = self.product_columns
+        return np.asarray(z[:, first] * z[:, second])
+
+    # ------------------------------------------------------------------ cells
+
+    @cached_property
+    def n_cells(self) -> NDArray[np.intp]:
+        """How many cells each column has, the one for missing values apart."""
+        bins = [len(edges) + 1 for edges in self.edges]
+        values = [min(len(frequency), MAX_CATEGORY_CELLS) for frequency in self.frequency]
+        return np.array(bins + values, dtype=np.intp)
+
+    @cached_property
+    def ordered(self) -> Cells:
+        """Which columns have cells in an order."""
+        return np.repeat([1, 0], [self.n_numbers, len(self.frequency)]).astype(np.uint8)
+
+    def cells(self, numbers: FloatArray, codes: Codes) -> Cells:
+        """The cell of every value; the last one of a column is for missing values."""
+        out = np.empty((len(numbers), len(self.n_cells)), dtype=np.int64)
+        out[:, : self.n_numbers] = bin_codes(self.edges, np.ascontiguousarray(numbers))
+        for j in range(len(self.frequency)):
+            out[:, self.n_numbers + j] = self._ranks(j, codes[:, j])
+        known = (out >= 0) & (out < self.n_cells)
+        return np.ascontiguousarray(np.where(known, out, self.n_cells).astype(np.uint8))
+
+    def _ranks(self, j: int, codes: Codes) -> Codes:
+        """How frequent values are, 0 being the most; -1 for missing and for unseen values."""
+        known = (codes >= 0) & (codes < len(self.rank[j]))
+        return np.where(known, np.append(self.rank[j], -1)[np.where(known, codes, -1)], -1)
+
+
+def product_columns(n_numbers: int) -> NDArray[np.intp]:
+    """The two columns of every product, (2, products): all pairs, or squares where these are many.
+
+    >>> product_columns(2)
+    array([[0, 0, 1],
+           [0, 1, 1]])
+    """
+    if n_numbers * (n_numbers + 1) // 2 > MAX_PRODUCTS:
+        return np.stack([np.arange(n_numbers), np.arange(n_numbers)])
+    return np.stack(np.triu_indices(n_numbers))
+
+
+def fit(counts: Counts, numbers: FloatArray, weight: FloatArray) -> Features:
+    """The features of a table: bins from its counts, scales from (some of) its rows."""
+    none = np.empty(0)
+    scales = _scales(numbers, weight)
+    unscaled = Features(*scales, _edges(counts), *category_ranks(counts), none, none)
+    raw = unscaled.raw_products(numbers)
+    mean = np.average(raw, axis=0, weights=weight)
+    sd = np.sqrt(np.average((raw - mean) ** 2, axis=0, weights=weight)) / PRODUCT_SD
+    return replace(unscaled, product_mean=mean, product_sd=np.where(sd > 0, sd, 1.0))
+
+
+def _scales(
+    numbers: FloatArray, weight: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """The range, mean and standard deviation of each number; 0 and 1 where there is none."""
+    known = ~np.isnan(numbers)
+    mean, sd = _moments(np.where(known, numbers, 0.0), np.where(known, weight[:, None], 0.0))
+    low = np.min(np.where(known, numbers, np.inf), axis=0)
+    high = np.max(np.where(known, numbers, -np.inf), axis=0)
+    some = known.any(axis=0)
+    usable = some & (sd > 0) & np.isfinite(sd)
+    return np.where(some, low, 0.0), np.where(some, high, 0.0), mean, np.where(usable, sd, 1.0)
+
+
+def _moments(values: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The mean and standard deviation of each column, with a weight for every value."""
+    share = weight / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
+    mean = np.sum(values * share, axis=0)
+    # Half of each, so that numbers near the largest float do not overflow when subtracted.
+    half = np.where(weight > 0, values / 2 - mean / 2, 0.0)
+    top = np.maximum(np.max(np.abs(half), axis=0), 1e-300)
+    return mean, 2 * top * np.sqrt(np.sum((half / top) ** 2 * share, axis=0))
+
+
+def _edges(counts: Counts) -> tuple[FloatArray, ...]:
+    """The cut points of numbers, for trees."""
+    table = counts.tables.get("histogram")
+    if table is None:
+        return ()
+    grid, columns = grid_of(table), count_by_column(table)
+    n_bins = _n_bins(counts.weight.sum(), len(columns))
+    return tuple(edges_of(grid, j, even(part, n_bins)) for j, part in enumerate(columns))
+
+
+def _n_bins(rows: float, n_columns: int) -> int:
+    """How many bins the numbers of a table are cut into.
+
+    >>> _n_bins(500, 10), _n_bins(50_000, 10), _n_bins(500, 3_000)
+    (63, 250, 16)
+    """
+    by_rows = max(MIN_BINS_BY_ROWS, int(rows) // ROWS_PER_BIN)
+    by_columns = max(MIN_BINS_BY_COLUMNS, MAX_BINS_OF_TABLE // max(1, n_columns))
+    return min(MAX_BINS, by_rows, by_columns)
+
+
+def category_ranks(counts: Counts) -> tuple[tuple[Codes, ...], tuple[FloatArray, ...]]:
+    """The rank of each value of every category by frequency, and the frequency of each rank."""
+    table = counts.tables.get("categories")
+    if table is None:
+        return (), ()
+    ranks, frequencies = [], []
+    for part in count_by_column(table):
+        amount = part.sum(axis=0)
+        order = np.argsort(-amount, kind="stable")
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        ranks.append(rank)
+        frequencies.append(amount[order] / max(amount.sum(), np.finfo(float).tiny))
+    return tuple(ranks), tuple(frequencies)

@@ -1,0 +1,90 @@
+"""Stacking: how much each of several models counts in the sum of their logits.
+
+Weights minimise the log loss of the combined logits on rows that the models
+were not fitted to, plus a penalty that keeps them near equal where rows are few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.ensemble.logits import FloatArray, centre, log_losses, residuals
+
+#: The penalty on unequal weights that add up to one, in nats: as if so many rows spoke for equal.
+EQUAL_WEIGHTS_PENALTY = 15.0
+
+
+def simplex_weights(
+    held_out: Sequence[FloatArray], y: NDArray[np.intp], weight: FloatArray
+) -> FloatArray:
+    """Positive weights that add up to one: a weighted geometric mean of probabilities.
+
+    ``held_out`` are the logits of each model, (rows, classes). The penalty is
+    ``EQUAL_WEIGHTS_PENALTY`` times minus the mean logarithm of the weights.
+
+    >>> y = np.arange(400) % 2
+    >>> good, useless = np.eye(2)[y] * 3, np.zeros((400, 2))
+    >>> simplex_weights([good, useless], y, np.ones(400)).round(1)
+    array([0.9, 0.1])
+    """
+    from scipy.optimize import minimize
+
+    logits = np.stack([centre(each) for each in held_out])
+
+    def objective(t: FloatArray) -> tuple[float, FloatArray]:
+        w = _softmax(t)
+        loss, gradient = _loss(w, logits, 0.0, y, weight)
+        value = loss - EQUAL_WEIGHTS_PENALTY * np.mean(np.log(w))
+        penalty_gradient = EQUAL_WEIGHTS_PENALTY * (w - 1 / len(w))
+        return float(value), w * (gradient - w @ gradient) + penalty_gradient
+
+    solution = minimize(objective, np.zeros(len(logits)), jac=True, method="L-BFGS-B")
+    return _softmax(solution.x)
+
+
+def nonnegative_weights(
+    added: FloatArray, offset: FloatArray, y: NDArray[np.intp], weight: FloatArray
+) -> FloatArray:
+    """Weights of what models add to an offset, never below zero.
+
+    ``added`` is (models, rows, classes). The weights need not add up to one:
+    what two columns tell of a row is added. The penalty is a ridge around equal weights.
+
+    >>> y = np.arange(400) % 2
+    >>> added = np.stack([np.eye(2)[(y + (np.arange(400) % 10 == 0)) % 2], np.zeros((400, 2))])
+    >>> nonnegative_weights(added, np.zeros((400, 2)), y, np.ones(400)).round(1)
+    array([2.2, 0.5])
+    """
+    from scipy.optimize import minimize
+
+    equal = 1 / len(added)
+
+    def objective(w: FloatArray) -> tuple[float, FloatArray]:
+        loss, gradient = _loss(w, added, offset, y, weight)
+        return float(loss + 0.5 * np.sum((w - equal) ** 2)), gradient + w - equal
+
+    bounds = [(0.0, None)] * len(added)
+    solution = minimize(objective, np.full(len(added), equal), jac=True, bounds=bounds)
+    return np.asarray(solution.x)
+
+
+def _loss(
+    w: FloatArray,
+    logits: FloatArray,
+    offset: FloatArray | float,
+    y: NDArray[np.intp],
+    weight: FloatArray,
+) -> tuple[float, FloatArray]:
+    """The summed log loss of ``offset + sum_k w_k logits_k``, and its gradient by w."""
+    combined = offset + np.tensordot(w, logits, 1)
+    residual = residuals(combined, y) * weight[:, None]
+    gradient = np.tensordot(logits, residual, ((1, 2), (0, 1)))
+    return float(weight @ log_losses(combined, y)), np.asarray(gradient)
+
+
+def _softmax(t: FloatArray) -> FloatArray:
+    out = np.exp(t - t.max())
+    return np.asarray(out / out.sum())

@@ -1,0 +1,204 @@
+"""Training: base learners fitted in folds, stacked, and joined with what texts tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deciban.ensemble import base_learners, stacking, text_learner
+from deciban.ensemble.additive_terms import AdditiveTerms
+from deciban.ensemble.base_learners import BaseLearner, Unfitted, zero_terms
+from deciban.ensemble.evidence_weights import evidence_columns
+from deciban.ensemble.logits import FloatArray, centre, mean_log_loss
+from deciban.ensemble.model import EnsembleModel
+from deciban.ensemble.phrases import PhraseModel
+from deciban.ensemble.summary import EnsembleSummary, LearnerSummary
+from deciban.ensemble.text_learner import TextLearner
+from deciban.ensemble.training_table import N_FOLDS, TrainingTable
+from deciban.naive_bayes.model import NaiveBayesModel
+from deciban.naive_bayes.parts import Part
+from deciban.schema import Schema
+from deciban.text import Tokenizer
+
+#: Columns of text, each with a tokenizer by which it is read; one column may be read twice.
+Tokenizers = Sequence[tuple[str, Tokenizer]]
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """What the user asks for: rows to fit base learners to, bytes of AODE, the seed of folds."""
+
+    max_rows: int
+    memory_limit: int
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """The base learners of all columns but texts, together.
+
+    ``evidence`` are the weights of the evidence within the first of them, and
+    ``held_out`` the combined logits of held-out rows, (rows, classes).
+    """
+
+    terms: AdditiveTerms
+    summaries: tuple[LearnerSummary, ...]
+    evidence: FloatArray
+    held_out: FloatArray
+
+
+def n_steps(schema: Schema, tokenizers: Tokenizers) -> int:
+    """How many times ``train`` calls ``advance``."""
+    return 2 * len(tokenizers) + (5 + N_FOLDS if _has_plain_columns(schema) else 0)
+
+
+def _has_plain_columns(schema: Schema) -> bool:
+    """Whether there are columns other than texts."""
+    return bool(schema.numbers or schema.categories)
+
+
+def train(
+    schema: Schema,
+    tokenizers: Tokenizers,
+    counted: NaiveBayesModel,
+    whole: Part,
+    options: TrainingOptions,
+    advance: Callable[[], None],
+) -> EnsembleModel:
+    """The model of rows that are counted; ``advance`` is called after each step."""
+    n_rows, most = whole.batch.n_rows, options.max_rows
+    part = whole if n_rows <= most else whole.taken(np.arange(most) * n_rows // most)
+    table = TrainingTable.of(counted, part, options.seed)
+    if table.n_classes == 1:
+        return _of_one_class(schema, tokenizers, table, n_rows)
+    stack = None
+    if _has_plain_columns(schema):
+        stack = _stack(table, whole, options.memory_limit, advance)
+    texts = [text_learner.fit(name, rule, table, advance) for name, rule in tokenizers]
+    return _combine(schema, table, n_rows, stack, texts)
+
+
+def _of_one_class(
+    schema: Schema, tokenizers: Tokenizers, table: TrainingTable, n_rows: int
+) -> EnsembleModel:
+    summary = EnsembleSummary(n_rows, table.n_rows, 0.0, 0.0)
+    texts = tuple(PhraseModel.empty(name, rule) for name, rule in tokenizers)
+    terms = zero_terms(table)
+    return EnsembleModel(schema, table.counted, table.features, terms, summary, texts)
+
+
+# ---------------------------------------------------------------------- all columns but texts
+
+
+def _stack(
+    table: TrainingTable, whole: Part, memory_limit: int, advance: Callable[[], None]
+) -> Stack:
+    """The base learners, each fitted in folds, and their weights."""
+    linear = base_learners.fit_linear(table)
+    advance()
+    products = base_learners.fit_products(table)
+    advance()
+    trees = base_learners.fit_trees(table, advance)
+    advance()
+    aode = base_learners.fit_aode(table, whole, memory_limit)
+    advance()
+    stack = _weigh(table, linear, [products, trees, aode])
+    advance()
+    return stack
+
+
+def _weigh(
+    table: TrainingTable, linear: BaseLearner, others: Sequence[BaseLearner | Unfitted]
+) -> Stack:
+    """The weighted sum of base learners; those that could not be fitted have no weight."""
+    fitted = [linear, *(learner for learner in others if isinstance(learner, BaseLearner))]
+    held_out = [learner.held_out for learner in fitted]
+    weights = stacking.simplex_weights(held_out, table.y, table.weight).tolist()
+    weighted = list(zip(fitted, weights, strict=True))
+    return Stack(
+        sum((learner.terms * weight for learner, weight in weighted), zero_terms(table)),
+        _summaries(table, [linear, *others], weights),
+        linear.terms.evidence,
+        sum((weight * learner.held_out for learner, weight in weighted), np.zeros(1)),
+    )
+
+
+def _summaries(
+    table: TrainingTable, learners: Sequence[BaseLearner | Unfitted], weights: Sequence[float]
+) -> tuple[LearnerSummary, ...]:
+    """One for each base learner; ``weights`` are those of the fitted ones, in their order."""
+    each, remaining = [], iter(weights)
+    for learner in learners:
+        weight, loss = 0.0, None
+        if isinstance(learner, BaseLearner):
+            weight, loss = next(remaining), _loss(table, learner.held_out)
+        each.append(LearnerSummary(learner.name, weight, loss, learner.note))
+    return tuple(each)
+
+
+def _loss(table: TrainingTable, logits: FloatArray) -> float:
+    return mean_log_loss(logits, table.y, table.weight)
+
+
+# ---------------------------------------------------------------------- table and texts
+
+
+def _combine(
+    schema: Schema,
+    table: TrainingTable,
+    n_rows: int,
+    stack: Stack | None,
+    texts: Sequence[TextLearner],
+) -> EnsembleModel:
+    """Table and texts together: what each adds to the class frequencies is added up."""
+    held_out = [*([] if stack is None else [stack.held_out]), *(text.held_out for text in texts)]
+    weights, combined = _component_weights(table, held_out)
+    terms, of_texts = zero_terms(table), weights.tolist()
+    if stack is not None:
+        terms = stack.terms * of_texts.pop(0)
+    weighted = list(zip(texts, of_texts, strict=True))
+    constants = terms.constants + (1.0 - weights.sum()) * table.prior_logits
+    for text, weight in weighted:
+        constants = constants + weight * text.constants
+    return EnsembleModel(
+        schema,
+        table.counted,
+        table.features,
+        replace(terms, constants=constants),
+        _summary(table, n_rows, combined, stack, weighted),
+        tuple(text.phrases * weight for text, weight in weighted),
+    )
+
+
+def _component_weights(
+    table: TrainingTable, held_out: Sequence[FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    """The weight of what each component adds to the class frequencies, and the combined logits."""
+    added = np.stack([centre(logits) for logits in held_out]) - table.offset
+    weights = np.ones(1)
+    if len(held_out) > 1:
+        weights = stacking.nonnegative_weights(added, table.offset, table.y, table.weight)
+    return weights, table.offset + np.tensordot(weights, added, 1)
+
+
+def _summary(
+    table: TrainingTable,
+    n_rows: int,
+    held_out: FloatArray,
+    stack: Stack | None,
+    weighted: Sequence[tuple[TextLearner, float]],
+) -> EnsembleSummary:
+    learners = () if stack is None else stack.summaries
+    learners += tuple(
+        LearnerSummary(text.phrases.title, weight, _loss(table, text.held_out), text.note)
+        for text, weight in weighted
+    )
+    evidence: dict[str, float] = {}
+    if stack is not None:
+        columns = evidence_columns(table.counted)
+        for name, weight in zip(columns, stack.evidence.tolist(), strict=True):
+            evidence.setdefault(name, weight)
+    losses = _loss(table, held_out), _loss(table, table.offset)
+    return EnsembleSummary(n_rows, table.n_rows, *losses, learners, evidence)
