@@ -12,14 +12,14 @@ from deciban.ensemble.columns import fitted as fitted_columns
 from deciban.ensemble.margins import all_scores, loss, losses, one_score, prior
 from deciban.ensemble.trees import DEPTHS, Forest
 from deciban.kernels import trees
-from deciban.naive_bayes.parts import joined
 from deciban.progress import Progress, wanted
+from deciban.sources.labelled import LabelledBatch
 
 
 def counted(X, y):
     """The counts of a table, its rows, and their codes."""
     m = NaiveBayes(calibrate=False).fit(X, y)
-    part = joined(list(m._rows(X, y).labelled()))
+    part = LabelledBatch.concatenate(list(m._rows(X, y).labelled_batches()))
     return m, part, part.codes_among(m.classes_)
 
 

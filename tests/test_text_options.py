@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from deciban import BayesClassifier, NaiveBayes, load
 from deciban.errors import ModelFileError, ParameterError
 from deciban.kernels.texts import taken, until
-from deciban.sources.columns import Listed
+from deciban.sources.columns import TextList
 from deciban.text import Tokenizer, packed
 
 WORDS = ["good", "bad", "film", "plot", "fine", "dull", "nice", "slow"]
@@ -231,15 +231,15 @@ def test_bad_limits(limits):
 
 @given(st.lists(st.none() | st.text(max_size=5), max_size=12), st.data())
 def test_listed_texts_are_packed_texts(texts, data):
-    column = Listed(texts)
+    column = TextList(texts)
     same = packed(texts)
     assert len(column) == len(same)
     assert column.tolist() == same.tolist()
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=9)) if texts else []
     at = np.array(rows, dtype=np.intp)
     offsets, block = taken(same.offsets, same.data, at)
-    assert column.taken(at).data.tobytes() == block.tobytes()
-    np.testing.assert_array_equal(column.taken(at).offsets, offsets)
+    assert column.take(at).data.tobytes() == block.tobytes()
+    np.testing.assert_array_equal(column.take(at).offsets, offsets)
 
 
 def test_rows_that_are_not_there():

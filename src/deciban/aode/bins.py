@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import tabular
 from deciban.aode.tally import Edges
+from deciban.encoding import matrices
 from deciban.errors import ParameterError
 from deciban.families import histogram
 from deciban.labels import narrowed
-from deciban.naive_bayes.parts import Part, joined
 from deciban.schema import Schema
-from deciban.sources import naming
+from deciban.sources import column_names
+from deciban.sources.labelled import LabelledBatch
 from deciban.stats.cuts import EACH, MDL, cut_points
 
 FloatArray = NDArray[np.float64]
@@ -63,16 +63,18 @@ def _check_edges(name: Any, edges: Any) -> None:
         )
 
 
-def looked_at(parts: Iterator[Part], schema: Schema, stated: Any) -> tuple[Edges, Iterator[Part]]:
+def looked_at(
+    parts: Iterator[LabelledBatch], schema: Schema, stated: Any
+) -> tuple[Edges, Iterator[LabelledBatch]]:
     """The cut points of the numeric columns, and all rows again."""
     known = dict(stated) if isinstance(stated, Mapping) else {}
     for name in known:
         if name not in schema.numbers:
-            raise naming.unknown(str(name), schema.numbers)
+            raise column_names.unknown(str(name), schema.numbers)
     edges = {name: np.array(cuts, dtype=np.float64) for name, cuts in known.items()}
     if all(name in edges for name in schema.numbers):
         return {name: edges[name] for name in schema.numbers}, parts
-    first: list[Part] = []
+    first: list[LabelledBatch] = []
     while sum(part.batch.n_rows for part in first) < LOOK:
         part = next(parts, None)
         if part is None:
@@ -83,15 +85,15 @@ def looked_at(parts: Iterator[Part], schema: Schema, stated: Any) -> tuple[Edges
     return {n: edges.get(n, found[n]) for n in schema.numbers}, chain(first, parts)
 
 
-def _cut(schema: Schema, first: list[Part], rule: Any) -> Edges:
+def _cut(schema: Schema, first: list[LabelledBatch], rule: Any) -> Edges:
     """The cut points in the first rows, however these came in batches."""
     some = [part for part in first if part.batch.n_rows]
     if not some:
         return {name: np.empty(0) for name in schema.numbers}
-    whole = joined(some)
+    whole = LabelledBatch.concatenate(some)
     if whole.batch.n_rows > LOOK:
-        whole = whole.taken(np.arange(LOOK))
-    X = tabular.numbers(schema, whole.batch)
+        whole = whole.take(np.arange(LOOK))
+    X = matrices.numbers(schema, whole.batch)
     names = narrowed(schema.numbers)
     grid, sums = histogram.tabulate(X, whole.codes, len(whole.classes), whole.weight, names)
     columns = histogram.by_column(sums, grid)

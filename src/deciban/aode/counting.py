@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels, tabular, threads
+from deciban import labels, threads
 from deciban.aode.bins import looked_at
 from deciban.aode.layout import Layout, check_memory
 from deciban.aode.tally import VALUES, Edges, Tally, nothing
+from deciban.encoding import matrices
 from deciban.errors import InputError, ShapeError
 from deciban.families import categorical, histogram
 from deciban.kernels import pairs as kernel
-from deciban.naive_bayes.parts import Part
-from deciban.naive_bayes.rows import Rows
-from deciban.naive_bayes.sample import Sample
 from deciban.schema import Schema
+from deciban.sources.labelled import LabelledBatch, LabelledScan
+from deciban.sources.sample import Sample
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts, Table
 
@@ -38,16 +38,18 @@ Places = NDArray[np.int32]
 class Coded:
     """Some rows as codes among the values they have, -1 where one is missing."""
 
-    part: Part
+    part: LabelledBatch
     cells: Cells
     codes: Codes
 
 
-def learn(rows: Rows, bins: Any, limit: int, sample: Sample | None = None) -> Tally:
+def learn(
+    rows: LabelledScan, bins: Any, limit: int, sample: Sample[LabelledBatch] | None = None
+) -> Tally:
     """The tally of all rows; ``bins`` are stated, or cut in the first rows."""
 
-    def seen() -> Iterator[Part]:
-        for part in map(Part.counted, rows.labelled()):
+    def seen() -> Iterator[LabelledBatch]:
+        for part in map(LabelledBatch.drop_zero_weights, rows.labelled_batches()):
             if sample is not None:
                 sample.add(part)
             yield part
@@ -62,7 +64,7 @@ def learn(rows: Rows, bins: Any, limit: int, sample: Sample | None = None) -> Ta
     return total
 
 
-def tallied(schema: Schema, seen: Iterator[Part], bins: Any, limit: int) -> Tally | None:
+def tallied(schema: Schema, seen: Iterator[LabelledBatch], bins: Any, limit: int) -> Tally | None:
     """The tally of some parts, of which there may be none."""
     edges, parts = looked_at(seen, schema, bins)
     columns = columns_of(schema)
@@ -80,16 +82,16 @@ def columns_of(schema: Schema) -> tuple[str, ...]:
     return (*schema.numbers, *schema.categories)
 
 
-def encoded(schema: Schema, edges: Edges, part: Part) -> Coded:
+def encoded(schema: Schema, edges: Edges, part: LabelledBatch) -> Coded:
     """Numbers as bins, categories as the values that occur."""
     names = labels.narrowed(list(columns_of(schema)))
-    numbers = tabular.numbers(schema, part.batch)
+    numbers = matrices.numbers(schema, part.batch)
     codes = np.empty((part.batch.n_rows, len(names)), dtype=np.int64)
     cuts = tuple(edges[name] for name in schema.numbers)
     codes[:, : len(cuts)] = histogram.codes_of(cuts, numbers)
     values = [np.arange(len(cut) + 1) for cut in cuts]
-    categories = tabular.category_columns(schema, part.batch)
-    for j, of in enumerate(threads.run(tabular.factorise, categories), len(cuts)):
+    categories = matrices.category_columns(schema, part.batch)
+    for j, of in enumerate(threads.run(matrices.factorise, categories), len(cuts)):
         found, codes[:, j] = of
         values.append(found)
     return Coded(part, Cells(names, tuple(values)), codes)

@@ -24,12 +24,10 @@ from deciban.explanation import Piece
 from deciban.files.document import field
 from deciban.models.params import fixed_prior
 from deciban.naive_bayes.counting import some_left
-from deciban.naive_bayes.gathering import gather
 from deciban.naive_bayes.learning import Learning
-from deciban.naive_bayes.parts import joined
-from deciban.naive_bayes.rows import Rows
-from deciban.naive_bayes.sample import Sample
 from deciban.schema import Schema, nothing_to_learn
+from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
+from deciban.sources.sample import Sample
 from deciban.transaction import all_or_nothing
 
 #: Strength and discount are chosen on no more rows than this.
@@ -180,17 +178,25 @@ class AODE(Learning):
     ) -> Self:
         with all_or_nothing(self):
             self._check_parameters()
-            rows = gather(self, X, y, target, sql, weight, kinds=self.kinds)
+            rows = labelled_scan(
+                X,
+                y,
+                target=target,
+                sql=sql,
+                weight=weight,
+                kinds=self.kinds,
+                model=type(self).__name__,
+            )
             _check_columns(rows.schema)
             sample = self._sample()
             tally = learn(rows, self.bins, self.memory_limit, sample)
-            rows.remember(self)
+            self._remember(rows)
             self.model_ = Model(rows.schema, tally)
             self._adopt(self._declared(tally, classes), None)
             self._try(sample, None)
         return self
 
-    def _count(self, rows: Rows, sample: Sample | None) -> Tally:
+    def _count(self, rows: LabelledScan, sample: Sample[LabelledBatch] | None) -> Tally:
         return learn(rows, self.model_.tally.edges, self.memory_limit, sample)
 
     def _learned(self) -> tuple[Tally, Trust | None]:
@@ -219,18 +225,18 @@ class AODE(Learning):
         self.model_ = Model(self.schema_, tally, m, prior=prior, trust=trust, **settings)
         self.classes_ = tally.counts.classes
 
-    def _sample(self) -> Sample | None:
+    def _sample(self) -> Sample[LabelledBatch] | None:
         wanted = self.calibrate or isinstance(self.smoothing, str)
         return Sample(TRIED) if wanted else None
 
-    def _try(self, sample: Sample | None, before: Trust | None) -> None:
-        if sample is None or not sample.parts:
+    def _try(self, sample: Sample[LabelledBatch] | None, before: Trust | None) -> None:
+        if sample is None or not sample.batches:
             return
-        some = joined(sample.parts)
+        some = LabelledBatch.concatenate(sample.batches)
         layout, n_rows = self.model_.tally.layout, some.batch.n_rows
         work = layout.n_columns**2 * len(self.classes_) * n_rows
         step = max(1, min(-(-work // WORK), n_rows // FEWEST))
-        total = self.model_.tried(some.taken(np.arange(0, n_rows, step)))
+        total = self.model_.tried(some.take(np.arange(0, n_rows, step)))
         total = total * (step * sample.stride)
         self._adopt(self.model_.tally, total if before is None else before + total)
 

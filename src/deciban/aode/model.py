@@ -12,18 +12,19 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import tabular, threads
+from deciban import threads
 from deciban.aode import scoring
 from deciban.aode.counting import columns_of
 from deciban.aode.tally import VALUES, Tally
 from deciban.aode.trust import STRENGTH, STRENGTHS, Trust
+from deciban.encoding import matrices
 from deciban.families import histogram
 from deciban.models import params
 from deciban.models.calibration import Calibration
 from deciban.models.selection import Smoothed, Wishes, smoothed
-from deciban.naive_bayes.parts import Part
 from deciban.schema import Schema
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
+from deciban.sources.labelled import LabelledBatch
 from deciban.stats.counts import Counts
 
 FloatArray = NDArray[np.float64]
@@ -103,16 +104,16 @@ class Model:
     # ------------------------------------------------------------------ rows
 
     @cached_property
-    def _lookups(self) -> list[tabular.Lookup]:
+    def _lookups(self) -> list[matrices.Lookup]:
         values = self.tally.cells.values or ()
-        return [tabular.Lookup(v) for v in values[len(self.schema.numbers) :]]
+        return [matrices.Lookup(v) for v in values[len(self.schema.numbers) :]]
 
     def cells(self, batch: Batch) -> NDArray[np.int64]:
         """The cells of some rows: -1 is skipped, V + j is a value never seen in column j."""
         edges = tuple(self.tally.edges[name] for name in self.schema.numbers)
-        binned = histogram.codes_of(edges, tabular.numbers(self.schema, batch))
-        columns = tabular.category_columns(self.schema, batch)
-        codes = np.hstack([binned, tabular.codes(self._lookups, columns, batch.n_rows)])
+        binned = histogram.codes_of(edges, matrices.numbers(self.schema, batch))
+        columns = matrices.category_columns(self.schema, batch)
+        codes = np.hstack([binned, matrices.category_codes(self._lookups, columns, batch.n_rows)])
         layout = self.tally.layout
         new = codes >= np.array(layout.sizes, dtype=np.int64)
         holes = np.array([c.missing for c in self.choices.values()], dtype=bool)
@@ -153,7 +154,7 @@ class Model:
 
     # ------------------------------------------------------------------ trust
 
-    def tried(self, part: Part) -> Trust:
+    def tried(self, part: LabelledBatch) -> Trust:
         """The leave-one-out loss of counted rows: of a row of weight k, one of k is left out."""
         y, weight = part.codes_among(self.counts.classes), part.weights
         one, cells = np.minimum(weight, 1.0), self.cells(part.batch)

@@ -18,8 +18,8 @@ from deciban.cli.reading import Input
 from deciban.cli.writing import Field, Write, kind_of
 from deciban.models import scores
 from deciban.naive_bayes.model import Model
-from deciban.sources import ROWS, Batch, Column, Scan
-from deciban.sources.naming import checked
+from deciban.sources import BATCH_ROWS, Batch, Column, Scan
+from deciban.sources.scan import check_names
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -63,7 +63,7 @@ def predict(
     """Score all rows of a table and write them as they come."""
     model = opened.model
     size = len(model.schema.names) * len(model.counts.classes)
-    rows = max(1, min(ROWS, REASONS // size)) if wanted.evidence else ROWS
+    rows = max(1, min(BATCH_ROWS, REASONS // size)) if wanted.evidence else BATCH_ROWS
     table = data.scan(types(model), rows)
     for name in model.schema.names:
         table.require(name)
@@ -94,7 +94,7 @@ def fields(model: Model, wanted: Wanted, columns: Mapping[str, Column | None]) -
     if wanted.evidence:
         names = ["prior", *(c.name for c in model.schema.columns if is_counted(model, c))]
         found += [Field("runner_up", label), *(Field(f"db_{n}", "number") for n in names)]
-    checked([field.name for field in found])
+    check_names([field.name for field in found])
     return found
 
 

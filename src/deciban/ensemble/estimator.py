@@ -20,28 +20,26 @@ from deciban.explanation import DECIBANS
 from deciban.files.document import field
 from deciban.models.selection import Wishes
 from deciban.naive_bayes import counting, spoken
-from deciban.naive_bayes.gathering import gather
 from deciban.naive_bayes.model import Model as Counted
-from deciban.naive_bayes.parts import Part, joined
 from deciban.naive_bayes.pieces import pieces
-from deciban.naive_bayes.rows import Rows
-from deciban.naive_bayes.sample import Sample
 from deciban.naive_bayes.scoring import Answering
 from deciban.naive_bayes.texts import BLOCK
 from deciban.naive_bayes.wishes import check_columns, tokenizer
 from deciban.progress import Progress, wanted
 from deciban.schema import Schema
+from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
+from deciban.sources.sample import Sample
 from deciban.stats.counts import Counts
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
 
 
-class _Kept(Sample):
+class _Kept(Sample[LabelledBatch]):
     """All rows of a table."""
 
-    def add(self, part: Part) -> None:
+    def add(self, part: LabelledBatch) -> None:
         """See some more rows."""
-        self.parts.append(part)
+        self.batches.append(part)
 
 
 class BayesClassifier(Answering):
@@ -122,10 +120,18 @@ class BayesClassifier(Answering):
         """
         with all_or_nothing(self):
             seed = self._check_parameters()
-            rows = gather(self, X, y, target, sql, sample_weight, kinds=self.kinds)
+            rows = labelled_scan(
+                X,
+                y,
+                target=target,
+                sql=sql,
+                weight=sample_weight,
+                kinds=self.kinds,
+                model=type(self).__name__,
+            )
             check_columns(rows.schema)
             counted, part = _counted(rows)
-            rows.remember(self)
+            self._remember(rows)
             shown = wanted(self.progress)
             read = readings(part.batch, rows.schema.texts, self.tokenizer)
             n_steps = steps(rows.schema, read)
@@ -215,12 +221,12 @@ class BayesClassifier(Answering):
         return int(self.random_state)
 
 
-def _counted(rows: Rows) -> tuple[Counted, Part]:
+def _counted(rows: LabelledScan) -> tuple[Counted, LabelledBatch]:
     """The counts of all columns but texts, and the rows that count."""
     kept = _Kept()
     counts = counting.learn(rows, kept)
     tables = {name: table for name, table in counts.tables.items() if name != BLOCK}
     schema = Schema(tuple(column for column in rows.schema.columns if not column.texts))
-    parts = [part for part in kept.parts if part.batch.n_rows]
+    parts = [part for part in kept.batches if part.batch.n_rows]
     counted = Counted(schema, Counts(counts.classes, counts.weight, tables), Wishes())
-    return counted, joined(parts)
+    return counted, LabelledBatch.concatenate(parts)

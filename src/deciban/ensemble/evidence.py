@@ -17,7 +17,7 @@ from deciban.ensemble.margins import FloatArray, centred, losses, prior, probabi
 from deciban.families import family
 from deciban.families.settings import Settings
 from deciban.naive_bayes.model import Model
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
 
 #: What a weight is drawn to, and how strongly: as if this many rows said so.
 CENTRE, STIFFNESS = 0.5, 3.0

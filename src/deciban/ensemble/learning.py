@@ -22,10 +22,10 @@ from deciban.ensemble.trees import Grown
 from deciban.ensemble.weighing import Read
 from deciban.ensemble.words import Words
 from deciban.naive_bayes.model import Model as Counted
-from deciban.naive_bayes.parts import Part
 from deciban.naive_bayes.texts import strings
 from deciban.schema import Schema
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
+from deciban.sources.labelled import LabelledBatch
 from deciban.text import Tokenizer
 
 Readings = Sequence[tuple[str, Tokenizer]]
@@ -48,7 +48,7 @@ class Seen:
     They stand for ``n_rows`` rows of the table.
     """
 
-    part: Part
+    part: LabelledBatch
     columns: Columns
     numbers: FloatArray
     codes: NDArray[np.int64]
@@ -92,7 +92,7 @@ def learn(
     schema: Schema,
     readings: Readings,
     counted: Counted,
-    whole: Part,
+    whole: LabelledBatch,
     most: int,
     limit: int,
     seed: int,
@@ -100,7 +100,7 @@ def learn(
 ) -> Model:
     """The model of rows that are counted; no more than ``most`` are learned from by the views."""
     n_rows = whole.batch.n_rows
-    part = whole if n_rows <= most else whole.taken(np.arange(most) * n_rows // most)
+    part = whole if n_rows <= most else whole.take(np.arange(most) * n_rows // most)
     seen = _seen(counted, part, seed)
     if seen.n_classes == 1:
         return _of_one_class(schema, readings, counted, seen, whole)
@@ -114,7 +114,7 @@ def learn(
 
 
 def _table(
-    counted: Counted, seen: Seen, whole: Part, limit: int, tell: Callable[[], None]
+    counted: Counted, seen: Seen, whole: LabelledBatch, limit: int, tell: Callable[[], None]
 ) -> Pooled:
     """All columns but texts."""
     first = _weighed(counted, seen)
@@ -131,14 +131,14 @@ def _table(
     return found
 
 
-def _seen(counted: Counted, part: Part, seed: int) -> Seen:
+def _seen(counted: Counted, part: LabelledBatch, seed: int) -> Seen:
     numbers, codes = counted.columns(part.batch)
     y = part.codes_among(counted.counts.classes)
     dealt = folds.deal(_keys(counted, part.batch, numbers, codes), y, part.weights, seed)
     at, weight = dealt.rows, dealt.weight
     columns = seeing.fitted(counted.counts, numbers[at], weight)
     n_classes, splits = len(counted.counts.classes), folds.split(dealt.fold)
-    found = replace(part.taken(at), weight=weight)
+    found = replace(part.take(at), weight=weight)
     return Seen(found, columns, numbers[at], codes[at], y[at], weight, n_classes, len(y), splits)
 
 
@@ -216,7 +216,7 @@ def _joined(
     schema: Schema,
     counted: Counted,
     seen: Seen,
-    whole: Part,
+    whole: LabelledBatch,
     table: Pooled | None,
     read: Sequence[Read],
 ) -> Model:
@@ -275,7 +275,7 @@ def _terms(
 def _report(
     counted: Counted,
     seen: Seen,
-    whole: Part,
+    whole: LabelledBatch,
     margins: FloatArray,
     views: tuple[View, ...],
     weights: FloatArray,
@@ -295,7 +295,7 @@ def _report(
 
 
 def _of_one_class(
-    schema: Schema, readings: Readings, counted: Counted, seen: Seen, whole: Part
+    schema: Schema, readings: Readings, counted: Counted, seen: Seen, whole: LabelledBatch
 ) -> Model:
     report = Report(whole.batch.n_rows, seen.n_rows, 0.0, 0.0)
     silent = tuple(Words.nothing(name, rule) for name, rule in readings)

@@ -18,7 +18,7 @@ from deciban.ensemble.terms import Terms
 from deciban.ensemble.words import Words
 from deciban.naive_bayes.model import Model as Counted
 from deciban.schema import Schema
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
 from deciban.stats.counts import Counts
 
 #: So many rows are scored at a time: what each column says of them is kept until it is added up.
@@ -57,7 +57,7 @@ class Model:
         """Write the margin of every row and class: some rows at a time, on all cores."""
 
         def work(rows: slice) -> None:
-            self._fill(batch.part(rows.start, rows.stop), out[rows])
+            self._fill(batch.slice(rows.start, rows.stop), out[rows])
 
         list(threads.run(work, threads.chunks(batch.n_rows, PIECE)))
 

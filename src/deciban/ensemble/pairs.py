@@ -11,9 +11,9 @@ from deciban.aode.counting import columns_of, tallied
 from deciban.aode.model import Model
 from deciban.ensemble.margins import FloatArray
 from deciban.errors import InputError
-from deciban.naive_bayes.parts import Part
 from deciban.schema import Schema
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
+from deciban.sources.labelled import LabelledBatch
 
 #: Strength and discount are chosen on no more rows than this.
 TRIED = 2_500
@@ -23,7 +23,7 @@ MOST_WORK = 2e9
 CHUNK = 4_096
 
 
-def learn(schema: Schema, part: Part, seen: Part, limit: int) -> Model | str:
+def learn(schema: Schema, part: LabelledBatch, seen: LabelledBatch, limit: int) -> Model | str:
     """The model of pairs, or why there is none; strength and discount are chosen on ``seen``."""
     n_columns = len(columns_of(schema))
     if n_columns < 2:
@@ -38,7 +38,7 @@ def learn(schema: Schema, part: Part, seen: Part, limit: int) -> Model | str:
         return "there are no rows"
     model = Model(schema, tally)
     some = np.arange(0, seen.batch.n_rows, -(-seen.batch.n_rows // TRIED))
-    return replace(model, trust=model.tried(seen.taken(some)))
+    return replace(model, trust=model.tried(seen.take(some)))
 
 
 def judged(model: Model, batch: Batch, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:

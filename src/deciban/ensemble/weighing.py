@@ -31,7 +31,7 @@ from deciban.labels import Labels
 from deciban.logistic.solvers import Prior, Problem, rowwise, truncated
 from deciban.logistic.solvers.sparse import Sparse
 from deciban.naive_bayes.texts import strings
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
 from deciban.text import Tokenizer, Vocabulary
 from deciban.text.parts import encode
 

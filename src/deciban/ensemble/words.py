@@ -23,7 +23,7 @@ from deciban import labels
 from deciban.ensemble.margins import FloatArray
 from deciban.labels import Labels
 from deciban.naive_bayes.texts import strings
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
 from deciban.text import Tokenizer, Vocabulary, packed
 from deciban.text.spans import Span
 

@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from deciban import decision, explanation
 from deciban.errors import ParameterError
 from deciban.explanation import rows
-from deciban.logistic import checks
 from deciban.models import scores
 from deciban.plots import Plotted
+from deciban.sources.matrix import finite_matrix
 
 FloatArray = NDArray[np.float64]
 
@@ -108,7 +108,7 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
         array([[[-5.9,  5.9]]])
         """
         check_is_fitted(self)
-        X = checks.matrix(self, X, reset=False)
+        X = finite_matrix(self, X, reset=False)
         said = self._decibans(self._by_class(self.coef_), against)
         if not hasattr(X, "indptr"):
             return X[:, :, None] * said.T
@@ -152,7 +152,7 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
     def _scores(self, X: Any) -> FloatArray:
         """(rows, scores)."""
         check_is_fitted(self)
-        X = checks.matrix(self, X, reset=False)
+        X = finite_matrix(self, X, reset=False)
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
     def _normalised(self, X: Any, *, logarithm: bool) -> FloatArray:

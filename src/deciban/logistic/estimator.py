@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from deciban import encoding, threads
+from deciban import checks, encoding, threads
 from deciban import files as storage
-from deciban.logistic import checks, closed
+from deciban.logistic import closed
 from deciban.logistic import solvers as logistic
 from deciban.logistic import stored as files
 from deciban.logistic.answering import Answering
+from deciban.logistic.checks import row_weights, several
 from deciban.logistic.solvers import Prior, Problem, Solution, split
 from deciban.logistic.solvers.choice import MOST_NEWTON
 from deciban.logistic.solvers.dense import Dense
 from deciban.logistic.solvers.sparse import Sparse
+from deciban.sources.matrix import finite_matrix
 from deciban.transaction import all_or_nothing
 
 FloatArray = NDArray[np.float64]
@@ -102,11 +104,11 @@ class LogisticRegression(Answering):
         """
         with all_or_nothing(self):
             self._check_settings()
-            y = encoding.target(self, y)
-            X = checks.matrix(self, X, reset=True)
+            y = encoding.require_labels(y, type(self).__name__)
+            X = finite_matrix(self, X, reset=True)
             encoding.check_length(X, len(y), "X")
             labelled = encoding.class_codes(y)
-            checks.several(labelled.classes)
+            several(labelled.classes)
             before = self._coefficients() if self.warm_start and hasattr(self, "coef_") else None
             same = before is not None and np.array_equal(self.classes_, labelled.classes)
             self.classes_ = labelled.classes
@@ -138,10 +140,10 @@ class LogisticRegression(Answering):
         with all_or_nothing(self):
             self._check_settings()
             first = not hasattr(self, "coef_")
-            y = encoding.target(self, y)
-            self.classes_ = encoding.declared(classes, None if first else self.classes_)
-            checks.several(self.classes_)
-            X = checks.matrix(self, X, reset=first)
+            y = encoding.require_labels(y, type(self).__name__)
+            self.classes_ = encoding.partial_fit_classes(classes, None if first else self.classes_)
+            several(self.classes_)
+            X = finite_matrix(self, X, reset=first)
             encoding.check_length(X, len(y), "X")
             codes = encoding.codes_of(y, self.classes_)
             priors = self._penalties(X.shape[1]) if first else self._learned()
@@ -169,7 +171,7 @@ class LogisticRegression(Answering):
         W = closed.of_gaussian(np.asarray(model.theta_), var, np.asarray(model.class_prior_))
         found = cls()
         found.classes_ = np.asarray(model.classes_)
-        checks.several(found.classes_)
+        several(found.classes_)
         W = W[:, 1:] - W[:, :1] if W.shape[1] == 2 else W - W.mean(axis=1, keepdims=True)
         found.coef_, found.intercept_ = np.ascontiguousarray(W[:-1].T), W[-1].copy()
         found.n_iter_ = np.zeros(1, dtype=np.int64)
@@ -205,21 +207,21 @@ class LogisticRegression(Answering):
     # ------------------------------------------------------------------ fitting
 
     def _check_settings(self) -> None:
-        checks.one_of(self.multi_class, "multi_class", "softmax", "ovr")
-        checks.one_of(self.start, "start", "zero", "bayes")
-        checks.number(self.tol, "tol", "1e-8 is usual", above=True)
+        checks.one_of("multi_class", self.multi_class, "softmax", "ovr")
+        checks.one_of("start", self.start, "zero", "bayes")
+        checks.number("tol", self.tol, "1e-8 is usual", above=True)
         if self.max_iter is not None:
-            checks.number(self.max_iter, "max_iter", "None is usual", least=1)
+            checks.number("max_iter", self.max_iter, "None is usual", least=1)
         logistic.choose(self.solver, 1, 1)
         self._lam()
 
     def _lam(self) -> float:
         if self.lam is not None:
-            return checks.number(self.lam, "lam", "0 is no penalty, 1 is usual")
-        return 1.0 / checks.number(self.C, "C", "lam=0 is no penalty", above=True)
+            return checks.number("lam", self.lam, "0 is no penalty, 1 is usual")
+        return 1.0 / checks.number("C", self.C, "lam=0 is no penalty", above=True)
 
     def _weights(self, codes: NDArray[np.intp], sample_weight: Any) -> FloatArray | None:
-        return checks.row_weights(sample_weight, self.class_weight, self.classes_, codes)
+        return row_weights(sample_weight, self.class_weight, self.classes_, codes)
 
     def _penalties(self, n_columns: int) -> list[Prior]:
         """One prior for each problem that is solved."""

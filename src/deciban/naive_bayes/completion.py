@@ -11,9 +11,9 @@ import numpy as np
 from deciban.errors import MissingValueError, ParameterError
 from deciban.naive_bayes import honesty
 from deciban.naive_bayes.model import Model
-from deciban.naive_bayes.parts import Part
-from deciban.naive_bayes.sample import Sample
 from deciban.naive_bayes.unlabelled import Rounds, Unlabelled
+from deciban.sources.labelled import LabelledBatch
+from deciban.sources.sample import Sample
 from deciban.stats.counts import Counts
 
 #: The weights of an unlabelled row that ``"auto"`` tries.
@@ -61,7 +61,9 @@ class Completed:
     weight: float
 
 
-def complete(model: Model, aside: list[Part], sample: Sample | None, plan: Plan) -> Completed:
+def complete(
+    model: Model, aside: list[LabelledBatch], sample: Sample[LabelledBatch] | None, plan: Plan
+) -> Completed:
     """The counts of labelled rows, and softly those of the rows put aside."""
     known = len(model.counts.classes)
     if plan.n_classes is not None and known not in (0, plan.n_classes):
@@ -83,22 +85,24 @@ def complete(model: Model, aside: list[Part], sample: Sample | None, plan: Plan)
     return Completed(counts, run.likelihood, 1.0)
 
 
-def believed(model: Model, sample: Sample | None) -> Model:
+def believed(model: Model, sample: Sample[LabelledBatch] | None) -> Model:
     """The model as far as counted rows, each left out, believe it."""
-    if sample is None or not sample.parts:
+    if sample is None or not sample.batches:
         return model
     read = model.read(model.chosen(sample))
     return read.calibrated(honesty.measured(honesty.left_out(read, sample), sample))
 
 
-def _completed(first: Model, aside: list[Part], weight: float, plan: Plan) -> Completed:
+def _completed(first: Model, aside: list[LabelledBatch], weight: float, plan: Plan) -> Completed:
     if weight == 0:
         return Completed(first.counts, [], 0.0)
     counts, run = Unlabelled.beside(first, aside, weight).learned(first, plan.rounds)
     return Completed(counts, run.likelihood, weight)
 
 
-def _best(first: Model, aside: list[Part], sample: Sample | None, plan: Plan) -> Completed:
+def _best(
+    first: Model, aside: list[LabelledBatch], sample: Sample[LabelledBatch] | None, plan: Plan
+) -> Completed:
     """The weight under which labelled rows, each left out of its class, are likeliest."""
     if sample is None:
         raise ParameterError(
@@ -109,7 +113,7 @@ def _best(first: Model, aside: list[Part], sample: Sample | None, plan: Plan) ->
     return min(tried, key=lambda done: _loss(replace(first, counts=done.counts), sample))
 
 
-def _loss(model: Model, sample: Sample) -> float:
+def _loss(model: Model, sample: Sample[LabelledBatch]) -> float:
     found = believed(replace(model, calibration=None, readings={}), sample).calibration
     return float(np.inf) if found is None else float(found.loss.min())
 

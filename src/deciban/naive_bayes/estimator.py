@@ -19,12 +19,10 @@ from deciban.naive_bayes import honesty, wishes
 from deciban.naive_bayes import stored as files
 from deciban.naive_bayes.completion import Plan, complete
 from deciban.naive_bayes.counting import learn, nothing, some_left
-from deciban.naive_bayes.gathering import gather
 from deciban.naive_bayes.learning import Learning
 from deciban.naive_bayes.model import Model
-from deciban.naive_bayes.parts import Part
-from deciban.naive_bayes.rows import Rows
-from deciban.naive_bayes.sample import Sample
+from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
+from deciban.sources.sample import Sample
 from deciban.stats.counts import Counts
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
@@ -217,25 +215,37 @@ class NaiveBayes(Learning):
         target: str | None,
         sql: str | None,
         weight: Any,
-        aside: list[Part] | None = None,
+        aside: list[LabelledBatch] | None = None,
     ) -> Self:
         with all_or_nothing(self):
-            rows = gather(self, X, y, target, sql, weight, kinds=self.kinds)
+            rows = labelled_scan(
+                X,
+                y,
+                target=target,
+                sql=sql,
+                weight=weight,
+                kinds=self.kinds,
+                model=type(self).__name__,
+            )
             wishes.check_columns(rows.schema)
             sample = self._sample()
             stated = wishes.of(self, rows.schema)
             tokenizer, plan = wishes.tokenizer(self.tokenizer), Plan.of(self)
-            rows.aside = aside
+            rows.unlabelled = aside
             counts = learn(rows, sample, tokenizer)
-            rows.remember(self)
+            self._remember(rows)
             self.model_ = Model(rows.schema, counts, stated, tokenizer=tokenizer)
-            counts = self._completed(counts, rows.aside or [], sample, plan)
+            counts = self._completed(counts, rows.unlabelled or [], sample, plan)
             self._adopt(self._declared(counts, classes), None)
             self._try(sample, None)
         return self
 
     def _completed(
-        self, counts: Counts, aside: list[Part], sample: Sample | None, plan: Plan
+        self,
+        counts: Counts,
+        aside: list[LabelledBatch],
+        sample: Sample[LabelledBatch] | None,
+        plan: Plan,
     ) -> Counts:
         """With the rows whose labels are missing, counted softly."""
         self.likelihood_, self.unlabelled_ = np.empty(0), 0.0
@@ -247,7 +257,7 @@ class NaiveBayes(Learning):
         self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
         return done.counts
 
-    def _count(self, rows: Rows, sample: Sample | None) -> Counts:
+    def _count(self, rows: LabelledScan, sample: Sample[LabelledBatch] | None) -> Counts:
         return learn(rows, sample, self.model_.tokenizer)
 
     def _learned(self) -> tuple[Counts, Calibration | None]:
@@ -316,10 +326,10 @@ class NaiveBayes(Learning):
         self.classes_ = counts.classes
         self.__dict__.pop("_left_out_", None)  # other rows, other scores
 
-    def _sample(self) -> Sample | None:
+    def _sample(self) -> Sample[LabelledBatch] | None:
         return Sample() if self.calibrate else None
 
-    def _try(self, sample: Sample | None, before: Calibration | None) -> None:
+    def _try(self, sample: Sample[LabelledBatch] | None, before: Calibration | None) -> None:
         if sample is not None:
             self.model_ = self.model_.read(self.model_.chosen(sample))
             rows = honesty.left_out(self.model_, sample)

@@ -10,8 +10,8 @@ from deciban.evaluation import LeftOut
 from deciban.models import scores
 from deciban.models.calibration import Calibration
 from deciban.naive_bayes.model import Model
-from deciban.naive_bayes.parts import Part
-from deciban.naive_bayes.sample import Sample
+from deciban.sources.labelled import LabelledBatch
+from deciban.sources.sample import Sample
 
 FloatArray = NDArray[np.float64]
 #: Rows that are left out at once.
@@ -20,17 +20,17 @@ PIECE = 512
 Left = tuple[FloatArray, FloatArray, NDArray[np.intp], FloatArray]
 
 
-def left_out(model: Model, sample: Sample) -> list[Left]:
+def left_out(model: Model, sample: Sample[LabelledBatch]) -> list[Left]:
     """The rows of a sample: a row of weight k is k rows, of which one is left out."""
 
-    def work(part: Part) -> Left:
+    def work(part: LabelledBatch) -> Left:
         y, weight = part.codes_among(model.counts.classes), part.weights
         return *model.left_out(part.batch, y, np.minimum(weight, 1.0)), y, weight
 
-    return list(threads.run(work, sample.pieces(PIECE)))
+    return list(threads.run(work, sample.chunks(PIECE)))
 
 
-def measured(rows: list[Left], sample: Sample) -> Calibration:
+def measured(rows: list[Left], sample: Sample[LabelledBatch]) -> Calibration:
     """The calibration of counted rows."""
     total = Calibration.nothing()
     for part in threads.run(lambda left: Calibration.of(*left), rows):

@@ -13,10 +13,10 @@ from typing import Any, Self, TypeGuard
 
 import numpy as np
 
-from deciban.naive_bayes.rows import Rows
-from deciban.naive_bayes.sample import Sample
 from deciban.naive_bayes.scoring import Scoring
 from deciban.schema import check_same
+from deciban.sources.labelled import LabelledBatch, LabelledScan
+from deciban.sources.sample import Sample
 from deciban.transaction import all_or_nothing
 
 
@@ -116,7 +116,7 @@ class Learning(Scoring):
         """Count the first rows."""
 
     @abstractmethod
-    def _count(self, rows: Rows, sample: Sample | None) -> Any:
+    def _count(self, rows: LabelledScan, sample: Sample[LabelledBatch] | None) -> Any:
         """The total of some rows; some of them are kept in the sample."""
 
     @abstractmethod
@@ -128,11 +128,11 @@ class Learning(Scoring):
         """Make these the model."""
 
     @abstractmethod
-    def _sample(self) -> Sample | None:
+    def _sample(self) -> Sample[LabelledBatch] | None:
         """Where rows are kept to be tried, if any are."""
 
     @abstractmethod
-    def _try(self, sample: Sample | None, before: Any) -> None:
+    def _try(self, sample: Sample[LabelledBatch] | None, before: Any) -> None:
         """Choose what rows choose, on some that were just counted."""
 
     @abstractmethod
@@ -174,8 +174,8 @@ class Learning(Scoring):
         result._adopt(total, belief)
         return result
 
-    def _tried(self, rows: Rows, sample: Sample) -> Sample:
+    def _tried(self, rows: LabelledScan, sample: Sample[LabelledBatch]) -> Sample[LabelledBatch]:
         """The sample with rows that are counted already."""
-        for part in rows.labelled():
-            sample.add(part.counted())
+        for part in rows.labelled_batches():
+            sample.add(part.drop_zero_weights())
         return sample

@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import tabular
+from deciban.encoding import matrices
 from deciban.errors import InputError
 from deciban.families import family
 from deciban.families.settings import Method, Settings
@@ -25,10 +25,10 @@ from deciban.models.calibration import Calibration
 from deciban.models.readings import Reading, Trial
 from deciban.models.selection import Choice, Wishes, choose, empirical_smoothing
 from deciban.naive_bayes import texts
-from deciban.naive_bayes.parts import joined
-from deciban.naive_bayes.sample import Sample
 from deciban.schema import Schema
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
+from deciban.sources.labelled import LabelledBatch
+from deciban.sources.sample import Sample
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts, Table
 from deciban.text import Tokenizer
@@ -167,15 +167,13 @@ class Model:
     # ------------------------------------------------------------------ scoring
 
     @cached_property
-    def _lookups(self) -> list[tabular.Lookup]:
+    def _lookups(self) -> list[matrices.Lookup]:
         table = self.counts.tables.get("categories")
-        return [] if table is None else [tabular.Lookup(v) for v in table.cells.values or ()]
+        return [] if table is None else [matrices.Lookup(v) for v in table.cells.values or ()]
 
     def columns(self, batch: Batch) -> tuple[FloatArray, NDArray[np.int64]]:
         """The numbers of some rows, NaN where missing, and the codes of their categories."""
-        columns = tabular.category_columns(self.schema, batch)
-        codes = tabular.codes(self._lookups, columns, batch.n_rows)
-        return tabular.numbers(self.schema, batch), codes
+        return matrices.encode(self.schema, self._lookups, batch)
 
     def matrices(self, batch: Batch) -> Matrices:
         """What every block scores of some rows."""
@@ -283,12 +281,12 @@ class Model:
         new.__dict__.update(kept)
         return new
 
-    def chosen(self, sample: Sample) -> dict[str, Reading]:
+    def chosen(self, sample: Sample[LabelledBatch]) -> dict[str, Reading]:
         """How counted rows want the columns of text to be read."""
-        if not self.schema.texts or not sample.parts:
+        if not self.schema.texts or not sample.batches:
             return {}
         tables = [self.blocks.tables[text_block(words.name)] for words in self.words]
-        part = joined(list(sample.every(Trial.stride(tables, sample.kept))))
+        part = LabelledBatch.concatenate(list(sample.every(Trial.stride(tables, sample.n_rows))))
         y, one = part.codes_among(self.counts.classes), np.minimum(part.weights, 1.0)
         found = {}
         for words, table in zip(self.words, tables, strict=True):

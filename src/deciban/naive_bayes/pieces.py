@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.explanation.rows import read_time
 from deciban.families import family, gaussian, histogram
 from deciban.families.discrete import pseudo_count
 from deciban.families.piece import (
@@ -22,6 +21,7 @@ from deciban.families.piece import (
 from deciban.naive_bayes.model import Model
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.columns import Times
+from deciban.sources.row import parse_time
 
 FloatArray = NDArray[np.float64]
 
@@ -169,7 +169,7 @@ def values_of(column: ColumnSchema, x: FloatArray) -> tuple[Any, ...]:
     if column.unit:
         micro = np.round(x * 1e6).astype(np.int64)
         written = Times(micro, np.zeros(len(x), dtype=bool), column.unit).tolist()
-        return tuple(read_time(column.unit, text) for text in written if text)
+        return tuple(parse_time(column.unit, text) for text in written if text)
     whole = bool(np.all(x == np.round(x))) and bool(np.all(np.abs(x) < 2**53))
     return tuple(x.astype(np.int64).tolist() if whole else x.tolist())
 

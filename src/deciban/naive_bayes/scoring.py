@@ -17,14 +17,12 @@ from deciban.files.document import field
 from deciban.models import scores
 from deciban.models.selection import Choice
 from deciban.naive_bayes import spoken
-from deciban.naive_bayes.gathering import few_texts, gather
 from deciban.naive_bayes.model import Model
-from deciban.naive_bayes.parts import Part
 from deciban.naive_bayes.pieces import pieces
-from deciban.naive_bayes.rows import Rows
 from deciban.plots import Plotted
 from deciban.schema import Schema
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
+from deciban.sources.labelled import LabelledBatch, LabelledScan, few_texts, labelled_scan
 from deciban.stats.counts import Counts
 
 FloatArray = NDArray[np.float64]
@@ -192,9 +190,28 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
         target: str | None = None,
         sql: str | None = None,
         weight: Any = None,
-    ) -> Rows:
+    ) -> LabelledScan:
         """Rows in the columns of the model."""
-        return gather(self, X, y, target, sql, weight, schema=self._model().schema)
+        return labelled_scan(
+            X,
+            y,
+            target=target,
+            sql=sql,
+            weight=weight,
+            schema=self._model().schema,
+            ignore=self.target_,
+            named="feature_names_in_" in self.__dict__,
+            model=type(self).__name__,
+        )
+
+    def _remember(self, rows: LabelledScan) -> None:
+        """What scikit-learn's users expect to find after fitting."""
+        self.n_features_in_ = len(rows.schema.names)
+        self.target_ = rows.target
+        if rows.named:
+            self.feature_names_in_ = labels.objects(rows.schema.names)
+        else:
+            self.__dict__.pop("feature_names_in_", None)
 
     def _target(self, y: Any, target: str | None) -> str | None:
         """The column of labels: the one it was in training, if nothing is said."""
@@ -247,7 +264,7 @@ class Scoring(Answering):
         """
         model = self._model()
 
-        def work(part: Part) -> FloatArray:
+        def work(part: LabelledBatch) -> FloatArray:
             y = part.codes_among(self.classes_)
             prior, said = model.left_out(part.batch, y, part.weights)
             joint = model.believed(prior, said)
@@ -255,7 +272,7 @@ class Scoring(Answering):
             return joint
 
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-        parts = list(threads.run(work, rows.labelled()))
+        parts = list(threads.run(work, rows.labelled_batches()))
         return np.concatenate([np.empty((0, len(self.classes_))), *parts])
 
     @property

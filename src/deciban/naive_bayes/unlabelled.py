@@ -21,8 +21,8 @@ from deciban.models.selection import Choice
 from deciban.naive_bayes import counting, em, texts
 from deciban.naive_bayes.em import Block, Chunk, Problem, Run
 from deciban.naive_bayes.model import Model, text_block
-from deciban.naive_bayes.parts import Part, joined
 from deciban.schema import Schema
+from deciban.sources.labelled import LabelledBatch
 from deciban.stats import sparse
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts, Table, merge
@@ -64,11 +64,11 @@ class Unlabelled:
 
     model: Model
     seen: Counts
-    parts: list[Part]
+    parts: list[LabelledBatch]
     weight: float
 
     @classmethod
-    def beside(cls, model: Model, parts: Sequence[Part], weight: float) -> Unlabelled:
+    def beside(cls, model: Model, parts: Sequence[LabelledBatch], weight: float) -> Unlabelled:
         """Beside labelled rows, whose choices stay."""
         some = _chunks(parts)
         seen = _counted(model, some, model.counts.classes[:1])
@@ -76,7 +76,7 @@ class Unlabelled:
         return cls(wide, seen, some, weight)
 
     @classmethod
-    def alone(cls, model: Model, parts: Sequence[Part], n_classes: int) -> Unlabelled:
+    def alone(cls, model: Model, parts: Sequence[LabelledBatch], n_classes: int) -> Unlabelled:
         """Where nothing is labelled; what is chosen is chosen by the table as a whole."""
         some, classes = _chunks(parts), np.arange(n_classes)
         seen = replace(model, counts=_counted(model, some, classes[:1]))
@@ -109,7 +109,7 @@ class Unlabelled:
     def answers(self, model: Model) -> list[FloatArray]:
         """What a model says of the rows."""
 
-        def work(part: Part) -> FloatArray:
+        def work(part: LabelledBatch) -> FloatArray:
             joint = np.empty((part.batch.n_rows, len(model.counts.classes)))
             model.fill_joint(part.batch, joint)
             scores.normalise(joint, model.log_prior)
@@ -136,7 +136,7 @@ class Unlabelled:
         model = self.model
         found = {name: self._block(name) for name in model.blocks.tables}
 
-        def work(part: Part) -> Chunk:
+        def work(part: LabelledBatch) -> Chunk:
             matrices = model.matrices(part.batch)
             encoded = {name: encode(matrices[name]) for name, (_, encode) in found.items()}
             return Chunk(encoded, self.weight * part.weights)
@@ -236,14 +236,14 @@ class Unlabelled:
         for part, posterior in zip(self.parts, posteriors, strict=True):
             weight = posterior * (self.weight * part.weights)[:, None]
             counted = merge(
-                counting.count(rest, Part(part.batch, model.counts.classes, codes, share))
+                counting.count(rest, LabelledBatch(part.batch, model.counts.classes, codes, share))
                 for codes, share in _each(weight)
             )
             tables = {**counted.tables, **self._texts(part, weight)}
             total = total + Counts(counted.classes, counted.weight, tables)
         return total
 
-    def _texts(self, part: Part, weight: FloatArray) -> dict[str, Table]:
+    def _texts(self, part: LabelledBatch, weight: FloatArray) -> dict[str, Table]:
         """The words of all columns of text."""
         names = self.model.schema.texts
         if not names:
@@ -278,19 +278,19 @@ def _plain(how: Settings) -> Settings:
     return Settings("bayes", np.maximum(pseudo_count(how.method, how.lam), 0.0))
 
 
-def _chunks(parts: Sequence[Part]) -> list[Part]:
+def _chunks(parts: Sequence[LabelledBatch]) -> list[LabelledBatch]:
     """No more than ``CHUNK`` rows each, and every one of them counts."""
-    some = [part.counted() for part in parts]
+    some = [part.drop_zero_weights() for part in parts]
     if not some:
         return []
-    whole = joined(some)
+    whole = LabelledBatch.concatenate(some)
     ends = threads.chunks(whole.batch.n_rows, CHUNK)
-    return [whole.taken(np.arange(rows.start, rows.stop)) for rows in ends]
+    return [whole.take(np.arange(rows.start, rows.stop)) for rows in ends]
 
 
-def _counted(model: Model, parts: Sequence[Part], one: Labels) -> Counts:
+def _counted(model: Model, parts: Sequence[LabelledBatch], one: Labels) -> Counts:
     """The counts of rows under one class."""
-    under = (Part(p.batch, one, np.zeros(len(p.codes), np.intp), p.weight) for p in parts)
+    under = (LabelledBatch(p.batch, one, np.zeros(len(p.codes), np.intp), p.weight) for p in parts)
     found = counting.tally(model.schema, under, model.tokenizer)
     return counting.nothing(model.schema, one) if found is None else found
 

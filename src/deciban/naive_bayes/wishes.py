@@ -10,7 +10,7 @@ from deciban.families.settings import check_smoothing
 from deciban.models.readings import READINGS
 from deciban.models.selection import Wishes
 from deciban.schema import Schema, nothing_to_learn
-from deciban.sources import naming
+from deciban.sources import column_names
 from deciban.text import Tokenizer
 
 ALLOWED = {
@@ -90,7 +90,7 @@ def _smoothing(stated: Any, schema: Schema) -> Any:
     columns = {column.name: column for column in schema.columns}
     for name, value in stated.items():
         if name not in columns:
-            raise naming.unknown(name, schema.names)
+            raise column_names.unknown(name, schema.names)
         counted = (*columns[name].numbers, *columns[name].categories, *columns[name].texts)
         out.update(dict.fromkeys(counted, _smoothing(value, Schema(()))))
     return out

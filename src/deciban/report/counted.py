@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.encoding.matrices import category_columns, factorise, numbers
 from deciban.families import histogram
 from deciban.labels import Labels, positions
 from deciban.report.rows import Rows
 from deciban.stats.cells import Cells
 from deciban.stats.cuts import cut_points
-from deciban.tabular import category_columns, factorise, numbers
 
 FloatArray = NDArray[np.float64]
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.encoding.matrices import category_columns, factorise, numbers
 from deciban.families import histogram
 from deciban.labels import narrowed
 from deciban.report.rows import Rows
 from deciban.stats.cuts import MDL, cut_points
-from deciban.tabular import category_columns, factorise, numbers
 
 FloatArray = NDArray[np.float64]
 

@@ -164,7 +164,7 @@ def _column(documents: Any) -> Strings | None:
     """A column of Polars, Arrow or pandas as it lies in memory."""
     if not hasattr(documents, "__arrow_c_stream__") or _is_numpy(documents):
         return None
-    column = arrow.series(documents, "text")
+    column = arrow.read_series(documents, "text")
     if not isinstance(column, Strings):
         return None
     if column.missing.any():

@@ -11,8 +11,8 @@ import numpy as np
 from deciban.errors import InputError, MissingValueError, ParameterError
 from deciban.families.settings import Settings
 from deciban.naive_bayes.dropins.model import BLOCK
-from deciban.naive_bayes.dropins.rows import FloatArray, Rows
 from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
+from deciban.sources.csr import CSRRows, FloatArray
 from deciban.stats.cells import Cells
 
 
@@ -23,10 +23,10 @@ class BagClassifier(SmoothedClassifier):
     _hole: Any = 0.0
 
     def _encode(self, X: Any, cells: Cells) -> Any:
-        X = X if isinstance(X, Rows) else np.ascontiguousarray(X, dtype=np.float64)
-        if not self._may_be_negative and isinstance(X, Rows) and X.data.min(initial=0.0) < 0:
+        X = X if isinstance(X, CSRRows) else np.ascontiguousarray(X, dtype=np.float64)
+        if not self._may_be_negative and isinstance(X, CSRRows) and X.data.min(initial=0.0) < 0:
             X = X.canonical()  # the parts of a sum may be negative where the sum is not
-        values = X.data if isinstance(X, Rows) else X
+        values = X.data if isinstance(X, CSRRows) else X
         self._refuse_infinite(values)
         if not self._may_be_negative and values.min(initial=0.0) < 0:
             raise InputError(
@@ -48,7 +48,7 @@ class BagClassifier(SmoothedClassifier):
                 hint="use 0 for nothing",
             )
 
-    def _entries(self, rows: Rows) -> FloatArray:
+    def _entries(self, rows: CSRRows) -> FloatArray:
         return np.asarray(self._scorable(rows).data)
 
     def _show(self) -> None:
@@ -181,13 +181,13 @@ class BernoulliNB(BagClassifier):
 
     def _encode(self, X: Any, cells: Cells) -> Any:
         X = super()._encode(X, cells)
-        X = X.canonical() if isinstance(X, Rows) else X
-        values = X.data if isinstance(X, Rows) else X
+        X = X.canonical() if isinstance(X, CSRRows) else X
+        values = X.data if isinstance(X, CSRRows) else X
         if self.binarize is None:
             _refuse_amounts(values)
             return X
         present = (values > self._check_binarize(X)).astype(np.float64)
-        return X.with_data(present) if isinstance(X, Rows) else present
+        return X.with_data(present) if isinstance(X, CSRRows) else present
 
     def _check_binarize(self, X: Any) -> float:
         threshold = self.binarize
@@ -196,7 +196,7 @@ class BernoulliNB(BagClassifier):
                 f"binarize must be a number or None, got {threshold!r}.",
                 hint="0 takes every value above 0 as present",
             )
-        if threshold < 0 and isinstance(X, Rows):
+        if threshold < 0 and isinstance(X, CSRRows):
             raise ParameterError(
                 f"Cannot binarize a sparse matrix with threshold < 0, got {threshold!r}.",
                 hint="a row of zeros would be all ones",

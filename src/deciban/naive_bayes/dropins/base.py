@@ -13,9 +13,10 @@ from deciban import encoding, labels, threads
 from deciban.errors import InputError, ShapeError
 from deciban.families import family
 from deciban.models import params
+from deciban.naive_bayes.dropins.chunks import count_chunks
 from deciban.naive_bayes.dropins.explaining import Explaining
 from deciban.naive_bayes.dropins.model import BLOCK
-from deciban.naive_bayes.dropins.rows import count_chunks, rows_of
+from deciban.sources.csr import slice_rows
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.table import Table
@@ -51,7 +52,7 @@ class NaiveBayesClassifier(Explaining):
         """
         with all_or_nothing(self):
             first = not hasattr(self, "counts_")
-            known = encoding.declared(classes, None if first else self.classes_)
+            known = encoding.partial_fit_classes(classes, None if first else self.classes_)
             X, y = self._check_rows(X, y, reset=first)
             more = self._count(X, encoding.codes_of(y, known), known, sample_weight)
             self._adopt(more if first else self.counts_ + more)
@@ -116,7 +117,7 @@ class NaiveBayesClassifier(Explaining):
         count = family(self._family).count
 
         def work(part: slice) -> dict[str, Any]:
-            rows = self._encode(rows_of(X, part), cells)
+            rows = self._encode(slice_rows(X, part), cells)
             some = None if weight is None else weight[part]
             return dict(count(rows, codes[part], n_classes, some, cells))
 
@@ -191,7 +192,7 @@ class NaiveBayesClassifier(Explaining):
     # ------------------------------------------------------------------ checking
 
     def _check_rows(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
-        y = encoding.target(self, y)
+        y = encoding.require_labels(y, type(self).__name__)
         X = self._checked(X, reset=reset)
         encoding.check_length(X, len(y), "X")
         return X, y

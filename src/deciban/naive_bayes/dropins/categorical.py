@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from deciban import encoding, labels, threads
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
 from deciban.families.settings import Settings
-from deciban.naive_bayes.dropins import checks
 from deciban.naive_bayes.dropins.model import BLOCK
-from deciban.naive_bayes.dropins.rows import FloatArray, Rows, is_sparse, rows_of
 from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
+from deciban.sources import matrix
+from deciban.sources.csr import CSRRows, FloatArray, is_sparse, slice_rows
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 
@@ -75,7 +75,7 @@ class CategoricalNB(SmoothedClassifier):
         """Numbers as numbers; anything else as objects."""
         if not reset:
             check_is_fitted(self)
-        X = checks.matrix(self, _as_objects(X), reset=reset, dtype=None)
+        X = matrix.validate(self, matrix.as_objects(X), reset=reset, dtype=None)
         if X.dtype.kind == "c":
             raise InputError(f"Complex data not supported: {X[0, 0]}.", hint="use names")
         if X.dtype.kind == "O" and _all_numbers(X):
@@ -89,7 +89,7 @@ class CategoricalNB(SmoothedClassifier):
             return reduce(Cells.union, (_names(X[part]) for part in chunks))
 
         def most(part: slice) -> NDArray[np.int64]:
-            return encoding.largest_codes(self._integers(rows_of(X, part)))
+            return encoding.largest_codes(self._integers(slice_rows(X, part)))
 
         high = np.max(list(threads.run(most, chunks)), axis=0)
         if high.max(initial=0) > LARGEST_CODE:
@@ -104,14 +104,14 @@ class CategoricalNB(SmoothedClassifier):
 
     def _encode(self, X: Any, cells: Cells) -> NDArray[np.int64]:
         """Numbers are codes already where the cells are; otherwise values are looked up."""
-        X = X.dense() if isinstance(X, Rows) else X
+        X = X.dense() if isinstance(X, CSRRows) else X
         if cells.coded and X.dtype.kind in "biuf":
             return self._integers(X)
         return encoding.category_codes(X, cells.values or ())
 
     def _integers(self, X: Any) -> NDArray[np.int64]:
         """Numbers as codes: whole parts, -1 for NaN."""
-        X = X.dense() if isinstance(X, Rows) else X
+        X = X.dense() if isinstance(X, CSRRows) else X
         if X.dtype.kind == "f":
             return self._whole_parts(X)
         X = np.minimum(X, BEYOND) if X.dtype == np.uint64 else X
@@ -140,7 +140,7 @@ class CategoricalNB(SmoothedClassifier):
                 hint="categories are codes 0, 1, ... or names",
             )
 
-    def _explain_entries(self, rows: Rows) -> FloatArray:
+    def _explain_entries(self, rows: CSRRows) -> FloatArray:
         block = self._params.blocks[BLOCK][1]
         at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
         codes = self._scorable(rows)[at, rows.indices]
@@ -206,20 +206,6 @@ class CategoricalNB(SmoothedClassifier):
 def _pairs(offsets: NDArray[np.intp]) -> Iterable[tuple[int, int]]:
     """Where each column starts and stops."""
     return zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
-
-
-def _as_objects(X: Any) -> Any:
-    """Lists and frames in which a conversion to numbers or text would lose what a value was."""
-    if isinstance(X, list | tuple):
-        try:
-            plain = np.asarray(X)
-        except ValueError:
-            return X  # ragged: for the check to refuse
-        return np.array(X, dtype=object) if plain.dtype.kind in "USO" else plain
-    kinds = getattr(X, "dtypes", ())
-    if hasattr(X, "astype") and any(getattr(kind, "name", "") == "category" for kind in kinds):
-        return X.astype(object)
-    return X
 
 
 def _all_numbers(X: NDArray[Any]) -> bool:

@@ -12,9 +12,16 @@ from deciban import explanation
 from deciban.families import family
 from deciban.naive_bayes.dropins.model import BLOCK
 from deciban.naive_bayes.dropins.pieces import pieces
-from deciban.naive_bayes.dropins.rows import FloatArray, Rows, canonical, is_sparse, rows_of, stored
 from deciban.naive_bayes.dropins.scoring import Scoring
 from deciban.plots import Plotted
+from deciban.sources.csr import (
+    CSRRows,
+    FloatArray,
+    canonical,
+    is_sparse,
+    numbers_per_row,
+    slice_rows,
+)
 
 
 class Explaining(Plotted, Scoring):
@@ -67,7 +74,7 @@ class Explaining(Plotted, Scoring):
         out = np.empty(shape)
 
         def work(part: slice) -> None:
-            rows = self._scorable(rows_of(X, part))
+            rows = self._scorable(slice_rows(X, part))
             out[part] = explanation.decibans(self._explain(rows), against)
 
         self._each_chunk(X, work, extra=shape[1] * shape[2])
@@ -81,13 +88,13 @@ class Explaining(Plotted, Scoring):
         data = [np.empty(X.nnz) for _ in range(n_classes)]
 
         def work(part: slice) -> None:
-            rows = Rows(X, part)
+            rows = CSRRows(X, part)
             said = explanation.decibans(self._explain_entries(rows), against)
             moved = _moved(said, zero[rows.indices])
             for c in range(n_classes):
                 data[c][X.indptr[part.start] : X.indptr[part.stop]] = moved[:, c]
 
-        self._each_chunk(X, work, extra=stored(X) * n_classes)
+        self._each_chunk(X, work, extra=numbers_per_row(X) * n_classes)
         # Every matrix has its own indices: changing one changes neither the others nor X.
         parts = ((values, X.indices.copy(), X.indptr.copy()) for values in data)
         return [type(X)(part, shape=X.shape) for part in parts]
@@ -97,7 +104,7 @@ class Explaining(Plotted, Scoring):
         kind, parts = self._params.blocks[BLOCK]
         return np.asarray(family(kind).explain(parts, rows))
 
-    def _explain_entries(self, rows: Rows) -> FloatArray:
+    def _explain_entries(self, rows: CSRRows) -> FloatArray:
         """The log-likelihood of every stored value: (values, classes)."""
         kind, parts = self._params.blocks[BLOCK]
         some = _columns(parts, rows.indices)

@@ -11,7 +11,7 @@ from deciban.families import gaussian
 from deciban.families.settings import Settings
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
 from deciban.naive_bayes.dropins.model import BLOCK, prior_of
-from deciban.naive_bayes.dropins.rows import FloatArray, Rows
+from deciban.sources.csr import CSRRows, FloatArray
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 
@@ -53,14 +53,14 @@ class GaussianNB(NaiveBayesClassifier):
         self.shared_variance = shared_variance
 
     def _encode(self, X: Any, cells: Cells) -> FloatArray:
-        return X.dense() if isinstance(X, Rows) else np.ascontiguousarray(X, dtype=np.float64)
+        return X.dense() if isinstance(X, CSRRows) else np.ascontiguousarray(X, dtype=np.float64)
 
     def _scorable(self, X: Any) -> FloatArray:
         rows: FloatArray = super()._scorable(X)
         _refuse_infinity(rows)
         return rows
 
-    def _entries(self, rows: Rows) -> FloatArray:
+    def _entries(self, rows: CSRRows) -> FloatArray:
         _refuse_infinity(rows.data)
         return rows.data
 

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban.families.settings import Settings
 from deciban.models import params
-from deciban.naive_bayes.dropins import checks
-from deciban.naive_bayes.dropins.rows import FloatArray, Rows, is_sparse, stored
+from deciban.sources import matrix
+from deciban.sources.csr import CSRRows, FloatArray, is_sparse, numbers_per_row
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 
@@ -49,7 +49,7 @@ class Model(ClassifierMixin, BaseEstimator):
         """A chunk of rows as the family scores them, checked."""
         return self._encode(X, self.counts_.tables[BLOCK].cells)
 
-    def _entries(self, rows: Rows) -> FloatArray:
+    def _entries(self, rows: CSRRows) -> FloatArray:
         """The stored values of sparse rows as the family scores them, checked."""
         return rows.data
 
@@ -74,13 +74,13 @@ class Model(ClassifierMixin, BaseEstimator):
 
     def _width(self, X: Any) -> int:
         """How many numbers an encoded row holds."""
-        return int(X.shape[1]) if self._dense else stored(X)
+        return int(X.shape[1]) if self._dense else numbers_per_row(X)
 
     def _checked(self, X: Any, *, reset: bool = False) -> Any:
         """A matrix or CSR of the right width."""
         if not reset:
             check_is_fitted(self)
-        return checks.matrix(self, X, reset=reset)
+        return matrix.validate(self, X, reset=reset)
 
 
 def prior_of(counts: Counts, stated: Any) -> FloatArray:

@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import decision, threads
 from deciban.models import scores
+from deciban.naive_bayes.dropins.chunks import score_chunks
 from deciban.naive_bayes.dropins.model import BLOCK, Model
-from deciban.naive_bayes.dropins.rows import FloatArray, is_sparse, rows_of, score_chunks
+from deciban.sources.csr import FloatArray, is_sparse, slice_rows
 
 
 class Scoring(Model):
@@ -116,7 +117,7 @@ class Scoring(Model):
         return out
 
     def _fill(self, X: Any, part: slice, out: FloatArray) -> None:
-        rows = self._scorable(rows_of(X, part))
+        rows = self._scorable(slice_rows(X, part))
         scores.fill_log_joint(self._params, {BLOCK: rows}, out)
 
     def _each_chunk(self, X: Any, work: Callable[[slice], None], extra: int = 0) -> None:
