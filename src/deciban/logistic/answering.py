@@ -14,7 +14,7 @@ from deciban.errors import ParameterError
 from deciban.explanation import rows
 from deciban.models import scores
 from deciban.plots import Plotted
-from deciban.sources.matrix import finite_matrix
+from deciban.sources.matrix import finite_matrix, is_sparse
 
 FloatArray = NDArray[np.float64]
 
@@ -110,7 +110,7 @@ class Answering(Plotted, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = finite_matrix(self, X, reset=False)
         said = self._decibans(self._by_class(self.coef_), against)
-        if not hasattr(X, "indptr"):
+        if not is_sparse(X):
             return X[:, :, None] * said.T
         parts = (X.data * of_class[X.indices] for of_class in said)
         return [type(X)((p, X.indices.copy(), X.indptr.copy()), shape=X.shape) for p in parts]

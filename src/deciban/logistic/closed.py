@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError
+from deciban.sources.matrix import is_sparse
 
 FloatArray = NDArray[np.float64]
 
@@ -67,7 +68,7 @@ def naive_bayes(
     member[np.arange(len(codes)), codes] = w
     rows = member.sum(axis=0) + 1e-9
     sums = np.asarray((X.T @ member).T)
-    sparse = hasattr(X, "indptr")
+    sparse = is_sparse(X)
     if sparse and X.data.min(initial=0.0) >= 0:
         share = (sums + 1) / (sums + 1).sum(axis=1, keepdims=True)
         return np.vstack([np.log(share).T, np.log(rows / rows.sum())])

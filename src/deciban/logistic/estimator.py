@@ -23,7 +23,7 @@ from deciban.logistic.solvers import Prior, Problem, Solution, split
 from deciban.logistic.solvers.choice import MOST_NEWTON
 from deciban.logistic.solvers.dense import Dense
 from deciban.logistic.solvers.sparse import Sparse
-from deciban.sources.matrix import finite_matrix
+from deciban.sources.matrix import finite_matrix, is_sparse
 from deciban.transaction import all_or_nothing
 
 FloatArray = NDArray[np.float64]
@@ -243,8 +243,7 @@ class LogisticRegression(Answering):
         self, X: Any, codes: NDArray[np.intp], weight: FloatArray | None, priors: list[Prior]
     ) -> list[Problem]:
         intercept = bool(self.fit_intercept)
-        sparse = hasattr(X, "indptr")
-        design = (Sparse if sparse else split.design)(X, intercept, threads.run)
+        design = (Sparse if is_sparse(X) else split.design)(X, intercept, threads.run)
         if len(priors) == 1:
             return [Problem(design, codes, priors[0], weight, run=threads.run)]
         return [

@@ -13,8 +13,8 @@ and each becomes the same few column types (:mod:`deciban.sources.columns`).
 None of these libraries is imported here; files need DuckDB.
 
 Reading order: ``columns``, ``batch``, ``scan`` (the contract), ``open`` (what X is);
-then ``objects``, ``frames``, ``arrow``, ``stream``, ``texts``, ``matrix``, ``csr`` for what is
-in memory, and ``files``, ``delimited``, ``json_lines``, ``field_types``, ``duckdb`` for what is
+then ``objects``, ``frames``, ``arrow``, ``stream``, ``texts``, ``matrix`` for what is in
+memory, and ``files``, ``delimited``, ``json_lines``, ``field_types``, ``duckdb`` for what is
 not. ``labelled`` adds labels and weights, ``sample`` keeps some rows, ``row`` is a single one,
 ``held`` a table whose rows are looked up.
 """

@@ -1,21 +1,39 @@
-"""Matrices: scikit-learn's own checks, their errors raised again in deciban's tree, with a hint."""
+"""Matrices, dense or CSR: checked, opened as scans, and the rows that compiled loops take.
+
+scikit-learn's own checks do most of the work. Its errors are raised again as errors of
+deciban's tree, with a hint.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError, MissingValueError, ShapeError, UnhashableError
-from deciban.sources import csr, frames
+from deciban.sources import frames
 from deciban.sources.scan import BATCH_ROWS, BatchScan
 
-__all__ = ["as_objects", "finite_matrix", "scan_matrix", "scan_named", "validate"]
+__all__ = [
+    "CSRRows",
+    "FloatArray",
+    "as_objects",
+    "canonical",
+    "finite_matrix",
+    "is_sparse",
+    "numbers_per_row",
+    "scan_matrix",
+    "scan_named",
+    "slice_rows",
+    "validate",
+]
 
 T = TypeVar("T")
+FloatArray = NDArray[np.float64]
 
 #: What a message of scikit-learn's says, the error it stands for, and what to do about it.
 _HINTS: tuple[tuple[str, type[InputError], str], ...] = (
@@ -53,7 +71,7 @@ def finite_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
             estimator, X, accept_sparse="csr", reset=reset, dtype=np.float64, order="C"
         )
     )
-    return _one_index_type(checked) if csr.is_sparse(checked) else checked
+    return _one_index_type(checked) if is_sparse(checked) else checked
 
 
 def scan_matrix(X: Any, names: Sequence[str] | None, named: bool, model: str) -> BatchScan:
@@ -111,8 +129,8 @@ def _translate_errors(check: Callable[[], T]) -> T:
 
 def _one_index_type(X: Any) -> Any:
     """A canonical CSR matrix whose two kinds of indices have one type: loops rely on it."""
-    csr.check_indices(X.indices, X.shape[1])
-    X = csr.canonical(X)
+    check_indices(X.indices, X.shape[1])
+    X = canonical(X)
     if X.indices.dtype != X.indptr.dtype:
         index = np.result_type(X.indices.dtype, X.indptr.dtype)
         arrays = X.data, X.indices.astype(index), X.indptr.astype(index)
@@ -132,3 +150,92 @@ def as_objects(X: Any) -> Any:
     if hasattr(X, "astype") and any(getattr(kind, "name", "") == "category" for kind in kinds):
         return X.astype(object)
     return X
+
+
+# ---------------------------------------------------------------------- rows
+
+
+class CSRRows:
+    """Some rows of a CSR matrix, as views of its arrays where they have the right type.
+
+    >>> from scipy.sparse import csr_array
+    >>> X = csr_array([[0, 2], [0, 0], [3, 4]])
+    >>> some = CSRRows(X, slice(1, 3))
+    >>> some.shape, some.data, some.indices
+    ((2, 2), array([3., 4.]), array([0, 1], dtype=int32))
+    """
+
+    def __init__(self, X: Any, rows: slice) -> None:
+        first, last = X.indptr[rows.start], X.indptr[rows.stop]
+        index = np.result_type(X.indices.dtype, X.indptr.dtype)
+        self.data: FloatArray = np.ascontiguousarray(X.data[first:last], dtype=np.float64)
+        self.indices = np.ascontiguousarray(X.indices[first:last], dtype=index)
+        self.indptr = (X.indptr[rows.start : rows.stop + 1] - first).astype(index, copy=False)
+        self.shape = (rows.stop - rows.start, X.shape[1])
+        check_indices(self.indices, self.shape[1])
+
+    def with_data(self, data: FloatArray) -> CSRRows:
+        """Other values at the same places."""
+        rows = copy(self)
+        rows.data = data
+        return rows
+
+    def canonical(self) -> CSRRows:
+        """These rows with one number a place: CSR may hold a sum in several parts."""
+        X = self._array()
+        return self if X.has_canonical_format else CSRRows(canonical(X), slice(0, self.shape[0]))
+
+    def dense(self) -> FloatArray:
+        """These rows as a matrix."""
+        return np.asarray(self._array().toarray())
+
+    def _array(self) -> Any:
+        from scipy.sparse import csr_array
+
+        return csr_array((self.data, self.indices, self.indptr), shape=self.shape)
+
+
+def check_indices(indices: NDArray[Any], n_columns: int) -> None:
+    """Compiled loops trust the indices; a matrix made by hand may not deserve it."""
+    if not indices.size:
+        return
+    for index in (int(indices.min()), int(indices.max())):
+        if not 0 <= index < n_columns:
+            raise ShapeError(
+                f"the sparse matrix has a value in column {index} of {n_columns}.",
+                hint="columns count from 0",
+            )
+
+
+def canonical(X: Any) -> Any:
+    """A CSR matrix with sorted indices and one number a place; a copy if it was not.
+
+    >>> from scipy.sparse import csr_array
+    >>> canonical(csr_array(([1, 2], [0, 0], [0, 2]), shape=(1, 1))).data
+    array([3])
+    """
+    if X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether a matrix that was validated is CSR."""
+    return hasattr(X, "indptr")
+
+
+def slice_rows(X: Any, rows: slice) -> Any:
+    """A chunk of rows, dense or CSR."""
+    return CSRRows(X, rows) if is_sparse(X) else X[rows]
+
+
+def numbers_per_row(X: Any) -> int:
+    """How many numbers a row holds: all columns, or the average of the non-zeros.
+
+    >>> from scipy.sparse import csr_array
+    >>> numbers_per_row(np.zeros((2, 5))), numbers_per_row(csr_array([[1, 0, 1], [1, 1, 1]]))
+    (5, 2)
+    """
+    return int(X.nnz // max(1, X.shape[0]) if is_sparse(X) else X.shape[1])

@@ -1,18 +1,20 @@
-"""Lists of texts: a table of one column, read some texts at a time."""
+"""Texts alone: as a table of one column, read some at a time, and as one whole column."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from deciban.errors import ShapeError
+import numpy as np
+
+from deciban.errors import MissingValueError, ShapeError
 from deciban.kernels.texts import plain, until
-from deciban.sources import frames, objects
+from deciban.sources import arrow, frames, objects
 from deciban.sources.batch import Batch
-from deciban.sources.columns import TextList
+from deciban.sources.columns import Strings, TextList
 from deciban.sources.scan import BATCH_ROWS, BatchScan
 
-__all__ = ["scan_texts"]
+__all__ = ["scan_texts", "text_column", "text_list"]
 
 #: The most texts in a batch.
 BATCH_TEXTS = 8192
@@ -53,3 +55,30 @@ def _scan_list(name: str, texts: list[Any], *, known: bool) -> BatchScan:
             yield Batch(len(some), {name: column})
 
     return BatchScan((name,), read, n_rows=len(texts))
+
+
+def text_column(texts: Any) -> Strings | None:
+    """A column of Polars, Arrow or pandas as it lies in memory, without holes; None for a list.
+
+    A Series of pandas that holds Python's texts is none: a list of them is read faster.
+    """
+    if not hasattr(texts, "__arrow_c_stream__"):
+        return None
+    if isinstance(getattr(texts, "dtype", None), np.dtype):
+        return None
+    column = arrow.read_series(texts, "text")
+    if not isinstance(column, Strings):
+        return None
+    if column.missing.any():
+        raise MissingValueError(
+            f"document {int(column.missing.argmax())} is missing.",
+            hint="leave such rows out, or fill them with an empty text",
+        )
+    return column
+
+
+def text_list(texts: Any) -> list[Any]:
+    """The values of any column or iterable of texts."""
+    if hasattr(texts, "to_pylist"):
+        return list(texts.to_pylist())
+    return texts if isinstance(texts, list) else list(texts)

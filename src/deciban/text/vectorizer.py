@@ -16,10 +16,10 @@ import sklearn.utils
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer as Base
 
-from deciban.errors import InputError, MissingValueError
+from deciban.errors import InputError
 from deciban.kernels.texts import utf8
-from deciban.sources import arrow
 from deciban.sources.columns import Strings
+from deciban.sources.texts import text_column, text_list
 from deciban.text import parts
 from deciban.text.tokenizer import LONGEST, Encoded, Tokenizer
 from deciban.text.vocabulary import Vocabulary
@@ -116,12 +116,10 @@ class CountVectorizer(Base):
     def _documents(self, raw: Any) -> Strings | list[Any]:
         """A column in place where there is one, else a list."""
         if self.input == "content" and not self._own_preprocessing():
-            column = _column(raw)
+            column = text_column(raw)
             if column is not None:
                 return column
-        if hasattr(raw, "to_pylist"):
-            return list(raw.to_pylist())
-        return raw if isinstance(raw, list) else list(raw)
+        return text_list(raw)
 
     def _texts(self, documents: Strings | list[Any]) -> Strings | None:
         """The texts as bytes; None where some are no texts, which scikit-learn refuses."""
@@ -158,26 +156,6 @@ class CountVectorizer(Base):
         )
         X.has_canonical_format = True
         return X
-
-
-def _column(documents: Any) -> Strings | None:
-    """A column of Polars, Arrow or pandas as it lies in memory."""
-    if not hasattr(documents, "__arrow_c_stream__") or _is_numpy(documents):
-        return None
-    column = arrow.read_series(documents, "text")
-    if not isinstance(column, Strings):
-        return None
-    if column.missing.any():
-        raise MissingValueError(
-            f"document {int(column.missing.argmax())} is missing.",
-            hint="leave such rows out, or fill them with an empty text",
-        )
-    return column
-
-
-def _is_numpy(documents: Any) -> bool:
-    """A Series of pandas that holds Python's texts; a list of them is read faster."""
-    return isinstance(getattr(documents, "dtype", None), np.dtype)
 
 
 def _utf8(texts: list[Any]) -> Strings | None:

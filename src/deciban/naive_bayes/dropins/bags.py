@@ -12,7 +12,7 @@ from deciban.errors import InputError, MissingValueError, ParameterError
 from deciban.families.settings import Settings
 from deciban.naive_bayes.dropins.model import BLOCK
 from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
-from deciban.sources.csr import CSRRows, FloatArray
+from deciban.sources.matrix import CSRRows, FloatArray
 from deciban.stats.cells import Cells
 
 

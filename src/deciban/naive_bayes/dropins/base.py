@@ -16,7 +16,7 @@ from deciban.models import params
 from deciban.naive_bayes.dropins.chunks import count_chunks
 from deciban.naive_bayes.dropins.explaining import Explaining
 from deciban.naive_bayes.dropins.model import BLOCK
-from deciban.sources.csr import slice_rows
+from deciban.sources.matrix import slice_rows
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.table import Table

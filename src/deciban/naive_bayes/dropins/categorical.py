@@ -16,7 +16,7 @@ from deciban.families.settings import Settings
 from deciban.naive_bayes.dropins.model import BLOCK
 from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
 from deciban.sources import matrix
-from deciban.sources.csr import CSRRows, FloatArray, is_sparse, slice_rows
+from deciban.sources.matrix import CSRRows, FloatArray, is_sparse, slice_rows
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 

@@ -14,7 +14,7 @@ from deciban.naive_bayes.dropins.model import BLOCK
 from deciban.naive_bayes.dropins.pieces import pieces
 from deciban.naive_bayes.dropins.scoring import Scoring
 from deciban.plots import Plotted
-from deciban.sources.csr import (
+from deciban.sources.matrix import (
     CSRRows,
     FloatArray,
     canonical,

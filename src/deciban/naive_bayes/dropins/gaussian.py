@@ -11,7 +11,7 @@ from deciban.families import gaussian
 from deciban.families.settings import Settings
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
 from deciban.naive_bayes.dropins.model import BLOCK, prior_of
-from deciban.sources.csr import CSRRows, FloatArray
+from deciban.sources.matrix import CSRRows, FloatArray
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from deciban.families.settings import Settings
 from deciban.models import params
 from deciban.sources import matrix
-from deciban.sources.csr import CSRRows, FloatArray, is_sparse, numbers_per_row
+from deciban.sources.matrix import CSRRows, FloatArray, is_sparse, numbers_per_row
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 

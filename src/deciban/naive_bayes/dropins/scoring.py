@@ -13,7 +13,7 @@ from deciban import decision, threads
 from deciban.models import scores
 from deciban.naive_bayes.dropins.chunks import score_chunks
 from deciban.naive_bayes.dropins.model import BLOCK, Model
-from deciban.sources.csr import FloatArray, is_sparse, slice_rows
+from deciban.sources.matrix import FloatArray, is_sparse, slice_rows
 
 
 class Scoring(Model):

@@ -11,7 +11,7 @@ from deciban.errors import ParameterError, ShapeError
 from deciban.families.settings import Settings
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
 from deciban.naive_bayes.dropins.model import prior_of
-from deciban.sources.csr import FloatArray
+from deciban.sources.matrix import FloatArray
 
 #: Below this, smoothing is raised to it unless it is forced.
 SMALLEST = 1e-10
