@@ -133,7 +133,7 @@ def reader(name: str, form: str, dictionary: str) -> Reader:
     if form.startswith("t") and not form.startswith("ti"):
         return _times(name, form)
     if form.startswith(("d:", "w:")):
-        return _sized(form)
+        return _sized_reader(form)
     raise _unsupported(name, form)
 
 
@@ -210,15 +210,15 @@ _SIMPLE: dict[str, Reader] = {
 }  # fmt: skip
 
 
-def _sized(form: str) -> Reader:
+def _sized_reader(form: str) -> Reader:
     """Decimals (``d:precision,scale,bits``) and bytes of a fixed width (``w:bytes``)."""
     if form.startswith("w:"):
-        return lambda array: _fixed(array, int(form[2:]))
+        return lambda array: _fixed_width(array, int(form[2:]))
     _, scale, bits = (int(part) for part in [*form[2:].split(","), "128"][:3])
     return lambda array: _decimals(array, scale, bits // 8)
 
 
-def _fixed(array: Array, width: int) -> Strings:
+def _fixed_width(array: Array, width: int) -> Strings:
     data = array.buffer(1, array.first * width, (array.first + array.length) * width)
     offsets = np.arange(array.length + 1, dtype=np.int64) * width
     return Strings(offsets, data, array.missing())

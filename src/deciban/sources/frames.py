@@ -189,13 +189,13 @@ def _series(name: str, values: Any) -> Column:
     if getattr(dtype, "storage", "") == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
         return _through_arrow(name, values.to_series() if hasattr(values, "to_series") else values)
     if hasattr(dtype, "numpy_dtype"):
-        return _masked(values, dtype.numpy_dtype)
+        return _nullable(values, dtype.numpy_dtype)
     if hasattr(dtype, "tz"):
         return _array(name, values.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
     return objects.column(name, values.astype(object).tolist())
 
 
-def _masked(values: Any, dtype: np.dtype[Any]) -> Column:
+def _nullable(values: Any, dtype: np.dtype[Any]) -> Column:
     """Pandas' nullable numbers and truth values."""
     missing = values.isna().to_numpy(dtype=bool)
     if dtype.kind == "f":

@@ -37,17 +37,17 @@ def read_row(
     ({'age': 3, 'size': 'S'}, {'age': None, 'size': 'S'})
     """
     if isinstance(row, str):
-        found: Mapping[str, Any] = {_text_column(names, schema): row}
+        entries: Mapping[str, Any] = {_text_column(names, schema): row}
     elif isinstance(row, Mapping):
-        found = {str(name): value for name, value in row.items()}
+        entries = {str(name): value for name, value in row.items()}
     elif hasattr(row, "columns") or hasattr(row, "collect_batches"):
-        found = _read_frame(row)
+        entries = _read_frame(row)
     else:
-        found = _read_values(row, names)
-    for name in found:
+        entries = _read_values(row, names)
+    for name in entries:
         if name not in names and name != ignore:
             raise column_names.unknown(name, names)
-    values = {name: _scalar(name, found.get(name, missing)) for name in names}
+    values = {name: _scalar(name, entries.get(name, missing)) for name in names}
     return values if schema is None else {**values, **_read_times(schema, values)}
 
 
