@@ -113,6 +113,8 @@ def _scan_query(source: Any, sql: str | None, rows: int) -> Scan:
 
 def _scan_object(source: Any, rows: int) -> Scan:
     """Everything that is not a file, a query or a list of rows."""
+    if isinstance(source, Scan):
+        return source
     if isinstance(source, np.ndarray):
         return frames.scan_array(source, rows)
     if isinstance(source, Mapping):
@@ -125,8 +127,6 @@ def _scan_object(source: Any, rows: int) -> Scan:
         return duckdb.scan_relation(source, rows)
     if hasattr(source, "__arrow_c_stream__"):
         return frames.scan_arrow(source, rows)
-    if isinstance(source, Scan):
-        return source
     if isinstance(source, Iterable) and not isinstance(source, bytes) and not _is_sparse(source):
         return stream.scan_stream(source, rows, lambda item: scan(item, rows=rows))
     raise InputError(
