@@ -10,9 +10,9 @@ from scipy.special import gammaln
 from deciban import NaiveBayes, labels, sources
 from deciban.models.calibration import GRID, Calibration
 from deciban.models.selection import SMOOTHINGS, empirical_smoothing
-from deciban.naive_bayes import sample
-from deciban.naive_bayes.parts import Part, joined
-from deciban.naive_bayes.sample import Sample
+from deciban.sources import sample
+from deciban.sources.labelled import LabelledBatch
+from deciban.sources.sample import Sample
 
 
 def likelihood(lam, amount):
@@ -145,8 +145,8 @@ def test_calibration_of_nothing_and_of_the_impossible():
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(0, 40), max_size=12), st.integers(1, 30))
 def test_a_sample_depends_on_the_rows_alone(sizes, most):
-    n, was = sum(sizes), sample.MOST
-    sample.MOST = most
+    n, was = sum(sizes), sample.SAMPLE_ROWS
+    sample.SAMPLE_ROWS = most
     try:
         found = Sample()
         start = 0
@@ -154,17 +154,17 @@ def test_a_sample_depends_on_the_rows_alone(sizes, most):
             found.add(rows(start, start + size))
             start += size
     finally:
-        sample.MOST = was
+        sample.SAMPLE_ROWS = was
     stride = 1
     while -(-n // stride) > most:
         stride *= 2
     assert found.stride == stride
     want = list(range(0, n, stride))
-    kept = [v for part in found.parts for v in part.batch.columns["i"].tolist()]
-    names = [v for part in found.parts for v in part.batch.columns["name"].tolist()]
-    classes = [int(part.classes[c]) for part in found.parts for c in part.codes]
+    kept = [v for part in found.batches for v in part.batch.columns["i"].tolist()]
+    names = [v for part in found.batches for v in part.batch.columns["name"].tolist()]
+    classes = [int(part.classes[c]) for part in found.batches for c in part.codes]
     assert kept == want
-    assert found.kept == len(want)
+    assert found.n_rows == len(want)
     assert names == [None if i % 5 == 0 else f"row {i}" for i in want]
     assert classes == [i % 3 for i in want]
 
@@ -176,15 +176,13 @@ def rows(start, stop):
         "i": sources.Integers(np.array(some, dtype=np.int64), np.zeros(len(some), dtype=bool)),
         "name": next(iter(sources.scan({"x": ["z", *texts]}))).columns["x"],
     }
-    from deciban.sources.columns import part
-
-    columns["name"] = part(columns["name"], 1, len(some) + 1)
+    columns["name"] = columns["name"].slice(1, len(some) + 1)
     classes, codes = labels.factorise(np.array([i % 3 for i in some], dtype=np.int64))
-    return Part(sources.Batch(len(some), columns), classes, codes, None)
+    return LabelledBatch(sources.Batch(len(some), columns), classes, codes, None)
 
 
 def test_parts_are_joined():
-    whole = joined([rows(0, 4), rows(4, 9)])
+    whole = LabelledBatch.concatenate([rows(0, 4), rows(4, 9)])
     assert whole.batch.n_rows == 9
     assert whole.batch.columns["name"].tolist()[5:] == [None, "row 6", "row 7", "row 8"]
     assert whole.weight is None

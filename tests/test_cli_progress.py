@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from deciban import sources
 from deciban.cli.progress import Progress
-from deciban.cli.sample import Sample
+from deciban.sources.sample import Sample
 
 
 class Terminal(io.StringIO):
@@ -52,7 +52,7 @@ def test_a_sample_is_evenly_spaced_whatever_the_batches(most, sizes):
         for batch in sources.batches({"x": list(range(start, start + size))}):
             sample.add(batch)
         start += size
-    kept = [row["x"] for batch in sample.scan() for row in batch.tolist()]
+    kept = [row["x"] for batch in sample.batches for row in batch.tolist()]
     assert kept == list(range(0, start, sample.stride))
-    assert len(kept) == sample.kept <= most
+    assert len(kept) == sample.n_rows <= most
     assert sample.stride == 1 or 2 * len(kept) + 1 >= most

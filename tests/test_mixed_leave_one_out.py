@@ -7,8 +7,8 @@ from deciban import NaiveBayes
 from deciban.families import family
 from deciban.models import params, scores
 from deciban.naive_bayes.counting import count, nothing
-from deciban.naive_bayes.parts import Part
 from deciban.sources import scan
+from deciban.sources.labelled import LabelledBatch
 from mixed import part, table
 
 WAYS = [
@@ -59,7 +59,7 @@ def refitted(m, left, name, X, label, weight):
 def without(model, batch, label, weight):
     """Log posteriors of one row by a model that never saw it: counts less the row's."""
     m = model.model_
-    one = Part(batch, np.array([label]), np.zeros(1, np.intp), np.array([weight]))
+    one = LabelledBatch(batch, np.array([label]), np.zeros(1, np.intp), np.array([weight]))
     left = m.counts - count(m.schema, one) if weight else m.counts
     left = nothing(m.schema, m.counts.classes) + left
     rows = m.matrices(batch)

@@ -138,9 +138,9 @@ def test_the_order_of_the_columns_does_not_matter(reference):
 
 @pytest.mark.parametrize("size", [1, 13, 64, 1000])
 def test_the_size_of_batches_does_not_matter(size, monkeypatch):
-    from deciban.naive_bayes import sample
+    from deciban.sources import sample
 
-    monkeypatch.setattr(sample, "MOST", 100)
+    monkeypatch.setattr(sample, "SAMPLE_ROWS", 100)
     one = NaiveBayes().fit(sources.scan(WHOLE, rows=300), target="label")
     other = NaiveBayes().fit(sources.scan(WHOLE, rows=size), target="label")
     assert one.counts_ == other.counts_
@@ -156,7 +156,7 @@ def test_a_file_is_read_once():
         reads.append(1)
         return iter(whole)
 
-    NaiveBayes().fit(sources.Scan(whole.names, read), target="label")
+    NaiveBayes().fit(sources.BatchScan(whole.names, read), target="label")
     assert len(reads) == 1
 
 

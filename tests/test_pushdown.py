@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from deciban import NaiveBayes, sources
 from deciban.engines import duckdb as grouping
 from deciban.errors import FileError, MissingValueError
-from deciban.naive_bayes import counting, sample
-from deciban.naive_bayes.gathering import gather
+from deciban.naive_bayes import counting
+from deciban.sources import sample
+from deciban.sources.labelled import labelled_scan
 from mixed import table
 
 X, Y = table(3000, n_classes=3)
@@ -73,17 +74,17 @@ def test_a_mixed_table(tmp_path, pushed):
 
 @pytest.mark.parametrize("most", [7, 100, 1000])
 def test_the_sample_is_that_of_a_stream(tmp_path, monkeypatch, most):
-    monkeypatch.setattr(sample, "MOST", most)
+    monkeypatch.setattr(sample, "SAMPLE_ROWS", most)
     frame = pl.DataFrame({**X, "label": Y})
     for i in range(3):
         written(frame[i * 1000 : (i + 1) * 1000], tmp_path / f"t{i}.parquet")
     found = []
     for data in (str(tmp_path / "t*.parquet"), frame):
         kept = sample.Sample()
-        counting.learn(gather(NaiveBayes(), data, None, "label"), kept)
-        rows = [row for part in kept.parts for row in part.batch.tolist()]
-        classes = [c for part in kept.parts for c in part.classes[part.codes].tolist()]
-        found.append((rows, classes, kept.stride, kept.seen))
+        counting.learn(labelled_scan(data, target="label"), kept)
+        rows = [row for part in kept.batches for row in part.batch.tolist()]
+        classes = [c for part in kept.batches for c in part.classes[part.codes].tolist()]
+        found.append((rows, classes, kept.stride, kept.rows_seen))
     assert found[0] == found[1]
     assert 0 < len(found[0][0]) <= most
 
@@ -193,7 +194,7 @@ def test_the_same_file_gives_the_same_bytes(tmp_path):
 def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
     frame = pl.DataFrame({**X, "label": Y})
     path = written(frame, tmp_path / "t.parquet")
-    other = sources.scan(written(pl.concat([frame, frame]), tmp_path / "other.parquet")).stored
+    other = sources.scan(written(pl.concat([frame, frame]), tmp_path / "other.parquet"))
     count = grouping.count
 
     def late(table, columns, target):

@@ -368,7 +368,7 @@ def test_memory_does_not_follow_the_file(tmp_path):
 def test_reading_prints_nothing(tmp_path):
     """DuckDB draws a progress bar where it takes a program for a person."""
     question = "SELECT current_setting('enable_progress_bar')"
-    assert sources.duck.connect().execute(question).fetchall() == [(False,)]
+    assert sources.duckdb.connect().execute(question).fetchall() == [(False,)]
     code = f"from deciban import sources; list(sources.scan({str(tmp_path / 't.csv')!r}))"
     (tmp_path / "t.csv").write_text("a\n" + "1\n" * 1000)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -23,15 +23,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deciban import decision, encoding
-from deciban.errors import InputError, ParameterError, ShapeError
+from deciban import checks, decision, encoding
+from deciban.errors import InputError, ParameterError
 from deciban.labels import Labels
+from deciban.sources.frames import take_rows
 from deciban.stats.counts import Counts
 
 __all__ = [
@@ -150,7 +150,7 @@ def undersample(X: Any, y: ArrayLike, ratio: float = 1.0, seed: int = 0) -> Resa
     labelled, count = _class_counts(y)
     most = np.floor(count.min() / _ratio(ratio) + 1e-9).astype(np.int64)
     target = np.minimum(count, most)
-    rng = _generator(seed)
+    rng = np.random.default_rng(checks.whole_number("seed", seed, 0, "0 is the default"))
     rows = [
         rng.permutation(np.flatnonzero(labelled.codes == c))[:n]
         for c, n in enumerate(target.tolist())
@@ -170,7 +170,7 @@ def oversample(X: Any, y: ArrayLike, ratio: float = 1.0, seed: int = 0) -> Resam
     """
     labelled, count = _class_counts(y)
     target = np.maximum(count, np.ceil(count.max() * _ratio(ratio) - 1e-9).astype(np.int64))
-    rng = _generator(seed)
+    rng = np.random.default_rng(checks.whole_number("seed", seed, 0, "0 is the default"))
     rows = [np.arange(len(labelled.codes))]
     for c, n in enumerate((target - count).tolist()):
         own = np.flatnonzero(labelled.codes == c)
@@ -257,28 +257,9 @@ def _resample(
     """Some rows of a table, of which every class now has its target instead of its count."""
     codes, classes = labelled.codes[rows], labelled.classes
     return Resampled(
-        _taken(X, rows, len(labelled.codes)), classes[codes], rows, (count / target)[codes],
+        take_rows(X, rows, len(labelled.codes)), classes[codes], rows, (count / target)[codes],
         classes, count, kept=target, repeated=np.maximum(target - count, 0),
     )  # fmt: skip
-
-
-def _taken(X: Any, rows: Rows, n_rows: int) -> Any:
-    """Some rows of a frame, array, sparse matrix, dict of columns or list, as what it was."""
-    if isinstance(X, Mapping):
-        return {name: _taken(column, rows, n_rows) for name, column in X.items()}
-    size = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else None
-    if size != n_rows:
-        raise ShapeError(
-            f"X has {'unknown' if size is None else size} rows, y has {n_rows}.",
-            hint="give one label a row, and a table in memory",
-        )
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    if hasattr(X, "take") and hasattr(X, "schema") and not hasattr(X, "lazy"):
-        return X.take(rows)
-    if isinstance(X, list | tuple):
-        return type(X)(X[i] for i in rows.tolist())
-    return X.tocsr()[rows] if hasattr(X, "tocsr") else X[rows]
 
 
 def _stated(weights: Mapping[Any, float], classes: Labels) -> FloatArray:
@@ -289,26 +270,18 @@ def _stated(weights: Mapping[Any, float], classes: Labels) -> FloatArray:
     missing = [name for name in named if name not in weights]
     if missing:
         raise ParameterError(f"class {missing[0]!r} has no weight.", hint="name every class")
-    by_class = encoding.some_weights([weights[name] for name in named], len(named))
+    by_class = encoding.batch_weights([weights[name] for name in named], len(named))
     if by_class is None or not np.all(by_class > 0):
         raise ParameterError(f"weights must be > 0, got {dict(weights)!r}.", hint="1 is unchanged")
     return by_class
 
 
 def _ratio(ratio: float) -> float:
-    if isinstance(ratio, Real) and not isinstance(ratio, bool) and 0 < ratio <= 1:
+    if checks.is_number(ratio) and 0 < ratio <= 1:
         return float(ratio)
     raise ParameterError(
         f"ratio must be > 0 and <= 1, got {ratio!r}.",
         hint="it is the smallest class's rows by the largest's; 1 makes all equal",
-    )
-
-
-def _generator(seed: int) -> np.random.Generator:
-    if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:
-        return np.random.default_rng(int(seed))
-    raise ParameterError(
-        f"seed must be a whole number >= 0, got {seed!r}.", hint="0 is the default"
     )
 
 

@@ -20,7 +20,7 @@ kind                  rule, on the first rows of a table
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
@@ -29,32 +29,24 @@ import numpy as np
 
 from deciban.errors import InputError, ParameterError
 from deciban.kernels.dictionary import Dictionary
-from deciban.sources import naming
-from deciban.sources.columns import (
-    Batch,
-    Booleans,
-    Column,
-    Integers,
-    Numbers,
-    Strings,
-    Times,
-    taken,
-)
+from deciban.sources import column_names
+from deciban.sources.batch import Batch
+from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings, Times
 
 Kind = Literal["numeric", "categorical", "boolean", "time", "text", "identifier"]
 
 #: Kinds are inferred from about this many rows.
-SAMPLE = 10_000
+INFERENCE_ROWS = 10_000
 #: A text column with a larger share of different values does not repeat.
-DISTINCT = 0.5
+MAX_DISTINCT_SHARE = 0.5
 #: Fewer rows are too few to say that values do not repeat.
-FEW = 20
+MIN_ROWS = 20
 #: ... or, where they are sentences, fewer than this.
-FEWER = 4
+MIN_SENTENCE_ROWS = 4
 #: Texts with at least this many words on average are sentences.
-WORDS = 3.0
+SENTENCE_WORDS = 3.0
 #: So many texts are looked at for that.
-LOOKED_AT = 1_000
+SENTENCE_SAMPLE_TEXTS = 1_000
 #: Characters of scripts that put no spaces between words: each is about a word.
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
@@ -110,6 +102,11 @@ class Schema:
         return tuple(name for column in self.columns for name in column.numbers)
 
     @cached_property
+    def numeric_columns(self) -> tuple[ColumnSchema, ...]:
+        """The columns that ``numbers`` names."""
+        return tuple(column for column in self.columns if column.numbers)
+
+    @cached_property
     def categories(self) -> tuple[str, ...]:
         """The categorical columns that are counted."""
         return tuple(name for column in self.columns for name in column.categories)
@@ -125,16 +122,16 @@ class Schema:
         return "\n".join(lines)
 
 
-def infer(sample: list[Batch], stated: Mapping[str, str] | None = None) -> Schema:
+def infer(sample: Sequence[Batch], stated: Mapping[str, str] | None = None) -> Schema:
     """The schema of some rows of a table; kinds that are stated are taken as they are."""
     if not sample:
         return Schema(())
-    names = tuple(sample[0].columns)
-    for name, kind in (stated or {}).items():
+    kinds, names = stated or {}, tuple(sample[0].columns)
+    for name, kind in kinds.items():
         _check_stated(name, kind, names)
     return Schema(
         tuple(
-            _column(name, [b.columns[name] for b in sample], (stated or {}).get(name))
+            _infer_column(name, [b.columns[name] for b in sample], kinds.get(name))
             for name in names
         )
     )
@@ -163,7 +160,7 @@ def nothing_to_learn(schema: Schema) -> InputError:
 
 def _check_stated(name: str, kind: str, names: tuple[str, ...]) -> None:
     if name not in names:
-        raise naming.unknown(name, names)
+        raise column_names.unknown(name, names)
     if kind not in get_args(Kind):
         raise ParameterError(
             f"the kind of column {name!r} is one of {', '.join(get_args(Kind))}; got {kind!r}.",
@@ -171,7 +168,7 @@ def _check_stated(name: str, kind: str, names: tuple[str, ...]) -> None:
         )
 
 
-def _column(name: str, parts: list[Column], stated: str | None) -> ColumnSchema:
+def _infer_column(name: str, parts: list[Column], stated: str | None) -> ColumnSchema:
     first = parts[0]
     unit = first.unit if isinstance(first, Times) else ""
     if stated is not None:
@@ -182,13 +179,9 @@ def _column(name: str, parts: list[Column], stated: str | None) -> ColumnSchema:
     if isinstance(first, Booleans):
         return ColumnSchema(name, "boolean", "true or false")
     if isinstance(first, Strings):
-        return ColumnSchema(name, *_of_texts([p for p in parts if isinstance(p, Strings)]))
+        return ColumnSchema(name, *_kind_of_texts([p for p in parts if isinstance(p, Strings)]))
     numbers = [p for p in parts if isinstance(p, Numbers | Integers)]
-    if all(bool(p.missing.all()) for p in numbers):
-        return ColumnSchema(name, "numeric", "no value at all: it says nothing")
-    if _consecutive(numbers):
-        return ColumnSchema(name, "identifier", "whole numbers one after the other: a row number")
-    return ColumnSchema(name, "numeric", "numbers")
+    return ColumnSchema(name, *_kind_of_numbers(numbers))
 
 
 def _check_possible(name: str, column: Column, stated: str) -> None:
@@ -200,37 +193,37 @@ def _check_possible(name: str, column: Column, stated: str) -> None:
         )
 
 
-def _of_texts(parts: list[Strings]) -> tuple[Kind, str]:
+def _kind_of_texts(parts: list[Strings]) -> tuple[Kind, str]:
     known = sum(int(np.count_nonzero(~p.missing)) for p in parts)
     table = Dictionary()
     for p in parts:
         table.encode(p.offsets, p.data, p.missing)
     distinct = len(table)
-    repeated = distinct <= DISTINCT * known
-    words = 0.0 if repeated else _words_each(parts[0])
-    few = known < (FEW if words < WORDS else FEWER)
-    if few or repeated:
+    repeat = distinct <= MAX_DISTINCT_SHARE * known
+    words = 0.0 if repeat else _words_per_text(parts[0])
+    few = known < (MIN_ROWS if words < SENTENCE_WORDS else MIN_SENTENCE_ROWS)
+    if few or repeat:
         return "categorical", f"texts: {distinct:,} different values in {known:,}"
-    if all(number(label) is not None for label in table.labels()):
+    if all(parse_number(label) is not None for label in table.labels()):
         return "numeric", "numbers written as text"
-    said = f"{distinct:,} different texts in {known:,} rows"
-    if words >= WORDS:
-        return "text", f"{said}, of {words:.0f} words each"
-    return "identifier", f"{said}: ignored, it would not be seen again"
+    reason = f"{distinct:,} different texts in {known:,} rows"
+    if words >= SENTENCE_WORDS:
+        return "text", f"{reason}, of {words:.0f} words each"
+    return "identifier", f"{reason}: ignored, it would not be seen again"
 
 
-def _words_each(texts: Strings) -> float:
+def _words_per_text(texts: Strings) -> float:
     """About how many words a text has, by the first of those that have any letter."""
-    written = np.flatnonzero(~texts.missing & (np.diff(texts.offsets) > 0))[:LOOKED_AT]
-    some = map(str, taken(texts, written).tolist())
+    filled = np.flatnonzero(~texts.missing & (np.diff(texts.offsets) > 0))[:SENTENCE_SAMPLE_TEXTS]
+    some = map(str, texts.take(filled).tolist())
     n_words = sum(len(text.split()) + len(UNSPACED.findall(text)) for text in some)
-    return n_words / max(1, len(written))
+    return n_words / max(1, len(filled))
 
 
-def number(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """The finite number that a text is, or None; an empty text is a missing one.
 
-    >>> number(" 1.5e3 "), number(""), number("1_000")
+    >>> parse_number(" 1.5e3 "), parse_number(""), parse_number("1_000")
     (1500.0, nan, None)
     """
     if not text.strip():
@@ -242,9 +235,13 @@ def number(text: str) -> float | None:
     return value if abs(value) < float("inf") and "_" not in text else None
 
 
-def _consecutive(parts: list[Numbers | Integers]) -> bool:
-    """Whether the values are i, i + 1, i + 2, ..."""
+def _kind_of_numbers(parts: list[Numbers | Integers]) -> tuple[Kind, str]:
+    missing = np.concatenate([p.missing for p in parts])
+    if missing.all():
+        return "numeric", "no value at all: it says nothing"
     values = np.concatenate([np.asarray(p.values, dtype=np.float64) for p in parts])
-    missing = any(bool(p.missing.any()) for p in parts)
     with np.errstate(over="ignore"):
-        return not missing and len(values) >= FEW and bool(np.all(np.diff(values) == 1))
+        consecutive = len(values) >= MIN_ROWS and bool(np.all(np.diff(values) == 1))
+    if consecutive and not missing.any():
+        return "identifier", "whole numbers one after the other: a row number"
+    return "numeric", "numbers"

@@ -14,17 +14,17 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels, tabular, threads
+from deciban import labels, threads
 from deciban.aode import cut_points
 from deciban.aode.cut_points import Bins, CutPoints
 from deciban.aode.pair_counts import VALUES, PairCounts, PairLayout, check_memory, counted_columns
+from deciban.encoding import matrices
 from deciban.errors import InputError, ShapeError
 from deciban.families.histogram import bin_codes
 from deciban.kernels import pairs as kernel
-from deciban.naive_bayes.parts import Part
-from deciban.naive_bayes.rows import Rows
-from deciban.naive_bayes.sample import Sample
 from deciban.schema import Schema
+from deciban.sources.labelled import LabelledBatch, LabelledScan
+from deciban.sources.sample import Sample
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts, Table
@@ -38,16 +38,18 @@ RowCells = NDArray[np.int32]
 class EncodedPart:
     """Some rows as codes among the values they have, -1 where one is missing."""
 
-    part: Part
+    part: LabelledBatch
     cells: Cells
     codes: Codes
 
 
-def count_table(rows: Rows, bins: Bins, memory_limit: int, sample: Sample | None) -> PairCounts:
+def count_table(
+    rows: LabelledScan, bins: Bins, memory_limit: int, sample: Sample[LabelledBatch] | None
+) -> PairCounts:
     """The pair counts of a table that must not be empty; some rows are kept in the sample."""
 
-    def parts() -> Iterator[Part]:
-        for part in map(Part.counted, rows.labelled()):
+    def parts() -> Iterator[LabelledBatch]:
+        for part in map(LabelledBatch.drop_zero_weights, rows.labelled_batches()):
             if sample is not None:
                 sample.add(part)
             yield part
@@ -63,7 +65,7 @@ def count_table(rows: Rows, bins: Bins, memory_limit: int, sample: Sample | None
 
 
 def count(
-    schema: Schema, parts: Iterator[Part], bins: Bins, memory_limit: int
+    schema: Schema, parts: Iterator[LabelledBatch], bins: Bins, memory_limit: int
 ) -> PairCounts | None:
     """The pair counts of all parts; None where there is no part.
 
@@ -78,16 +80,16 @@ def count(
     return total
 
 
-def _encode(schema: Schema, cuts: CutPoints, part: Part) -> EncodedPart:
+def _encode(schema: Schema, cuts: CutPoints, part: LabelledBatch) -> EncodedPart:
     """Numbers as bins, categories as codes of the values that occur."""
     names = labels.label_array(list(counted_columns(schema)))
-    numbers = tabular.numbers(schema, part.batch)
+    numbers = matrices.numbers(schema, part.batch)
     codes = np.empty((part.batch.n_rows, len(names)), dtype=np.int64)
     by_number = tuple(cuts[name] for name in schema.numbers)
     codes[:, : len(by_number)] = bin_codes(by_number, numbers)
     values = [np.arange(len(cut) + 1) for cut in by_number]
-    categories = tabular.category_columns(schema, part.batch)
-    for j, column in enumerate(threads.run(tabular.factorise, categories), len(by_number)):
+    categories = matrices.category_columns(schema, part.batch)
+    for j, column in enumerate(threads.run(matrices.factorise, categories), len(by_number)):
         distinct, codes[:, j] = column
         values.append(distinct)
     return EncodedPart(part, Cells(names, tuple(values)), codes)

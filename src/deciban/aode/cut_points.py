@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deciban import tabular
+from deciban.encoding import matrices
 from deciban.errors import ParameterError
 from deciban.families.histogram import edges_of
 from deciban.labels import label_array
-from deciban.naive_bayes.parts import Part, joined
 from deciban.schema import Schema
-from deciban.sources import naming
+from deciban.sources import column_names
+from deciban.sources.labelled import LabelledBatch
 from deciban.stats.cuts import EACH, MDL, cut_points
 from deciban.stats.histogram import tabulate
 
@@ -67,16 +67,18 @@ def _check_cuts(name: Any, cuts: Any) -> None:
         )
 
 
-def select(parts: Iterator[Part], schema: Schema, bins: Bins) -> tuple[CutPoints, Iterator[Part]]:
+def select(
+    parts: Iterator[LabelledBatch], schema: Schema, bins: Bins
+) -> tuple[CutPoints, Iterator[LabelledBatch]]:
     """The cut points of the numeric columns, and an iterator over all rows again."""
     stated, rule = (bins, "auto") if isinstance(bins, Mapping) else ({}, bins)
     for name in stated:
         if name not in schema.numbers:
-            raise naming.unknown(str(name), schema.numbers)
+            raise column_names.unknown(str(name), schema.numbers)
     known = {name: np.array(cuts, dtype=np.float64) for name, cuts in stated.items()}
     if all(name in known for name in schema.numbers):
         return {name: known[name] for name in schema.numbers}, parts
-    first: list[Part] = []
+    first: list[LabelledBatch] = []
     while sum(part.batch.n_rows for part in first) < CUTTING_ROWS:
         part = next(parts, None)
         if part is None:
@@ -86,15 +88,15 @@ def select(parts: Iterator[Part], schema: Schema, bins: Bins) -> tuple[CutPoints
     return {n: known.get(n, cut[n]) for n in schema.numbers}, chain(first, parts)
 
 
-def _cut(schema: Schema, first: list[Part], rule: str | int) -> CutPoints:
+def _cut(schema: Schema, first: list[LabelledBatch], rule: str | int) -> CutPoints:
     """Cut points from the first rows; the size of their batches makes no difference."""
     some = [part for part in first if part.batch.n_rows]
     if not some:
         return {name: np.empty(0) for name in schema.numbers}
-    whole = joined(some)
+    whole = LabelledBatch.concatenate(some)
     if whole.batch.n_rows > CUTTING_ROWS:
-        whole = whole.taken(np.arange(CUTTING_ROWS))
-    X = tabular.numbers(schema, whole.batch)
+        whole = whole.take(np.arange(CUTTING_ROWS))
+    X = matrices.numbers(schema, whole.batch)
     names, n_classes = label_array(schema.numbers), len(whole.classes)
     grid, counts = tabulate(X, whole.codes, n_classes, whole.weight, names)
     columns = [counts.values[:, a:b] for a, b in pairwise(grid.offsets)]

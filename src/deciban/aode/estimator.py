@@ -27,11 +27,9 @@ from deciban.families.piece import Piece
 from deciban.files.document import field
 from deciban.models.prior import check_prior
 from deciban.naive_bayes.counting import some_left
-from deciban.naive_bayes.gathering import gather
-from deciban.naive_bayes.parts import joined
-from deciban.naive_bayes.rows import Rows
-from deciban.naive_bayes.sample import Sample
 from deciban.schema import Schema, nothing_to_learn
+from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
+from deciban.sources.sample import Sample
 from deciban.transaction import all_or_nothing
 
 #: Strength and temperature are selected on no more rows than this.
@@ -177,17 +175,17 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
     ) -> Self:
         with all_or_nothing(self):
             self._check_parameters()
-            rows = gather(self, X, y, target, sql, weight, kinds=self.kinds)
+            rows = labelled_scan(X, y, target=target, sql=sql, weight=weight, kinds=self.kinds)
             _check_columns(rows.schema)
             sample = self._sample()
             counts = count_table(rows, self.bins, self.memory_limit, sample)
-            rows.remember(self)
+            self._remember(rows)
             self.model_ = AODEModel(rows.schema, counts)
             self._adopt(self._declare(counts, classes), None)
             self._calibrate(sample, None)
         return self
 
-    def _count(self, rows: Rows, sample: Sample | None) -> PairCounts:
+    def _count(self, rows: LabelledScan, sample: Sample[LabelledBatch] | None) -> PairCounts:
         return count_table(rows, self.model_.pair_counts.cut_points, self.memory_limit, sample)
 
     def _state(self) -> tuple[PairCounts, StrengthCalibration | None]:
@@ -215,18 +213,20 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         self.model_ = AODEModel(self.schema_, total, self._check_parameters(), prior, calibration)
         self.classes_ = total.counts.classes
 
-    def _sample(self) -> Sample | None:
+    def _sample(self) -> Sample[LabelledBatch] | None:
         wanted = self.calibrate or isinstance(self.smoothing, str)
         return Sample(MAX_CALIBRATION_ROWS) if wanted else None
 
-    def _calibrate(self, sample: Sample | None, before: StrengthCalibration | None) -> None:
-        if sample is None or not sample.parts:
+    def _calibrate(
+        self, sample: Sample[LabelledBatch] | None, before: StrengthCalibration | None
+    ) -> None:
+        if sample is None or not sample.batches:
             return
-        some = joined(sample.parts)
+        some = LabelledBatch.concatenate(sample.batches)
         counts, n_rows = self.model_.pair_counts, some.batch.n_rows
         work = counts.layout.n_columns**2 * len(self.classes_) * n_rows
         step = max(1, min(-(-work // MAX_CALIBRATION_SCORES), n_rows // MIN_CALIBRATION_ROWS))
-        losses = self.model_.measure(some.taken(np.arange(0, n_rows, step)))
+        losses = self.model_.measure(some.take(np.arange(0, n_rows, step)))
         losses = losses * (step * sample.stride)
         self._adopt(counts, losses if before is None else before + losses)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import tabular, threads
+from deciban import threads
 from deciban.aode import one_dependence
 from deciban.aode.calibration import (
     DEFAULT_STRENGTH_IN_ROWS,
@@ -23,6 +23,7 @@ from deciban.aode.calibration import (
 )
 from deciban.aode.one_dependence import AODEParameters
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
+from deciban.encoding import matrices
 from deciban.families.discrete import log_shares
 from deciban.families.histogram import bin_codes
 from deciban.families.piece import Piece
@@ -32,10 +33,10 @@ from deciban.models.calibration import Calibration
 from deciban.models.options import Options
 from deciban.models.protocol import WordContribution
 from deciban.models.selection import Choice, select_smoothing
-from deciban.naive_bayes.parts import Part
 from deciban.naive_bayes.pieces import column_homes, values_of
 from deciban.schema import ColumnSchema, Schema
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
+from deciban.sources.labelled import LabelledBatch
 from deciban.stats.categories import CATEGORIES, count_of
 from deciban.stats.counts import Counts
 
@@ -43,7 +44,7 @@ FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 KIND = "AODE"
-#: Rows that are left out at once: enough batches for all cores.
+#: LabelledScan that are left out at once: enough batches for all cores.
 LEAVE_ONE_OUT_BATCH_ROWS = 128
 #: The smoothing of the class prior, in rows a class.
 PRIOR_SMOOTHING = 1.0
@@ -159,16 +160,16 @@ class AODEModel:
         return [choice.missing for choice in self.choices.values()]
 
     @cached_property
-    def _lookups(self) -> list[tabular.Lookup]:
+    def _lookups(self) -> list[matrices.Lookup]:
         values = self.pair_counts.cells.values or ()
-        return [tabular.Lookup(v) for v in values[len(self.schema.numbers) :]]
+        return [matrices.Lookup(v) for v in values[len(self.schema.numbers) :]]
 
     def cells(self, batch: Batch) -> NDArray[np.int64]:
         """The cells of some rows: -1 is skipped, V + j is a value never seen in column j."""
         cuts = tuple(self.pair_counts.cut_points[name] for name in self.schema.numbers)
-        binned = bin_codes(cuts, tabular.numbers(self.schema, batch))
-        columns = tabular.category_columns(self.schema, batch)
-        codes = np.hstack([binned, tabular.codes(self._lookups, columns, batch.n_rows)])
+        binned = bin_codes(cuts, matrices.numbers(self.schema, batch))
+        columns = matrices.category_columns(self.schema, batch)
+        codes = np.hstack([binned, matrices.category_codes(self._lookups, columns, batch.n_rows)])
         layout = self.pair_counts.layout
         new = codes >= np.array(layout.sizes, dtype=np.int64)
         holes = np.array(self._missing_is_value, dtype=bool)
@@ -215,7 +216,7 @@ class AODEModel:
 
     # ------------------------------------------------------------------ calibration
 
-    def measure(self, part: Part) -> StrengthCalibration:
+    def measure(self, part: LabelledBatch) -> StrengthCalibration:
         """The leave-one-out losses of counted rows: of a row of weight k, one of k is left out."""
         y, weight = part.codes_among(self.classes), part.weights
         one, cells = np.minimum(weight, 1.0), self.cells(part.batch)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from deciban.cli import models
 from deciban.cli.progress import Progress
-from deciban.cli.reading import Input, watched
+from deciban.cli.reading import Input, watch
 from deciban.errors import ParameterError
 from deciban.evaluation import Comparison, Evaluation, evaluate
 from deciban.evaluation import rows as judging
 from deciban.evaluation.comparison import contrasted
-from deciban.sources import Batch, Scan
+from deciban.sources import Scan
+from deciban.sources.scan import hold, select
 
 #: The share of resampled figures that an interval holds.
 CONFIDENCE = 0.95
@@ -97,21 +98,12 @@ def _target(model: Any, path: str) -> str:
 
 def _read(table: Scan, progress: Progress) -> Scan:
     """The table in memory: the standard input can be read once."""
-    batches = list(watched(table, [lambda batch: progress.add(batch.n_rows)]))
-    return Scan(table.names, lambda: iter(batches))
+    return hold(watch(table, [lambda batch: progress.add(batch.n_rows)]))
 
 
 def _columns(model: Any, table: Scan, target: str) -> Scan:
     """The columns of the model and its labels; others are not looked at."""
-    names = (*model.schema_.names, target)
-    for name in names:
-        table.require(name)
-
-    def read() -> Iterator[Batch]:
-        for batch in table:
-            yield Batch(batch.n_rows, {name: batch.columns[name] for name in names})
-
-    return Scan(names, read)
+    return select(table, (*model.schema_.names, target))
 
 
 def _names(paths: Sequence[str]) -> Mapping[str, str]:

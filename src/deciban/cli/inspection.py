@@ -13,7 +13,7 @@ from deciban.cli import models
 from deciban.cli.reading import Input
 from deciban.cli.strength import Strength, strengths
 from deciban.naive_bayes.model import NaiveBayesModel as Model
-from deciban.schema import SAMPLE, Schema
+from deciban.schema import INFERENCE_ROWS, Schema
 from deciban.sources import Batch
 
 _MAGIC = b"PK"
@@ -82,7 +82,7 @@ def is_model(path: str) -> bool:
 def table(data: Input, kinds: Mapping[str, str]) -> Table:
     """The kinds of a data file's columns, from its first rows."""
     first: list[Batch] = []
-    for batch in data.scan(rows=SAMPLE):
+    for batch in data.scan(rows=INFERENCE_ROWS):
         first.append(batch)
         break
     return Table(", ".join(data.paths), _columns(schema.infer(first, kinds)))

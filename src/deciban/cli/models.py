@@ -11,7 +11,7 @@ from deciban.files.model import unpacked
 from deciban.naive_bayes import stored as files
 from deciban.naive_bayes.model import NaiveBayesModel as Model
 from deciban.schema import ColumnSchema
-from deciban.sources.written import Type
+from deciban.sources.field_types import FieldType
 
 if TYPE_CHECKING:
     from deciban.naive_bayes import NaiveBayes
@@ -48,12 +48,14 @@ def is_counted(model: Model, column: ColumnSchema) -> bool:
     return bool({column.name, *column.numbers, *column.categories} & model.choices.keys())
 
 
-def types(model: Model, target: str | None = None) -> dict[str, Type]:
+def types(model: Model, target: str | None = None) -> dict[str, FieldType]:
     """How columns were written in training, where the fields of a small file may mislead.
 
     A category "1" beside "x" is a text, also in a file where all categories look like numbers.
     """
-    found: dict[str, Type] = {c.name: "number" for c in model.schema.columns if c.kind == "numeric"}
+    found: dict[str, FieldType] = {
+        c.name: "number" for c in model.schema.columns if c.kind == "numeric"
+    }
     known = {target: model.counts.classes} if target is not None else {}
     table = model.counts.tables.get("categories")
     if table is not None:

@@ -228,7 +228,7 @@ def _class(name: str, classes: Sequence[Any]) -> Any:
     known: Mapping[str, Any] = {str(label): label for label in classes}
     if name in known:
         return known[name]
-    from deciban.sources.naming import nearest
+    from deciban.sources.column_names import nearest
 
     close = nearest(name, list(known))
     hint = f"perhaps {close!r} was meant" if close else f"one is {next(iter(known))!r}"

@@ -18,8 +18,8 @@ from deciban.cli.reading import Input
 from deciban.cli.writing import Field, Write, kind_of
 from deciban.models import scores
 from deciban.naive_bayes.model import NaiveBayesModel as Model
-from deciban.sources import ROWS, Batch, Column, Scan
-from deciban.sources.naming import checked
+from deciban.sources import BATCH_ROWS, Batch, Column, Scan
+from deciban.sources.scan import check_names
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -63,14 +63,14 @@ def predict(
     """Score all rows of a table and write them as they come."""
     model = opened.model
     size = len(model.schema.names) * len(model.counts.classes)
-    rows = max(1, min(ROWS, REASONS // size)) if wanted.evidence else ROWS
+    rows = max(1, min(BATCH_ROWS, REASONS // size)) if wanted.evidence else BATCH_ROWS
     table = data.scan(types(model), rows)
     for name in model.schema.names:
         table.require(name)
     model.estimate()  # once, before the threads ask for it
     abstained = 0
     with Progress("predicting", quiet=quiet) as progress:
-        parts = threads.run(lambda batch: Part.of(model, batch, wanted), _batches(table))
+        parts = threads.run(lambda batch: LabelledBatch.of(model, batch, wanted), _batches(table))
         first = list(islice(parts, 1))
         sample = first[0].batch.columns if first else dict.fromkeys(table.names)
         with write_to(fields(model, wanted, sample)) as write:
@@ -94,12 +94,12 @@ def fields(model: Model, wanted: Wanted, columns: Mapping[str, Column | None]) -
     if wanted.evidence:
         names = ["prior", *(c.name for c in model.schema.columns if is_counted(model, c))]
         found += [Field("runner_up", label), *(Field(f"db_{n}", "number") for n in names)]
-    checked([field.name for field in found])
+    check_names([field.name for field in found])
     return found
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LabelledBatch:
     """A batch of rows with its answers."""
 
     model: Model
@@ -109,7 +109,7 @@ class Part:
     answers: NDArray[Any]
 
     @classmethod
-    def of(cls, model: Model, batch: Batch, wanted: Wanted) -> Part:
+    def of(cls, model: Model, batch: Batch, wanted: Wanted) -> LabelledBatch:
         """Score some rows."""
         classes = model.counts.classes
         log = np.empty((batch.n_rows, len(classes)))

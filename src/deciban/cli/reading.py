@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from deciban.sources import ROWS, Batch, Scan, files
-from deciban.sources.written import How, Type
+from deciban.sources import BATCH_ROWS, Batch, Scan, files
+from deciban.sources.field_types import FieldType, ReadOptions
+from deciban.sources.scan import wrap
 
 
 @dataclass(frozen=True)
@@ -17,22 +18,23 @@ class Input:
     encoding: str = "utf-8"
     na: tuple[str, ...] = ()
 
-    def scan(self, types: Mapping[str, Type] | None = None, rows: int = ROWS) -> Scan:
+    def scan(self, types: Mapping[str, FieldType] | None = None, rows: int = BATCH_ROWS) -> Scan:
         """The table in all files together; types of columns are inferred where not stated."""
-        return files.scan(self.paths, How(rows, self.na or None, self.encoding, types or {}))
+        options = ReadOptions(rows, self.na or None, self.encoding, types or {})
+        return files.scan(self.paths, options)
 
 
-def watched(table: Scan, seen: Sequence[Callable[[Batch], object]]) -> Scan:
-    """The same table; every batch is shown to somebody on the way.
+def watch(table: Scan, watchers: Sequence[Callable[[Batch], object]]) -> Scan:
+    """The table, every batch of which is shown to a watcher on the way.
 
-    The n-th reading of the table is shown to the n-th of ``seen``, later ones to the last.
+    The n-th reading of the table is shown to the n-th watcher, later ones to the last.
     """
-    readings = iter(range(len(seen) - 1))
+    readings = iter(range(len(watchers) - 1))
 
     def read() -> Iterator[Batch]:
-        show = seen[next(readings, len(seen) - 1)]
+        show = watchers[next(readings, len(watchers) - 1)]
         for batch in table:
             show(batch)
             yield batch
 
-    return Scan(table.names, read)
+    return wrap(table, read)

@@ -9,12 +9,12 @@ from typing import Any
 
 from deciban.cli import models
 from deciban.cli.progress import Progress
-from deciban.cli.reading import Input, watched
+from deciban.cli.reading import Input, watch
 from deciban.errors import ParameterError
 from deciban.explanation.rows import features
 from deciban.report import Report, printed
 from deciban.report import report as make
-from deciban.sources.written import Type
+from deciban.sources.field_types import FieldType
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def report(path: str, data: Input, target: str | None, wanted: Wanted, *, quiet:
         table = data.scan(_types(model, label))
         found = make(
             model,
-            watched(table, [lambda batch: progress.add(batch.n_rows)]),
+            watch(table, [lambda batch: progress.add(batch.n_rows)]),
             target=label,
             loss=wanted.loss(model.classes_.tolist()),
             leave_one_out=wanted.leave_one_out,
@@ -97,11 +97,11 @@ def _write(found: Report, wanted: Wanted) -> list[str]:
     return written
 
 
-def _types(model: Any, target: str) -> dict[str, Type]:
+def _types(model: Any, target: str) -> dict[str, FieldType]:
     """How columns were written in training."""
     if hasattr(model, "model_") and hasattr(model.model_, "counts"):
         return models.types(model.model_, target)
-    found: dict[str, Type] = dict.fromkeys(features(model), "number")
+    found: dict[str, FieldType] = dict.fromkeys(features(model), "number")
     if all(isinstance(label, str) for label in model.classes_.tolist()):
         found[target] = "text"
     return found

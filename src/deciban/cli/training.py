@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from deciban.cli import models
 from deciban.cli.inspection import ignored, shares
 from deciban.cli.progress import Progress
-from deciban.cli.reading import Input, watched
-from deciban.cli.sample import Sample
+from deciban.cli.reading import Input, watch
 from deciban.cli.strength import Strength, strengths
 from deciban.errors import ParameterError
 from deciban.sources import Batch, Scan
+from deciban.sources.sample import Sample
+from deciban.sources.scan import scan_batches
 
 if TYPE_CHECKING:
     from deciban.naive_bayes import NaiveBayes
@@ -79,12 +80,13 @@ def train(
     """Learn a model from rows and write it."""
     from deciban.naive_bayes import NaiveBayes
 
-    model, sample = NaiveBayes(**settings), Sample(CHECKED)
+    model, sample = NaiveBayes(**settings), Sample[Batch](CHECKED)
+    table = data.scan()
     with Progress("counting", quiet=quiet) as progress:
         # Unlike fit, it refuses rows without a label: in a file they are more likely a mistake.
-        model.partial_fit(_shown(data.scan(), progress, sample), target=target)
+        model.partial_fit(_shown(table, progress, sample), target=target)
         seconds = progress.seconds
-        measured = Quality.of(model, sample.scan(), target)
+        measured = Quality.of(model, scan_batches(table.names, sample.batches), target)
         size = models.save(model, output)
     rows = float(model.counts_.weight.sum())
     return Trained(
@@ -107,13 +109,13 @@ def update(
 ) -> Changed:
     """Count more rows into a model file, or take counted ones back."""
     model = models.estimator(path)
-    sample = Sample(1)
+    sample = Sample[Batch](1)
     with Progress("forgetting" if forget else "counting", quiet=quiet) as progress:
         label = _target(model, target, path)
         table = _shown(data.scan(models.types(model.model_, label)), progress, sample)
         learn = model.forget if forget else model.partial_fit
         learn(table, target=label)
-        return _changed(model, output, sample.seen, progress)
+        return _changed(model, output, sample.rows_seen, progress)
 
 
 def merge(paths: Sequence[str], output: str, *, quiet: bool) -> Changed:
@@ -147,7 +149,7 @@ def _target(model: NaiveBayes, stated: str | None, path: str) -> str:
     return target
 
 
-def _shown(table: Scan, progress: Progress, sample: Sample) -> Scan:
+def _shown(table: Scan, progress: Progress, sample: Sample[Batch]) -> Scan:
     """The table with its progress shown; rows of the first reading are kept in the sample."""
 
     def first(batch: Batch) -> None:
@@ -155,8 +157,8 @@ def _shown(table: Scan, progress: Progress, sample: Sample) -> Scan:
         progress.add(batch.n_rows)
 
     def again(batch: Batch) -> None:
-        if progress.rows >= sample.seen:
+        if progress.rows >= sample.rows_seen:
             progress.start("calibrating")
         progress.add(batch.n_rows)
 
-    return watched(table, [first, again])
+    return watch(table, [first, again])

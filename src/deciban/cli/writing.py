@@ -173,18 +173,18 @@ def _finite(value: float | None) -> float | str | None:
 @contextmanager
 def _parquet(file: IO[bytes], fields: Sequence[Field]) -> Iterator[Write]:
     """JSON lines in a temporary file, turned into Parquet by DuckDB with the types stated."""
-    from deciban.sources import duck
+    from deciban.sources import duckdb
 
     with tempfile.TemporaryDirectory(prefix="deciban-") as folder:
         lines, made = Path(folder, "rows.jsonl"), Path(folder, "rows.parquet")
         with lines.open("wb") as temporary, _json_lines(temporary, fields) as write:
             yield write
-        types = ", ".join(f"{duck.quoted(f.name)}: '{_SQL[f.kind]}'" for f in fields)
-        read = f"read_json({duck.quoted(str(lines))}, columns = {{{types}}}, format = 'nd')"
-        sql = f"COPY (FROM {read}) TO {duck.quoted(str(made))} (FORMAT parquet)"
-        connection = duck.connect()
+        types = ", ".join(f"{duckdb.quote(f.name)}: '{_SQL[f.kind]}'" for f in fields)
+        read = f"read_json({duckdb.quote(str(lines))}, columns = {{{types}}}, format = 'nd')"
+        sql = f"COPY (FROM {read}) TO {duckdb.quote(str(made))} (FORMAT parquet)"
+        connection = duckdb.connect()
         try:
-            duck.first_column(connection, sql, "the table")
+            duckdb.first_column(connection, sql, "the table")
         finally:
             connection.close()
         with made.open("rb") as done:

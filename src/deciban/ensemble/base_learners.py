@@ -25,7 +25,7 @@ from deciban.ensemble.additive_terms import AdditiveTerms
 from deciban.ensemble.logits import FloatArray
 from deciban.ensemble.training_table import TrainingTable
 from deciban.errors import InputError
-from deciban.naive_bayes.parts import Part
+from deciban.sources.labelled import LabelledBatch
 
 #: Strength and temperature of AODE are selected on no more rows than this.
 MAX_CALIBRATION_ROWS = 2_500
@@ -115,7 +115,9 @@ def fit_trees(table: TrainingTable, advance: Callable[[], None]) -> BaseLearner:
     return BaseLearner("trees", note, terms, boosted.held_out)
 
 
-def fit_aode(table: TrainingTable, whole: Part, memory_limit: int) -> BaseLearner | Unfitted:
+def fit_aode(
+    table: TrainingTable, whole: LabelledBatch, memory_limit: int
+) -> BaseLearner | Unfitted:
     """AODE of all rows; those of the table, left out of its counts, are the held-out rows."""
     model = _aode(table, whole, memory_limit)
     if isinstance(model, str):
@@ -125,7 +127,7 @@ def fit_aode(table: TrainingTable, whole: Part, memory_limit: int) -> BaseLearne
     return BaseLearner("pairs", f"m = {model.m:g}", terms, held_out)
 
 
-def _aode(table: TrainingTable, whole: Part, memory_limit: int) -> AODEModel | str:
+def _aode(table: TrainingTable, whole: LabelledBatch, memory_limit: int) -> AODEModel | str:
     """The model, or why there is none; strength and temperature are selected on the table."""
     schema, n_rows = table.counted.schema, table.part.batch.n_rows
     n_columns = len(counted_columns(schema))
@@ -141,4 +143,4 @@ def _aode(table: TrainingTable, whole: Part, memory_limit: int) -> AODEModel | s
         return "there are no rows"
     model = AODEModel(schema, pair_counts)
     some = np.arange(0, n_rows, -(-n_rows // MAX_CALIBRATION_ROWS))
-    return replace(model, calibration=model.measure(table.part.taken(some)))
+    return replace(model, calibration=model.measure(table.part.take(some)))

@@ -21,13 +21,11 @@ from deciban.files.document import field
 from deciban.models.options import Options
 from deciban.naive_bayes import counting
 from deciban.naive_bayes.checks import check_columns, check_tokenizer
-from deciban.naive_bayes.gathering import gather
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.naive_bayes.parts import Part, joined
-from deciban.naive_bayes.rows import Rows
-from deciban.naive_bayes.sample import Sample
 from deciban.progress import Progress, should_show
 from deciban.schema import Schema
+from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
+from deciban.sources.sample import Sample
 from deciban.stats.counts import Counts
 from deciban.stats.words import WORDS
 from deciban.text import Tokenizer
@@ -36,12 +34,12 @@ from deciban.transaction import all_or_nothing
 FloatArray = NDArray[np.float64]
 
 
-class _AllRows(Sample):
+class _AllRows(Sample[LabelledBatch]):
     """A sample of all rows of a table."""
 
-    def add(self, part: Part) -> None:
-        """See some more rows."""
-        self.parts.append(part)
+    def add(self, batch: LabelledBatch) -> None:
+        """Keep all of these rows."""
+        self.batches.append(batch)
 
 
 class BayesClassifier(TableClassifier[EnsembleModel]):
@@ -120,10 +118,12 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         """
         with all_or_nothing(self):
             options = self._check_parameters()
-            rows = gather(self, X, y, target, sql, sample_weight, kinds=self.kinds)
+            rows = labelled_scan(
+                X, y, target=target, sql=sql, weight=sample_weight, kinds=self.kinds
+            )
             check_columns(rows.schema)
             counted, part = _count(rows)
-            rows.remember(self)
+            self._remember(rows)
             schema, texts = rows.schema, rows.schema.texts
             rules = select_tokenizers(part.batch, texts, self.tokenizer) if texts else []
             bar = Progress("learning", n_steps(schema, rules), shown=should_show(self.progress))
@@ -191,12 +191,12 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         return TrainingOptions(int(self.max_rows), int(self.memory_limit), int(self.random_state))
 
 
-def _count(rows: Rows) -> tuple[NaiveBayesModel, Part]:
+def _count(rows: LabelledScan) -> tuple[NaiveBayesModel, LabelledBatch]:
     """The naive Bayes model of all columns but texts, and the rows that count."""
     every = _AllRows()
     counts = counting.learn(rows, every)
     tables = {name: table for name, table in counts.tables.items() if name != WORDS.name}
     schema = Schema(tuple(column for column in rows.schema.columns if not column.texts))
-    parts = [part for part in every.parts if part.batch.n_rows]
+    parts = [part for part in every.batches if part.batch.n_rows]
     plain = Counts(counts.classes, counts.weight, tables)
-    return NaiveBayesModel.of(schema, plain, Options()), joined(parts)
+    return NaiveBayesModel.of(schema, plain, Options()), LabelledBatch.concatenate(parts)

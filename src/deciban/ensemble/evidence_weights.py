@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from deciban.ensemble.logits import FloatArray, centre, log_losses, prior_logits, softmax
 from deciban.logistic.solvers.descent import minimise
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
 
 #: What the weight of a column is drawn to, and how strongly: as if this many rows said so.
 CENTRE, PENALTY = 0.5, 3.0

@@ -24,7 +24,7 @@ from deciban.labels import Labels
 from deciban.models.protocol import WordContribution
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
 from deciban.stats.counts import Counts
 
 KIND = "BayesClassifier"
@@ -82,7 +82,7 @@ class EnsembleModel:
         """Fill ``out`` with the logits of every row: some rows at a time, on all cores."""
 
         def work(rows: slice) -> None:
-            self._add_up(batch.part(rows.start, rows.stop), out[rows])
+            self._add_up(batch.slice(rows.start, rows.stop), out[rows])
 
         list(threads.run(work, threads.chunks(batch.n_rows, SCORING_BATCH_ROWS)))
 

@@ -23,7 +23,7 @@ from deciban.ensemble.logits import FloatArray
 from deciban.labels import Labels
 from deciban.models.protocol import WordContribution
 from deciban.naive_bayes.texts import strings
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
 from deciban.text import Tokenizer, Vocabulary, pack
 from deciban.text.spans import Span
 

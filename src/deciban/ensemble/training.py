@@ -18,8 +18,8 @@ from deciban.ensemble.summary import EnsembleSummary, LearnerSummary
 from deciban.ensemble.text_learner import TextLearner
 from deciban.ensemble.training_table import N_FOLDS, TrainingTable
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.naive_bayes.parts import Part
 from deciban.schema import Schema
+from deciban.sources.labelled import LabelledBatch
 from deciban.text import Tokenizer
 
 #: Columns of text, each with a tokenizer by which it is read; one column may be read twice.
@@ -63,13 +63,13 @@ def train(
     schema: Schema,
     tokenizers: Tokenizers,
     counted: NaiveBayesModel,
-    whole: Part,
+    whole: LabelledBatch,
     options: TrainingOptions,
     advance: Callable[[], None],
 ) -> EnsembleModel:
     """The model of rows that are counted; ``advance`` is called after each step."""
     n_rows, most = whole.batch.n_rows, options.max_rows
-    part = whole if n_rows <= most else whole.taken(np.arange(most) * n_rows // most)
+    part = whole if n_rows <= most else whole.take(np.arange(most) * n_rows // most)
     table = TrainingTable.of(counted, part, options.seed)
     if table.n_classes == 1:
         return _of_one_class(schema, tokenizers, table, n_rows)
@@ -93,7 +93,7 @@ def _of_one_class(
 
 
 def _stack(
-    table: TrainingTable, whole: Part, memory_limit: int, advance: Callable[[], None]
+    table: TrainingTable, whole: LabelledBatch, memory_limit: int, advance: Callable[[], None]
 ) -> Stack:
     """The base learners, each fitted in folds, and their weights."""
     linear = base_learners.fit_linear(table)

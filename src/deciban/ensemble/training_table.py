@@ -1,6 +1,6 @@
 """The table that base learners are fitted to: different rows, their weights, and folds.
 
-Rows that are alike are one row of more weight, and a row of weight k is k rows:
+LabelledScan that are alike are one row of more weight, and a row of weight k is k rows:
 both are dealt out to folds in one way, so that weights are worth copies. Which
 fold a row falls into depends on what it holds and on the seed, not on its place.
 """
@@ -20,15 +20,16 @@ from deciban.ensemble.features import Features
 from deciban.ensemble.logits import FloatArray, prior_logits
 from deciban.labels import Labels
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.naive_bayes.parts import Part
 from deciban.naive_bayes.texts import strings
-from deciban.sources.columns import Batch, Strings
+from deciban.sources.batch import Batch
+from deciban.sources.columns import Strings
+from deciban.sources.labelled import LabelledBatch
 from deciban.stats.categories import CATEGORIES
 
-Rows = NDArray[np.intp]
+LabelledScan = NDArray[np.intp]
 Keys = NDArray[np.uint64]
 #: The rows that a fold is fitted to, and those it holds out.
-Split = tuple[Rows, Rows]
+Split = tuple[LabelledScan, LabelledScan]
 
 #: How many folds there are.
 N_FOLDS = 5
@@ -47,17 +48,17 @@ class TrainingTable:
     """
 
     counted: NaiveBayesModel
-    part: Part
+    part: LabelledBatch
     features: Features
     numbers: FloatArray
     codes: NDArray[np.int64]
-    y: Rows
+    y: LabelledScan
     weight: FloatArray
     n_rows: int
     splits: Sequence[Split]
 
     @classmethod
-    def of(cls, counted: NaiveBayesModel, part: Part, seed: int) -> TrainingTable:
+    def of(cls, counted: NaiveBayesModel, part: LabelledBatch, seed: int) -> TrainingTable:
         """The table of some counted rows."""
         numbers, codes = counted.columns(part.batch)
         y = part.codes_among(counted.counts.classes)
@@ -65,7 +66,7 @@ class TrainingTable:
         at, weight = dealt.rows, dealt.weight
         return cls(
             counted=counted,
-            part=replace(part.taken(at), weight=weight),
+            part=replace(part.take(at), weight=weight),
             features=features.fit(counted.counts, numbers[at], weight),
             numbers=numbers[at],
             codes=codes[at],
@@ -103,9 +104,9 @@ class TrainingTable:
 class Deal:
     """Different rows, the weight of each, and its fold; one may be in several folds."""
 
-    rows: Rows
+    rows: LabelledScan
     weight: FloatArray
-    fold: Rows
+    fold: LabelledScan
 
 
 def deal(
@@ -132,7 +133,7 @@ def deal(
     return Deal(order[first][at], copies_in_fold[at, fold] * (total / copies)[at], fold)
 
 
-def split(folds: Rows) -> list[Split]:
+def split(folds: LabelledScan) -> list[Split]:
     """The rows that each fold is fitted to, and those it holds out; none without both.
 
     >>> split(np.array([0, 1, 0]))

@@ -15,11 +15,10 @@ from deciban import decision, explanation, files, labels, threads
 from deciban.files.document import field
 from deciban.models import scores
 from deciban.models.protocol import Model
-from deciban.naive_bayes.gathering import few_texts, gather
-from deciban.naive_bayes.rows import Rows
 from deciban.plots import Plotted
 from deciban.schema import Schema
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
+from deciban.sources.labelled import LabelledScan, few_texts, labelled_scan
 
 FloatArray = NDArray[np.float64]
 M = TypeVar("M", bound=Model)
@@ -183,9 +182,28 @@ class TableClassifier(Plotted, ClassifierMixin, BaseEstimator, Generic[M]):
         target: str | None = None,
         sql: str | None = None,
         weight: Any = None,
-    ) -> Rows:
+    ) -> LabelledScan:
         """Rows in the columns of the model."""
-        return gather(self, X, y, target, sql, weight, schema=self._model().schema)
+        return labelled_scan(
+            X,
+            y,
+            target=target,
+            sql=sql,
+            weight=weight,
+            schema=self._model().schema,
+            ignore=self.target_,
+            named="feature_names_in_" in self.__dict__,
+            model=type(self).__name__,
+        )
+
+    def _remember(self, rows: LabelledScan) -> None:
+        """What scikit-learn's users expect to find after fitting."""
+        self.n_features_in_ = len(rows.schema.names)
+        self.target_ = rows.target
+        if rows.named:
+            self.feature_names_in_ = labels.object_array(rows.schema.names)
+        else:
+            self.__dict__.pop("feature_names_in_", None)
 
     def _target(self, y: Any, target: str | None) -> str | None:
         """The column of labels: the one it was in training, if nothing is said."""

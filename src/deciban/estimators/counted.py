@@ -19,10 +19,9 @@ from deciban.models import scores
 from deciban.models.calibration import discount_evidence
 from deciban.models.protocol import CountedModel
 from deciban.models.selection import Choice
-from deciban.naive_bayes.parts import Part
-from deciban.naive_bayes.rows import Rows
-from deciban.naive_bayes.sample import Sample
 from deciban.schema import check_same
+from deciban.sources.labelled import LabelledBatch, LabelledScan
+from deciban.sources.sample import Sample
 from deciban.stats.counts import Counts
 from deciban.transaction import all_or_nothing
 
@@ -161,7 +160,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         """
         model = self._model()
 
-        def work(part: Part) -> FloatArray:
+        def work(part: LabelledBatch) -> FloatArray:
             y = part.codes_among(self.classes_)
             prior, likelihood = model.leave_one_out(part.batch, y, part.weights)
             joint = discount_evidence(prior, likelihood, 1.0 / model.temperature)
@@ -169,7 +168,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
             return joint
 
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-        parts = list(threads.run(work, rows.labelled()))
+        parts = list(threads.run(work, rows.labelled_batches()))
         return np.concatenate([np.empty((0, len(self.classes_))), *parts])
 
     @property
@@ -196,7 +195,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         """Count the first rows."""
 
     @abstractmethod
-    def _count(self, rows: Rows, sample: Sample | None) -> T:
+    def _count(self, rows: LabelledScan, sample: Sample[LabelledBatch] | None) -> T:
         """The total of some rows; some of them are kept in the sample."""
 
     @abstractmethod
@@ -208,11 +207,11 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         """Make these the model."""
 
     @abstractmethod
-    def _sample(self) -> Sample | None:
+    def _sample(self) -> Sample[LabelledBatch] | None:
         """Where rows are kept to be tried, if any are."""
 
     @abstractmethod
-    def _calibrate(self, sample: Sample | None, before: B | None) -> None:
+    def _calibrate(self, sample: Sample[LabelledBatch] | None, before: B | None) -> None:
         """Choose what rows choose, on some that were just counted."""
 
     @abstractmethod
@@ -254,8 +253,10 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         result._adopt(total, calibration)
         return result
 
-    def _fill_sample(self, rows: Rows, sample: Sample) -> Sample:
+    def _fill_sample(
+        self, rows: LabelledScan, sample: Sample[LabelledBatch]
+    ) -> Sample[LabelledBatch]:
         """The sample with rows that are counted already."""
-        for part in rows.labelled():
-            sample.add(part.counted())
+        for part in rows.labelled_batches():
+            sample.add(part.drop_zero_weights())
         return sample

@@ -11,18 +11,17 @@ loss : (answers, truths), over all classes; 0/1 if nothing is stated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import decision, encoding, labels, sources
+from deciban import decision, encoding, labels
 from deciban.encoding import Labelled
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
 from deciban.labels import Labels
-from deciban.sources import Batch, Scan
+from deciban.sources.target_column import split_target
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -166,7 +165,14 @@ def said(
     """What the model says of labelled rows; labels are ``y`` or the column ``target``."""
     check_model(model)
     if y is None:
-        X, labelled, sample_weight = _apart(model, X, target, sample_weight)
+        name = target if target is not None else getattr(model, "target_", None)
+        if name is None:
+            raise MissingValueError(
+                "there are no labels: neither y nor the name of their column.",
+                hint="pass y, or target='column'",
+            )
+        split = split_target(X, name, sample_weight, by_name=hasattr(model, "schema_"))
+        X, labelled, sample_weight = split.X, split.labels, split.weight
     else:
         if target is not None:
             raise ParameterError(
@@ -236,44 +242,3 @@ def _class_weight(model: Any, classes: Labels, codes: Codes, weight: FloatArray)
     if found is None or np.shape(found) != np.shape(model.classes_) or not np.sum(found) > 0:
         return np.bincount(codes, weight, len(classes)).astype(np.float64)
     return np.concatenate([found, np.zeros(len(classes) - len(found))])
-
-
-# ---------------------------------------------------------------------- labels in a column
-
-
-def _apart(model: Any, X: Any, target: str | None, weight: Any) -> tuple[Any, Labelled, Any]:
-    """The columns of the model, the labels and the weights of a table that has all of them."""
-    name = target if target is not None else getattr(model, "target_", None)
-    if name is None:
-        raise MissingValueError(
-            "there are no labels: neither y nor the name of their column.",
-            hint="pass y, or target='column'",
-        )
-    if isinstance(X, np.ndarray):
-        raise ParameterError(
-            f"an array has no column {name!r}: its columns have no names.", hint="pass y"
-        )
-    table = sources.scan(X)
-    apart = [column for column in (name, weight) if isinstance(column, str)]
-    for column in apart:
-        table.require(column)
-    batches = [batch for batch in table if batch.n_rows]
-    labelled = encoding.class_codes(labels.object_array(_values(batches, name)), f"column {name!r}")
-    if isinstance(weight, str):
-        weight = [np.nan if v is None else v for v in _values(batches, weight)]
-    rest = [column for column in table.names if column not in apart]
-    if not hasattr(model, "schema_"):
-        return X[rest], labelled, weight
-    return _only(rest, batches), labelled, weight
-
-
-def _values(batches: list[Batch], name: str) -> list[Any]:
-    return [value for batch in batches for value in batch.columns[name].tolist()]
-
-
-def _only(names: list[str], batches: list[Batch]) -> Scan:
-    def read() -> Iterator[Batch]:
-        for batch in batches:
-            yield Batch(batch.n_rows, {name: batch.columns[name] for name in names})
-
-    return Scan(tuple(names), read)

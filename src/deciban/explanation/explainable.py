@@ -17,18 +17,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import InputError, ParameterError
+from deciban import checks
+from deciban.errors import InputError
 from deciban.explanation import bulk, rows
 from deciban.explanation.bulk import Explanations
 from deciban.explanation.counterfactual import Asked, Change, Counterfactual, search
 from deciban.explanation.curve import Curve, curve
 from deciban.explanation.explained import Explanation
 from deciban.explanation.importance import Importance, Weight, weighed
-from deciban.explanation.kept import Kept
 from deciban.explanation.nomogram import Nomogram, nomogram
 from deciban.explanation.weights import DECIBANS, position
 from deciban.families.piece import Piece
-from deciban.sources import naming
+from deciban.sources import column_names
+from deciban.sources.held import HeldTable
 
 FloatArray = NDArray[np.float64]
 
@@ -83,12 +84,12 @@ class Explainable:
         (array([5.3, 2.5]), 2)
         """
         self._check_fitted()
-        kept = Kept.of(self, X)
+        kept = HeldTable(X, rows.features(self), by_name=hasattr(self, "schema_"))
         first = self.classes_[0] if len(self.classes_) else None
-        prior, said = self.prior_evidence(first), self.evidence(kept.table, first)
+        prior, said = self.prior_evidence(first), self.evidence(kept.X, first)
         probabilities = bulk.posterior(prior, said)
         if np.isnan(probabilities).any():
-            probabilities = self.predict_proba(kept.table)
+            probabilities = self.predict_proba(kept.X)
         answer, other = bulk.best_two(probabilities)
         at = position(against, self.classes_)
         if at is not None:
@@ -141,7 +142,7 @@ class Explainable:
         self._check_fitted()
         pieces = {piece.name: piece for piece in self._added_pieces()}
         if column not in pieces:
-            raise naming.unknown(str(column), list(pieces))
+            raise column_names.unknown(str(column), list(pieces))
         return curve(pieces[column], self.classes_, position(against, self.classes_), level)
 
     def nomogram(self, of: Any = None, against: Any = None) -> Nomogram:
@@ -186,7 +187,9 @@ class Explainable:
         self._check_fitted()
         one = rows.one_row(self, row)
         asked = Asked(one, self._values(fixed), self._odds, self._place)
-        most = len(one) if max_changes is None else _count(max_changes)
+        most = len(one)
+        if max_changes is not None:
+            most = checks.whole_number("max_changes", max_changes, 1, "None is no limit")
         changes = search(asked, position(target, self.classes_), most)
         return None if not changes else self._changed(one, changes)
 
@@ -227,7 +230,7 @@ class Explainable:
 
     # ------------------------------------------------------------------ inside
 
-    def _exactly(self, kept: Kept, i: int, b: int) -> tuple[FloatArray, FloatArray]:
+    def _exactly(self, kept: HeldTable, i: int, b: int) -> tuple[FloatArray, FloatArray]:
         """The evidence of one row against class b, also where some class is impossible."""
         against = self.classes_[b]
         values = dict(zip(rows.features(self), kept.row(i), strict=True))
@@ -256,7 +259,7 @@ class Explainable:
         stay = {fixed} if isinstance(fixed, str) else set(fixed)
         for name in stay:
             if name not in names:
-                raise naming.unknown(str(name), names)
+                raise column_names.unknown(str(name), names)
         return {
             piece.feature: piece.values
             for piece in self._known_pieces()
@@ -285,11 +288,3 @@ class Explainable:
         )
         labels = self.classes_.tolist()
         return Counterfactual(labels[a], labels[b], made, float(before[b]), float(after[b]))
-
-
-def _count(stated: Any) -> int:
-    if isinstance(stated, bool) or not isinstance(stated, int) or stated < 1:
-        raise ParameterError(
-            f"max_changes must be a whole number >= 1, got {stated!r}.", hint="None is no limit"
-        )
-    return stated

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import decision, explanation
 from deciban.errors import ParameterError
-from deciban.logistic import checks
 from deciban.logistic.model import LogisticModel
 from deciban.models import scores
 from deciban.plots import Plotted
+from deciban.sources.matrix import finite_matrix, is_sparse
 
 FloatArray = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ class LinearClassifier(Plotted, ClassifierMixin, BaseEstimator):
         array([[0.  , 1.35]])
         """
         model = self.model_
-        return model.log_joint_of_matrix(checks.matrix(self, X, reset=False))
+        return model.log_joint_of_matrix(finite_matrix(self, X, reset=False))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """``log P(c | x)`` of every row and class.
@@ -125,9 +125,9 @@ class LinearClassifier(Plotted, ClassifierMixin, BaseEstimator):
         array([[[-5.9,  5.9]]])
         """
         model = self.model_
-        X = checks.matrix(self, X, reset=False)
+        X = finite_matrix(self, X, reset=False)
         by_unit = self._decibans(model, model.coef_by_class, against)
-        if not hasattr(X, "indptr"):
+        if not is_sparse(X):
             return X[:, :, None] * by_unit.T
         data = (X.data * of_class[X.indices] for of_class in by_unit)
         return [type(X)((d, X.indices.copy(), X.indptr.copy()), shape=X.shape) for d in data]
@@ -160,7 +160,7 @@ class LinearClassifier(Plotted, ClassifierMixin, BaseEstimator):
 
     def _logits(self, X: Any) -> FloatArray:
         model = self.model_
-        return model.logits(checks.matrix(self, X, reset=False))
+        return model.logits(finite_matrix(self, X, reset=False))
 
     def _posterior(self, X: Any, *, logarithm: bool) -> FloatArray:
         out = np.ascontiguousarray(self.predict_joint_log_proba(X))

@@ -8,12 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import encoding, files
+from deciban import checks, encoding, files
 from deciban.files.document import check_keys
-from deciban.logistic import checks, closed_form, fitting, solvers, stored
+from deciban.logistic import closed_form, fitting, solvers, stored
+from deciban.logistic.checks import check_several, row_weights
 from deciban.logistic.classifier import LinearClassifier
 from deciban.logistic.fitting import Options
 from deciban.logistic.solvers import Prior, Problem
+from deciban.sources.matrix import finite_matrix
 from deciban.transaction import all_or_nothing
 
 FloatArray = NDArray[np.float64]
@@ -91,11 +93,11 @@ class LogisticRegression(LinearClassifier):
         """
         with all_or_nothing(self):
             options = self._options()
-            y = encoding.target(self, y)
-            X = checks.matrix(self, X, reset=True)
+            y = encoding.require_labels(y, type(self).__name__)
+            X = finite_matrix(self, X, reset=True)
             encoding.check_length(X, len(y), "X")
             labelled = encoding.class_codes(y)
-            checks.several(labelled.classes)
+            check_several(labelled.classes)
             warm = self.warm_start and self._knows(labelled.classes, X.shape[1])
             self.classes_ = labelled.classes
             weight = self._row_weights(labelled.codes, sample_weight)
@@ -124,10 +126,10 @@ class LogisticRegression(LinearClassifier):
         with all_or_nothing(self):
             options = self._options()
             first = not self._is_fitted()
-            y = encoding.target(self, y)
-            self.classes_ = encoding.declared(classes, None if first else self.classes_)
-            checks.several(self.classes_)
-            X = checks.matrix(self, X, reset=first)
+            y = encoding.require_labels(y, type(self).__name__)
+            self.classes_ = encoding.partial_fit_classes(classes, None if first else self.classes_)
+            check_several(self.classes_)
+            X = finite_matrix(self, X, reset=first)
             encoding.check_length(X, len(y), "X")
             codes = encoding.codes_of(y, self.classes_)
             weight = self._row_weights(codes, sample_weight)
@@ -155,7 +157,7 @@ class LogisticRegression(LinearClassifier):
         mean, prior = np.asarray(model.theta_), np.asarray(model.class_prior_)
         result = cls()
         result.classes_ = np.asarray(model.classes_)
-        checks.several(result.classes_)
+        check_several(result.classes_)
         W = fitting.identified(closed_form.gaussian_coefficients(mean, var, prior))
         result._set_coefficients(W)
         result.n_iter_ = np.zeros(1, dtype=np.int64)
@@ -198,12 +200,12 @@ class LogisticRegression(LinearClassifier):
     # ------------------------------------------------------------------ options
 
     def _options(self) -> Options:
-        checks.one_of(self.multi_class, "multi_class", "softmax", "ovr")
-        checks.one_of(self.start, "start", "zero", "bayes")
-        tol = checks.number(self.tol, "tol", "1e-8 is usual", above=True)
+        checks.one_of("multi_class", self.multi_class, "softmax", "ovr")
+        checks.one_of("start", self.start, "zero", "bayes")
+        tol = checks.number("tol", self.tol, "1e-8 is usual", above=True)
         max_iter = None
         if self.max_iter is not None:
-            max_iter = int(checks.number(self.max_iter, "max_iter", "None is usual", least=1))
+            max_iter = int(checks.number("max_iter", self.max_iter, "None is usual", least=1))
         solvers.choose(self.solver, 1, 1)
         return Options(
             lam=self._lam(),
@@ -216,11 +218,11 @@ class LogisticRegression(LinearClassifier):
 
     def _lam(self) -> float:
         if self.lam is not None:
-            return checks.number(self.lam, "lam", "0 is no penalty, 1 is usual")
-        return 1.0 / checks.number(self.C, "C", "lam=0 is no penalty", above=True)
+            return checks.number("lam", self.lam, "0 is no penalty, 1 is usual")
+        return 1.0 / checks.number("C", self.C, "lam=0 is no penalty", above=True)
 
     def _row_weights(self, codes: NDArray[np.intp], sample_weight: Any) -> FloatArray | None:
-        return checks.row_weights(sample_weight, self.class_weight, self.classes_, codes)
+        return row_weights(sample_weight, self.class_weight, self.classes_, codes)
 
     # ------------------------------------------------------------------ fitting
 

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import tabular
+from deciban.encoding import matrices
 from deciban.errors import MissingValueError
 from deciban.families.piece import Piece
 from deciban.labels import Labels
 from deciban.schema import ColumnSchema, Schema
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -110,7 +110,7 @@ class LogisticModel:
 
     def _matrix(self, batch: Batch) -> FloatArray:
         """The numbers of a batch, (rows, columns); a missing one is an error."""
-        X = tabular.numbers(self.schema, batch)
+        X = matrices.numbers(self.schema, batch)
         missing = np.isnan(X)
         if missing.any():
             row, j = np.argwhere(missing)[0]

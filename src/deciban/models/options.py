@@ -11,7 +11,7 @@ from deciban.errors import ParameterError
 from deciban.families.settings import Method, check_smoothing
 from deciban.models.text_selection import TEXT_MODELS
 from deciban.schema import Schema
-from deciban.sources import naming
+from deciban.sources import column_names
 
 #: ``"auto"``, one number for all columns, or one for some of them.
 Smoothing = float | str | Mapping[str, float | str]
@@ -65,7 +65,7 @@ class Options:
         smoothing: dict[str, float | str] = {}
         for name, value in self.smoothing.items():
             if name not in counted:
-                raise naming.unknown(name, schema.names)
+                raise column_names.unknown(name, schema.names)
             smoothing |= dict.fromkeys(counted[name], value)
         return Options(**{**vars(self), "smoothing": smoothing})
 

@@ -25,7 +25,7 @@ from deciban.families.piece import Piece
 from deciban.labels import Labels
 from deciban.models.selection import Choice
 from deciban.schema import Schema
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
 from deciban.stats.counts import Counts
 
 FloatArray = NDArray[np.float64]

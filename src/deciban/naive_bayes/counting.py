@@ -9,17 +9,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels, tabular, threads
+from deciban import labels, threads
+from deciban.encoding import matrices
 from deciban.engines import duckdb as grouping
 from deciban.errors import FileError, InputError, ShapeError
 from deciban.labels import Labels
-from deciban.naive_bayes.parts import Part
-from deciban.naive_bayes.rows import Rows
-from deciban.naive_bayes.sample import Sample
 from deciban.naive_bayes.texts import WordCounter
 from deciban.schema import Schema
-from deciban.sources.columns import Batch
-from deciban.sources.duck import Stored
+from deciban.sources.batch import Batch
+from deciban.sources.duckdb import DuckDBScan
+from deciban.sources.labelled import LabelledBatch, LabelledScan
+from deciban.sources.sample import Sample
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
@@ -32,27 +32,31 @@ from deciban.text import Tokenizer
 FloatArray = NDArray[np.float64]
 
 
-def learn(rows: Rows, sample: Sample | None = None, tokenizer: Tokenizer | None = None) -> Counts:
+def learn(
+    rows: LabelledScan,
+    sample: Sample[LabelledBatch] | None = None,
+    tokenizer: Tokenizer | None = None,
+) -> Counts:
     """The counts of all rows; where they are stored, categories are counted there."""
     rule = tokenizer or Tokenizer()
-    table, target = rows.table.stored, rows.target
-    if table is not None and target is not None and rows.weight is None:
+    table, target = rows.scan, rows.target
+    if isinstance(table, DuckDBScan) and target is not None and rows.weight is None:
         there = grouping.countable(table, rows.schema, target)
-        if there and not (rows.aside is not None and grouping.unlabelled(table, target)):
+        if there and not (rows.unlabelled is not None and grouping.unlabelled(table, target)):
             return _divided(rows, table, target, there, sample, rule)
     return _streamed(rows, sample, rule)
 
 
 def _divided(
-    rows: Rows,
-    table: Stored,
+    rows: LabelledScan,
+    table: DuckDBScan,
     target: str,
     there: tuple[str, ...],
-    sample: Sample | None,
+    sample: Sample[LabelledBatch] | None,
     tokenizer: Tokenizer,
 ) -> Counts:
     """Some columns counted by the engine, the others here."""
-    rest = rows.some(name for name in rows.schema.names if name not in there)
+    rest = rows.select(name for name in rows.schema.names if name not in there)
     with ThreadPoolExecutor(1) as pool:
         grouped = pool.submit(grouping.count, table, there, target)
         here = _streamed(rest, None, tokenizer)
@@ -62,16 +66,18 @@ def _divided(
     if CATEGORIES.impossible(sums, sums, whole.weight, categories.cells).any():
         raise FileError(f"{table.path} changed while it was read.", hint="train again")
     if sample is not None:
-        sample.begin(rest.n_rows)
-        sample.parts.extend(rows.every(sample.stride).labelled())
+        sample.expect(rest.n_rows)
+        sample.batches.extend(rows.every(sample.stride).labelled_batches())
     return Counts(whole.classes, whole.weight, {**whole.tables, CATEGORIES.name: categories})
 
 
-def _streamed(rows: Rows, sample: Sample | None, tokenizer: Tokenizer) -> Counts:
+def _streamed(
+    rows: LabelledScan, sample: Sample[LabelledBatch] | None, tokenizer: Tokenizer
+) -> Counts:
     """The counts of all rows: batches counted by all cores, added up in order."""
 
-    def seen() -> Iterator[Part]:
-        for part in map(Part.counted, rows.labelled()):
+    def seen() -> Iterator[LabelledBatch]:
+        for part in map(LabelledBatch.drop_zero_weights, rows.labelled_batches()):
             if sample is not None:
                 sample.add(part)
             yield part
@@ -81,17 +87,17 @@ def _streamed(rows: Rows, sample: Sample | None, tokenizer: Tokenizer) -> Counts
         raise ShapeError(
             "Found array with 0 sample(s): there are no rows.", hint="a table needs rows"
         )
-    if not total.weight.any() and not rows.aside:
+    if not total.weight.any() and not rows.unlabelled:
         raise InputError("the total weight is zero: every weight is 0.", hint="some row must count")
     return total
 
 
-def tally(schema: Schema, parts: Iterable[Part], tokenizer: Tokenizer) -> Counts | None:
+def tally(schema: Schema, parts: Iterable[LabelledBatch], tokenizer: Tokenizer) -> Counts | None:
     """The counts of all parts, counted by all cores and added up in order; None of none."""
     words = WordCounter(schema.texts, tokenizer)
     total: Counts | None = None
 
-    def work(part: Part) -> Counts:
+    def work(part: LabelledBatch) -> Counts:
         words.add(part)
         return count(schema, part, None if total is None else _grid_drop(total))
 
@@ -139,7 +145,7 @@ def _grid_drop(counts: Counts) -> tuple[int, ...] | None:
     return None if table is None else grid_of(table).drop
 
 
-def count(schema: Schema, part: Part, drop: tuple[int, ...] | None = None) -> Counts:
+def count(schema: Schema, part: LabelledBatch, drop: tuple[int, ...] | None = None) -> Counts:
     """The counts of some rows; ``drop`` is how coarse the grids have to be anyway.
 
     Three blocks: categories, and for the numeric columns both moments, which are exact, and the
@@ -155,7 +161,7 @@ def count(schema: Schema, part: Part, drop: tuple[int, ...] | None = None) -> Co
         sums = CATEGORIES.count(codes, y, K, weight, cells)
         tables[CATEGORIES.name] = Table(CATEGORIES, cells, rows, sums)
     if schema.numbers:
-        X = tabular.numbers(schema, batch)
+        X = matrices.numbers(schema, batch)
         columns = Cells(labels.label_array(schema.numbers))
         exactly = MOMENTS.count(X, y, K, weight, columns)
         tables[MOMENTS.name] = Table(MOMENTS, columns, rows, exactly)
@@ -165,10 +171,10 @@ def count(schema: Schema, part: Part, drop: tuple[int, ...] | None = None) -> Co
 
 
 def _categories(schema: Schema, batch: Batch) -> tuple[Cells, NDArray[np.int64]]:
-    columns = tabular.category_columns(schema, batch)
+    columns = matrices.category_columns(schema, batch)
     codes = np.empty((batch.n_rows, len(columns)), dtype=np.int64)
     values = []
     for j, column in enumerate(columns):
-        known, codes[:, j] = tabular.factorise(column)
+        known, codes[:, j] = matrices.factorise(column)
         values.append(known)
     return Cells(labels.label_array(schema.categories), tuple(values)), codes

@@ -3,7 +3,7 @@
 A row without a label is counted once under every class, with the posterior of
 that class as its weight; from the new table follow new posteriors, and so on
 (Dempster, Laird and Rubin, 1977; for texts Nigam, McCallum, Thrun and Mitchell,
-2000). Rows are encoded once; a round is then one pass of scoring and one of counting.
+2000). LabelledScan are encoded once; a round is then one pass of scoring and one of counting.
 
 What never falls from one round to the next is
 

@@ -22,8 +22,8 @@ from deciban.naive_bayes import counting, em
 from deciban.naive_bayes.blocks import Block, default_text_choice, prior_smoothing
 from deciban.naive_bayes.em import EncodedRows, Problem, Run
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.naive_bayes.parts import Part, joined
 from deciban.schema import Schema
+from deciban.sources.labelled import LabelledBatch
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts, merge
 from deciban.stats.sparse import SparseSum, concatenate
@@ -32,7 +32,7 @@ from deciban.stats.words import WORDS
 
 FloatArray = NDArray[np.float64]
 
-#: Rows that are encoded, scored and counted at once.
+#: LabelledScan that are encoded, scored and counted at once.
 BATCH_ROWS = 1 << 12
 #: In a random start, a class is this many rows, and as many that look like the whole table.
 START_ROWS = 5
@@ -59,11 +59,13 @@ class UnlabelledRows:
 
     model: NaiveBayesModel
     seen: Counts
-    parts: list[Part]
+    parts: list[LabelledBatch]
     weight: float
 
     @classmethod
-    def beside(cls, model: NaiveBayesModel, parts: Sequence[Part], weight: float) -> UnlabelledRows:
+    def beside(
+        cls, model: NaiveBayesModel, parts: Sequence[LabelledBatch], weight: float
+    ) -> UnlabelledRows:
         """Beside labelled rows, whose choices stay."""
         some = _batches(parts)
         seen = _count_as(model, some, model.classes[:1])
@@ -71,7 +73,9 @@ class UnlabelledRows:
         return cls(wide, seen, some, weight)
 
     @classmethod
-    def alone(cls, model: NaiveBayesModel, parts: Sequence[Part], n_classes: int) -> UnlabelledRows:
+    def alone(
+        cls, model: NaiveBayesModel, parts: Sequence[LabelledBatch], n_classes: int
+    ) -> UnlabelledRows:
         """Where nothing is labelled; what is chosen is chosen by the table as a whole."""
         some, classes = _batches(parts), np.arange(n_classes)
         counts = _count_as(model, some, classes[:1])
@@ -106,7 +110,7 @@ class UnlabelledRows:
     def posteriors(self, model: NaiveBayesModel) -> list[FloatArray]:
         """``P(c | x)`` of the rows under a model."""
 
-        def work(part: Part) -> FloatArray:
+        def work(part: LabelledBatch) -> FloatArray:
             joint = np.empty((part.batch.n_rows, len(model.classes)))
             model.log_joint(part.batch, joint)
             scores.normalise(joint, model.log_prior)
@@ -137,7 +141,7 @@ class UnlabelledRows:
             for block, all_rows in zip(model.blocks, whole.blocks, strict=True)
         }
 
-        def work(part: Part) -> EncodedRows:
+        def work(part: LabelledBatch) -> EncodedRows:
             matrices = model.encode(part.batch)
             encoded = {name: block.encode(matrices[name]) for name, block in blocks.items()}
             return EncodedRows(encoded, self.weight * part.weights)
@@ -180,14 +184,14 @@ class UnlabelledRows:
         for part, posterior in zip(self.parts, posteriors, strict=True):
             weight = posterior * (self.weight * part.weights)[:, None]
             counted = merge(
-                counting.count(rest, Part(part.batch, model.classes, codes, share))
+                counting.count(rest, LabelledBatch(part.batch, model.classes, codes, share))
                 for codes, share in _by_class(weight)
             )
             tables = {**counted.tables, **self._count_texts(part, weight)}
             total = total + Counts(counted.classes, counted.weight, tables)
         return total
 
-    def _count_texts(self, part: Part, weight: FloatArray) -> dict[str, Table]:
+    def _count_texts(self, part: LabelledBatch, weight: FloatArray) -> dict[str, Table]:
         """The words of all columns of text."""
         encoders = self.model.text_encoders
         if not encoders:
@@ -217,19 +221,19 @@ def _by_class(weight: FloatArray) -> Iterator[tuple[NDArray[np.intp], FloatArray
         yield np.full(len(share), c), np.ascontiguousarray(share)
 
 
-def _batches(parts: Sequence[Part]) -> list[Part]:
+def _batches(parts: Sequence[LabelledBatch]) -> list[LabelledBatch]:
     """No more than ``BATCH_ROWS`` rows each, and every one of them counts."""
-    some = [part.counted() for part in parts]
+    some = [part.drop_zero_weights() for part in parts]
     if not some:
         return []
-    whole = joined(some)
+    whole = LabelledBatch.concatenate(some)
     ends = threads.chunks(whole.batch.n_rows, BATCH_ROWS)
-    return [whole.taken(np.arange(rows.start, rows.stop)) for rows in ends]
+    return [whole.take(np.arange(rows.start, rows.stop)) for rows in ends]
 
 
-def _count_as(model: NaiveBayesModel, parts: Sequence[Part], one: Labels) -> Counts:
+def _count_as(model: NaiveBayesModel, parts: Sequence[LabelledBatch], one: Labels) -> Counts:
     """The counts of rows under one class."""
-    under = (Part(p.batch, one, np.zeros(len(p.codes), np.intp), p.weight) for p in parts)
+    under = (LabelledBatch(p.batch, one, np.zeros(len(p.codes), np.intp), p.weight) for p in parts)
     counts = counting.tally(model.schema, under, model.tokenizer)
     return counting.empty(model.schema, one) if counts is None else counts
 

@@ -20,13 +20,11 @@ from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes import leave_one_out, stored
 from deciban.naive_bayes.checks import check_columns, check_tokenizer
 from deciban.naive_bayes.counting import empty, learn, some_left
-from deciban.naive_bayes.gathering import gather
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.naive_bayes.parts import Part
-from deciban.naive_bayes.rows import Rows
-from deciban.naive_bayes.sample import Sample
 from deciban.naive_bayes.semi_supervised import Plan, complete
 from deciban.schema import Schema
+from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
+from deciban.sources.sample import Sample
 from deciban.stats.counts import Counts
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
@@ -92,7 +90,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         EM ends after so many rounds, with a warning, or when a round gains no more than
         ``tol`` nats a row
 
-    Rows whose label is missing (None, NaN or NA) are learned from by EM, see
+    LabelledScan whose label is missing (None, NaN or NA) are learned from by EM, see
     :mod:`deciban.naive_bayes.em`: they are kept in memory while ``fit`` runs, and counted under
     every class, by its posterior. ``likelihood_`` has what never falls, after every
     round; ``unlabelled_`` the weight they were given.
@@ -221,24 +219,24 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         target: str | None,
         sql: str | None,
         weight: Any,
-        aside: list[Part] | None = None,
+        aside: list[LabelledBatch] | None = None,
     ) -> Self:
         with all_or_nothing(self):
-            rows = gather(self, X, y, target, sql, weight, kinds=self.kinds)
+            rows = labelled_scan(X, y, target=target, sql=sql, weight=weight, kinds=self.kinds)
             check_columns(rows.schema)
             sample = self._sample()
             options = self._options(rows.schema)
             tokenizer, plan = check_tokenizer(self.tokenizer), Plan.of(self)
-            rows.aside = aside
+            rows.unlabelled = aside
             counts = learn(rows, sample, tokenizer)
-            rows.remember(self)
+            self._remember(rows)
             self.likelihood_, self.unlabelled_ = np.empty(0), 0.0
-            if rows.aside:
+            if rows.unlabelled:
                 first = NaiveBayesModel.of(
                     rows.schema, counts, options, prior=self._stated_prior(counts),
                     tokenizer=tokenizer,
                 )  # fmt: skip
-                done = complete(first.with_all_words(), rows.aside, sample, plan)
+                done = complete(first.with_all_words(), rows.unlabelled, sample, plan)
                 self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
                 counts = done.counts
             counts = _declare(counts, rows.schema, classes)
@@ -246,7 +244,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             self._calibrate(sample, None)
         return self
 
-    def _count(self, rows: Rows, sample: Sample | None) -> Counts:
+    def _count(self, rows: LabelledScan, sample: Sample[LabelledBatch] | None) -> Counts:
         return learn(rows, sample, self.model_.tokenizer)
 
     def _state(self) -> tuple[Counts, Calibration | None]:
@@ -339,10 +337,10 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         self.classes_ = counts.classes
         self.__dict__.pop("_left_out_", None)  # other rows, other scores
 
-    def _sample(self) -> Sample | None:
+    def _sample(self) -> Sample[LabelledBatch] | None:
         return Sample() if self.calibrate else None
 
-    def _calibrate(self, sample: Sample | None, before: Calibration | None) -> None:
+    def _calibrate(self, sample: Sample[LabelledBatch] | None, before: Calibration | None) -> None:
         if sample is None:
             return
         model = self.model_.with_text_choices(self.model_.select_text_choices(sample))

@@ -12,11 +12,11 @@ from deciban.evaluation import LeftOut
 from deciban.models import scores
 from deciban.models.calibration import Calibration, discount_evidence
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.naive_bayes.parts import Part
-from deciban.naive_bayes.sample import Sample
+from deciban.sources.labelled import LabelledBatch
+from deciban.sources.sample import Sample
 
 FloatArray = NDArray[np.float64]
-#: Rows that are left out at once.
+#: LabelledScan that are left out at once.
 BATCH_ROWS = 512
 
 
@@ -29,17 +29,17 @@ class Scores(NamedTuple):
     weight: FloatArray
 
 
-def score_sample(model: NaiveBayesModel, sample: Sample) -> list[Scores]:
+def score_sample(model: NaiveBayesModel, sample: Sample[LabelledBatch]) -> list[Scores]:
     """The rows of a sample: a row of weight k is k rows, of which one is left out."""
 
-    def work(part: Part) -> Scores:
+    def work(part: LabelledBatch) -> Scores:
         y, weight = part.codes_among(model.classes), part.weights
         return Scores(*model.leave_one_out(part.batch, y, np.minimum(weight, 1.0)), y, weight)
 
-    return list(threads.run(work, sample.pieces(BATCH_ROWS)))
+    return list(threads.run(work, sample.chunks(BATCH_ROWS)))
 
 
-def calibrate(rows: list[Scores], sample: Sample) -> Calibration:
+def calibrate(rows: list[Scores], sample: Sample[LabelledBatch]) -> Calibration:
     """The calibration of counted rows, for all rows that the sample stands for."""
     total = Calibration.empty()
     for part in threads.run(lambda scores: Calibration.of(*scores), rows):

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import tabular
+from deciban.encoding import matrices
 from deciban.families.piece import Piece
 from deciban.labels import Labels
 from deciban.models import prior
@@ -24,11 +24,11 @@ from deciban.models.selection import Choice, select
 from deciban.models.text_selection import SMOOTHINGS_TRIED, TextChoice, Trial, trial_stride
 from deciban.naive_bayes import pieces, word_evidence
 from deciban.naive_bayes.blocks import Block, column_blocks, prior_smoothing, text_blocks
-from deciban.naive_bayes.parts import joined
-from deciban.naive_bayes.sample import Sample
 from deciban.naive_bayes.texts import TextEncoder, known_words
 from deciban.schema import Schema
-from deciban.sources.columns import Batch
+from deciban.sources.batch import Batch
+from deciban.sources.labelled import LabelledBatch
+from deciban.sources.sample import Sample
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
 from deciban.stats.statistic import Matrix
@@ -111,9 +111,9 @@ class NaiveBayesModel:
     # ------------------------------------------------------------------ rows
 
     @cached_property
-    def _lookups(self) -> list[tabular.Lookup]:
+    def _lookups(self) -> list[matrices.Lookup]:
         table = self.counts.tables.get(CATEGORIES.name)
-        return [] if table is None else [tabular.Lookup(v) for v in table.cells.values or ()]
+        return [] if table is None else [matrices.Lookup(v) for v in table.cells.values or ()]
 
     @cached_property
     def text_encoders(self) -> dict[str, TextEncoder]:
@@ -126,9 +126,9 @@ class NaiveBayesModel:
 
     def columns(self, batch: Batch) -> tuple[FloatArray, NDArray[np.int64]]:
         """The numbers of some rows, NaN where missing, and the codes of their categories."""
-        columns = tabular.category_columns(self.schema, batch)
-        codes = tabular.codes(self._lookups, columns, batch.n_rows)
-        return tabular.numbers(self.schema, batch), codes
+        columns = matrices.category_columns(self.schema, batch)
+        codes = matrices.category_codes(self._lookups, columns, batch.n_rows)
+        return matrices.numbers(self.schema, batch), codes
 
     def encode(self, batch: Batch) -> dict[str, Matrix]:
         """Rows as every block reads them, by the name of the block."""
@@ -215,13 +215,13 @@ class NaiveBayesModel:
         texts = text_blocks(self.counts, self.schema, self.options, choices)
         return replace(self, text_choices=choices, blocks=(*columns, *texts))
 
-    def select_text_choices(self, sample: Sample) -> dict[str, TextChoice]:
+    def select_text_choices(self, sample: Sample[LabelledBatch]) -> dict[str, TextChoice]:
         """How counted rows select the models of the columns of text."""
         blocks = [block for block in self.blocks if block.input == "text"]
-        if not blocks or not sample.parts:
+        if not blocks or not sample.batches:
             return {}
-        stride = trial_stride([block.table for block in blocks], sample.kept)
-        part = joined(list(sample.every(stride)))
+        stride = trial_stride([block.table for block in blocks], sample.n_rows)
+        part = LabelledBatch.concatenate(list(sample.every(stride)))
         y, one = part.codes_among(self.classes), np.minimum(part.weights, 1.0)
         log_prior, method = self._prior_without(y, one), self.options.method
         selected = {}

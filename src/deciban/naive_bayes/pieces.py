@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.explanation.rows import read_time
 from deciban.families.piece import Piece, missing_name
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.columns import Times
+from deciban.sources.row import parse_time
 from deciban.stats.histogram import HISTOGRAM
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def values_of(column: ColumnSchema, x: FloatArray) -> tuple[Any, ...]:
     if column.unit:
         micro = np.round(x * 1e6).astype(np.int64)
         written = Times(micro, np.zeros(len(x), dtype=bool), column.unit).tolist()
-        return tuple(read_time(column.unit, text) for text in written if text)
+        return tuple(parse_time(column.unit, text) for text in written if text)
     whole = bool(np.all(x == np.round(x))) and bool(np.all(np.abs(x) < 2**53))
     return tuple(x.astype(np.int64).tolist() if whole else x.tolist())
 

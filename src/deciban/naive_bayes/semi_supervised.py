@@ -12,8 +12,8 @@ from deciban.errors import MissingValueError, ParameterError
 from deciban.naive_bayes import leave_one_out
 from deciban.naive_bayes.em_rows import Rounds, UnlabelledRows
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.naive_bayes.parts import Part
-from deciban.naive_bayes.sample import Sample
+from deciban.sources.labelled import LabelledBatch
+from deciban.sources.sample import Sample
 from deciban.stats.counts import Counts
 
 #: The weights of an unlabelled row that ``"auto"`` tries.
@@ -62,7 +62,10 @@ class Completed:
 
 
 def complete(
-    model: NaiveBayesModel, aside: list[Part], sample: Sample | None, plan: Plan
+    model: NaiveBayesModel,
+    aside: list[LabelledBatch],
+    sample: Sample[LabelledBatch] | None,
+    plan: Plan,
 ) -> Completed:
     """The counts of labelled rows, and softly those of the rows put aside."""
     known = len(model.counts.classes)
@@ -85,16 +88,18 @@ def complete(
     return Completed(counts, run.likelihood, 1.0)
 
 
-def calibrate(model: NaiveBayesModel, sample: Sample | None) -> NaiveBayesModel:
+def calibrate(model: NaiveBayesModel, sample: Sample[LabelledBatch] | None) -> NaiveBayesModel:
     """The model with its texts selected and its evidence calibrated on counted rows left out."""
-    if sample is None or not sample.parts:
+    if sample is None or not sample.batches:
         return model
     chosen = model.with_text_choices(model.select_text_choices(sample))
     rows = leave_one_out.score_sample(chosen, sample)
     return chosen.with_calibration(leave_one_out.calibrate(rows, sample))
 
 
-def _completed(first: NaiveBayesModel, aside: list[Part], weight: float, plan: Plan) -> Completed:
+def _completed(
+    first: NaiveBayesModel, aside: list[LabelledBatch], weight: float, plan: Plan
+) -> Completed:
     if weight == 0:
         return Completed(first.counts, [], 0.0)
     counts, run = UnlabelledRows.beside(first, aside, weight).learn(first, plan.rounds)
@@ -102,7 +107,10 @@ def _completed(first: NaiveBayesModel, aside: list[Part], weight: float, plan: P
 
 
 def _best(
-    first: NaiveBayesModel, aside: list[Part], sample: Sample | None, plan: Plan
+    first: NaiveBayesModel,
+    aside: list[LabelledBatch],
+    sample: Sample[LabelledBatch] | None,
+    plan: Plan,
 ) -> Completed:
     """The weight under which labelled rows, each left out of its class, are likeliest."""
     if sample is None:
@@ -114,7 +122,7 @@ def _best(
     return min(tried, key=lambda done: _loss(first.with_counts(done.counts), sample))
 
 
-def _loss(model: NaiveBayesModel, sample: Sample) -> float:
+def _loss(model: NaiveBayesModel, sample: Sample[LabelledBatch]) -> float:
     calibration = calibrate(model, sample).calibration
     return float(np.inf) if calibration is None else float(calibration.loss.min())
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from deciban import labels
 from deciban.errors import InputError
 from deciban.labels import Labels
-from deciban.naive_bayes.parts import Part
-from deciban.sources.columns import Batch, Strings
+from deciban.sources.batch import Batch
+from deciban.sources.columns import Strings
+from deciban.sources.labelled import LabelledBatch
 from deciban.stats import rounding, sparse
 from deciban.stats.cells import Cells
 from deciban.stats.table import Table
@@ -93,7 +94,7 @@ class WordCounter:
     tokenizer: Tokenizer
     _idle: deque[dict[str, Tally]] = field(default_factory=deque)
 
-    def add(self, part: Part) -> None:
+    def add(self, part: LabelledBatch) -> None:
         """Count some rows."""
         if not part.batch.n_rows:
             return

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.encoding.matrices import factorise
 from deciban.report.rows import Rows
 from deciban.schema import ColumnSchema
 from deciban.sources.columns import Column, Strings, Times
-from deciban.tabular import factorise
 
 #: So many categories are named.
 NAMED = 3

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.encoding.matrices import category_columns, factorise, numbers
 from deciban.families.histogram import edges_of, sum_bins
 from deciban.labels import Labels, positions
 from deciban.report.rows import Rows
@@ -20,7 +21,6 @@ from deciban.stats.categories import count_of
 from deciban.stats.cells import Cells
 from deciban.stats.cuts import cut_points
 from deciban.stats.histogram import count_by_column, grid_of
-from deciban.tabular import category_columns, factorise, numbers
 
 FloatArray = NDArray[np.float64]
 

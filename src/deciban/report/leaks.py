@@ -15,12 +15,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.encoding.matrices import category_columns, factorise, numbers
 from deciban.families.histogram import sum_bins
 from deciban.labels import label_array
 from deciban.report.rows import Rows
 from deciban.stats.cuts import MDL, cut_points
 from deciban.stats.histogram import tabulate
-from deciban.tabular import category_columns, factorise, numbers
 
 FloatArray = NDArray[np.float64]
 

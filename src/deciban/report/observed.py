@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.encoding.matrices import factorise, numbers
 from deciban.errors import InputError
 from deciban.explanation import Curve, Importance, Weight
-from deciban.explanation.rows import read_time
 from deciban.families.histogram import edges_of
 from deciban.labels import label_array
 from deciban.report.rows import Rows
 from deciban.sources.columns import Times
+from deciban.sources.row import parse_time
 from deciban.stats.cuts import cut_points
 from deciban.stats.histogram import tabulate
-from deciban.tabular import factorise, numbers
 
 FloatArray = NDArray[np.float64]
 
@@ -88,7 +88,7 @@ def _shown(rows: Rows, name: str, values: tuple[float, ...]) -> tuple[Any, ...]:
         return values
     micro = np.round(np.array(values) * 1e6).astype(np.int64)
     written = Times(micro, np.zeros(len(micro), dtype=bool), unit).tolist()
-    return tuple(read_time(unit, text or "") for text in written)
+    return tuple(parse_time(unit, text or "") for text in written)
 
 
 def _label(value: Any) -> str:

@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import labels, schema, sources
+from deciban.encoding.matrices import numbers
 from deciban.errors import InputError, MissingValueError, ParameterError
-from deciban.explanation.rows import features, frame
+from deciban.explanation.rows import features
 from deciban.schema import Schema
-from deciban.sources.columns import Batch, joined, taken
-from deciban.tabular import numbers
+from deciban.sources.batch import Batch
+from deciban.sources.frames import named_frame
+from deciban.sources.matrix import scan_named
+from deciban.sources.scan import Scan, scan_batches
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,20 +32,18 @@ class Rows:
 
     def some(self, model: Any, at: NDArray[np.intp]) -> Rows:
         """Only some rows, as the model takes them."""
-        columns = {name: taken(column, at) for name, column in self.batch.columns.items()}
-        batch = Batch(len(at), columns)
+        batch = self.batch.take(at)
         return Rows(batch, self.schema, self.labels[at], _taken(model, batch), self.others)
 
     def row(self, i: int) -> dict[str, Any]:
         """The values of one row."""
-        at = np.array([i])
-        return {name: taken(column, at).tolist()[0] for name, column in self.batch.columns.items()}
+        return self.batch.slice(i, i + 1).tolist()[0]
 
 
 def rows(model: Any, X: Any, y: Any = None, target: str | None = None) -> Rows:
     """The labelled rows of any table; labels are ``y`` or the column ``target``."""
     names = features(model)
-    table = _scanned(model, X, names)
+    table = _scan(model, X, names)
     label = None if y is not None else target or getattr(model, "target_", None)
     if y is None and label is None:
         raise MissingValueError(
@@ -59,27 +60,19 @@ def rows(model: Any, X: Any, y: Any = None, target: str | None = None) -> Rows:
     parts = [batch for batch in table if batch.n_rows]
     if not parts:
         raise InputError("there are no rows.", hint="give a table with labelled rows")
-    whole = {name: joined([part.columns[name] for part in parts]) for name in needed}
-    found = whole[label].tolist() if label is not None else list(y)
-    batch = Batch(sum(p.n_rows for p in parts), {name: whole[name] for name in names})
+    whole = Batch.concatenate([part.select(needed) for part in parts])
+    found = whole.columns[label].tolist() if label is not None else list(y)
+    batch = whole.select(names)
     others = tuple(name for name in table.names if name not in needed)
     return Rows(
         batch, _schema(model, batch), labels.object_array(found), _taken(model, batch), others
     )
 
 
-def _scanned(model: Any, X: Any, names: Sequence[str]) -> sources.Scan:
+def _scan(model: Any, X: Any, names: Sequence[str]) -> Scan:
     """The table; the columns of a plain matrix are the model's, in order."""
-    matrix = isinstance(X, np.ndarray) or (isinstance(X, list) and X and isinstance(X[0], list))
-    if not matrix or hasattr(model, "schema_"):
-        return sources.scan(X)
-    values = np.asarray(X)
-    if values.ndim != 2 or values.shape[1] != len(names):
-        raise InputError(
-            f"X has the shape {values.shape}, the model {len(names)} features.",
-            hint="one column for each feature",
-        )
-    return sources.scan(dict(zip(names, values.T, strict=True)))
+    matrix = None if hasattr(model, "schema_") else scan_named(X, names)
+    return sources.scan(X) if matrix is None else matrix
 
 
 def _schema(model: Any, batch: Batch) -> Schema:
@@ -92,8 +85,8 @@ def _schema(model: Any, batch: Batch) -> Schema:
 def _taken(model: Any, batch: Batch) -> Any:
     """The rows as the model takes them: a table, or a matrix of numbers."""
     if hasattr(model, "schema_"):
-        return sources.Scan(tuple(batch.columns), lambda: iter([batch]))
+        return scan_batches(batch.columns, [batch])
     matrix = numbers(_schema(model, batch), batch)
     if not hasattr(model, "feature_names_in_"):
         return matrix
-    return frame(matrix, list(batch.columns))
+    return named_frame(matrix, list(batch.columns))

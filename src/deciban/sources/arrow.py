@@ -24,29 +24,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError
-from deciban.kernels.arrow import Array, ArrowError, Chunk, Stream, take
+from deciban.kernels.arrow import Array, ArrowError, Chunk, Stream
+from deciban.sources.batch import Batch
 from deciban.sources.columns import (
-    Batch,
     Booleans,
     Column,
     Integers,
     Numbers,
     Strings,
     Times,
-    replaced,
+    concatenate,
+    decode_dictionary,
 )
-from deciban.sources.naming import checked
 
 __all__ = [
     "ArrowError",
-    "joined",
     "microseconds",
-    "opened",
-    "picked",
+    "open_stream",
     "read",
+    "read_or_explain",
+    "read_series",
     "refuse_huge",
-    "series",
-    "told",
 ]
 
 Reader = Callable[[Array], Column]
@@ -66,7 +64,7 @@ _TICKS = {"s": -1_000_000, "m": -1_000, "u": 1, "n": 1_000}
 _DAY = 86_400_000_000
 
 
-def opened(source: Any) -> Stream:
+def open_stream(source: Any) -> Stream:
     """The Arrow stream of an object that offers one."""
     stream = Stream(source.__arrow_c_stream__())
     if not stream.is_table:
@@ -77,9 +75,12 @@ def opened(source: Any) -> Stream:
     return stream
 
 
-def read(stream: Stream, rows: int) -> Iterator[Batch]:
-    """Batches of at most ``rows`` rows; the stream is released at the end and on errors."""
-    names = checked([name for name, _, _ in stream.fields])
+def read(stream: Stream, rows: int, names: Sequence[str] | None = None) -> Iterator[Batch]:
+    """Batches of at most ``rows`` rows; the stream is released at the end and on errors.
+
+    ``names`` are those of the columns, if they are not to be the stream's own.
+    """
+    names = names or [name for name, _, _ in stream.fields]
     readers = [reader(*field) for field in stream.fields]
     try:
         for chunk in stream:
@@ -88,19 +89,19 @@ def read(stream: Stream, rows: int) -> Iterator[Batch]:
         stream.close()
 
 
-def told(stream: Stream, rows: int) -> Iterator[Batch]:
-    """The same, with what a producer says about an error cut to its first line."""
+def read_or_explain(stream: Stream, rows: int) -> Iterator[Batch]:
+    """As :func:`read`; a producer's error becomes one of ours, cut to its first line."""
     try:
         yield from read(stream, rows)
     except ArrowError as error:
-        said = str(error).partition("\n")[0].partition(". Detail:")[0].rstrip(".")
+        headline = str(error).partition("\n")[0].partition(". Detail:")[0].rstrip(".")
         raise InputError(
-            f"the stream broke off: {said}.", hint="look at the library that it comes from"
+            f"the stream broke off: {headline}.", hint="look at the library that it comes from"
         ) from None
 
 
 def _batches(
-    chunk: Chunk, names: tuple[str, ...], readers: list[Reader], rows: int
+    chunk: Chunk, names: Sequence[str], readers: list[Reader], rows: int
 ) -> Iterator[Batch]:
     for start in range(0, len(chunk), rows):
         stop = min(start + rows, len(chunk))
@@ -111,33 +112,12 @@ def _batches(
         yield Batch(stop - start, columns)
 
 
-def series(source: Any, name: str) -> Column | None:
+def read_series(source: Any, name: str) -> Column | None:
     """One column of a Series-like object, whole; None when it has no rows."""
     stream = Stream(source.__arrow_c_stream__())
     convert = reader(name, *stream.fields[0][1:])
     parts = [convert(chunk.column(0, 0, len(chunk))) for chunk in stream]
-    return joined(parts) if parts else None
-
-
-def joined(parts: Sequence[Any]) -> Column:
-    """Columns of one type, one after the other."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first  # type: ignore[no-any-return]
-    missing = np.concatenate([part.missing for part in parts])
-    if isinstance(first, Strings):
-        return _joined_strings(parts, missing)
-    return replaced(first, np.concatenate([part.values for part in parts]), missing)
-
-
-def _joined_strings(parts: Sequence[Strings], missing: NDArray[np.bool_]) -> Strings:
-    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-    data = [part.data[part.offsets[0] : part.offsets[-1]] for part in parts]
-    return Strings(_starts(sizes), np.concatenate(data), missing)
-
-
-def _starts(sizes: NDArray[Any]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+    return concatenate(parts) if parts else None
 
 
 def reader(name: str, form: str, dictionary: str) -> Reader:
@@ -153,11 +133,11 @@ def reader(name: str, form: str, dictionary: str) -> Reader:
     if form.startswith("t") and not form.startswith("ti"):
         return _times(name, form)
     if form.startswith(("d:", "w:")):
-        return _sized(form)
-    raise _refused(name, form)
+        return _sized_reader(form)
+    raise _unsupported(name, form)
 
 
-def _refused(name: str, form: str) -> InputError:
+def _unsupported(name: str, form: str) -> InputError:
     kind = next((kind for start, kind in _NESTED.items() if form.startswith(start)), None)
     known = f"the type {kind}" if kind else f"the Arrow format {form!r}"
     return InputError(
@@ -230,15 +210,15 @@ _SIMPLE: dict[str, Reader] = {
 }  # fmt: skip
 
 
-def _sized(form: str) -> Reader:
+def _sized_reader(form: str) -> Reader:
     """Decimals (``d:precision,scale,bits``) and bytes of a fixed width (``w:bytes``)."""
     if form.startswith("w:"):
-        return lambda array: _fixed(array, int(form[2:]))
+        return lambda array: _fixed_width(array, int(form[2:]))
     _, scale, bits = (int(part) for part in [*form[2:].split(","), "128"][:3])
     return lambda array: _decimals(array, scale, bits // 8)
 
 
-def _fixed(array: Array, width: int) -> Strings:
+def _fixed_width(array: Array, width: int) -> Strings:
     data = array.buffer(1, array.first * width, (array.first + array.length) * width)
     offsets = np.arange(array.length + 1, dtype=np.int64) * width
     return Strings(offsets, data, array.missing())
@@ -266,7 +246,7 @@ def _times(name: str, form: str) -> Reader:
         return _instants(name, np.int64, _TICKS["m"], "date")
     kind, unit = form[1], form[2]
     if kind not in "tsD" or unit not in _TICKS:
-        raise _refused(name, form)
+        raise _unsupported(name, form)
     if kind == "D":
         per_second = {"s": 1.0, "m": 1e3, "u": 1e6, "n": 1e9}[unit]
         return lambda array: _numbers(_values(array, np.int64) / per_second, array.missing())
@@ -305,25 +285,8 @@ def _decoder(indices: Callable[[Array], Integers], values: Reader) -> Reader:
     """A dictionary column, as the values that it stands for."""
 
     def convert(array: Array) -> Column:
-        places = indices(array)
-        return picked(values(array.dictionary()), np.where(places.missing, -1, places.values))
+        codes = indices(array)
+        known = np.where(codes.missing, -1, codes.values)
+        return decode_dictionary(values(array.dictionary()), known)
 
     return convert
-
-
-def picked(column: Column, at: NDArray[np.int64]) -> Column:
-    """The values at some places; missing where a place is below 0."""
-    gap = at < 0
-    if len(column) == 0:
-        column, at = _one_missing(column), np.where(gap, at, 0)
-    missing = gap | column.missing[at]
-    if isinstance(column, Strings):
-        return Strings(*take(column.offsets, column.data, np.where(missing, -1, at)), missing)
-    return replaced(column, column.values[at], missing)
-
-
-def _one_missing(column: Column) -> Column:
-    gap = np.ones(1, dtype=bool)
-    if isinstance(column, Strings):
-        return Strings(np.zeros(2, np.int64), np.empty(0, np.uint8), gap)
-    return replaced(column, np.zeros(1, column.values.dtype), gap)

@@ -1,43 +1,45 @@
-"""Columns of a batch: a few small immutable types that every source is turned into.
+"""Columns: a few small immutable types that every source is turned into.
 
 Conventions
 -----------
 - ``missing`` is one boolean a row, True where there is no value; what the
-  values hold there is of no meaning. Numbers say NaN instead.
+  values hold there is of no meaning. Numbers have NaN instead.
 - Arrays may be views of memory that the producer owns: read, never write.
 - A column of one source has the same type in every batch.
+- ``slice`` gives a view, ``take`` a copy of some rows; ``with_values`` a column of
+  the same type with other values. ``tolist`` gives Python values, None where missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.kernels import texts
+from deciban.kernels import arrow, texts
 
 __all__ = [
-    "Batch",
     "Booleans",
     "Column",
     "Integers",
-    "Listed",
+    "Mask",
     "Numbers",
     "Strings",
+    "TextList",
     "Times",
-    "joined",
-    "part",
-    "replaced",
-    "taken",
+    "concatenate",
+    "decode_dictionary",
+    "missing_column",
 ]
 
 Mask = NDArray[np.bool_]
+RowNumbers = NDArray[np.intp]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -61,14 +63,53 @@ class Numbers:
         """True where there is no number."""
         return np.isnan(self.values)
 
+    def with_values(self, values: NDArray[Any], missing: Mask) -> Numbers:
+        """Other numbers; NaN where missing."""
+        return Numbers(np.where(missing, np.nan, values), self.whole)
+
+    def slice(self, start: int, stop: int) -> Numbers:
+        """Rows ``start .. stop``, as a view."""
+        return Numbers(self.values[start:stop], self.whole)
+
+    def take(self, rows: RowNumbers) -> Numbers:
+        """Some rows, copied."""
+        return Numbers(self.values[rows], self.whole)
+
     def tolist(self) -> list[float | None]:
         """Python values, None where missing."""
         return [None if value != value else value for value in self.values.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
-class Integers:
-    """Exact whole numbers, that may turn out to be quantities or names of categories.
+class _Masked:
+    """Values of a fixed width, and a mask of those that are missing."""
+
+    values: NDArray[Any]
+    missing: Mask
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def with_values(self, values: NDArray[Any], missing: Mask) -> Self:
+        """Other values of the same type."""
+        return replace(self, values=values, missing=missing)
+
+    def slice(self, start: int, stop: int) -> Self:
+        """Rows ``start .. stop``, as a view."""
+        return self.with_values(self.values[start:stop], self.missing[start:stop])
+
+    def take(self, rows: RowNumbers) -> Self:
+        """Some rows, copied."""
+        return self.with_values(self.values[rows], self.missing[rows])
+
+    def tolist(self) -> list[Any]:
+        """Python values, None where missing."""
+        return _mask(self.values.tolist(), self.missing)
+
+
+@dataclass(frozen=True, eq=False)
+class Integers(_Masked):
+    """Exact whole numbers, int64, that may turn out to be quantities or names of categories.
 
     >>> column = Integers(np.array([7, 0]), np.array([False, True]))
     >>> column.tolist(), column.numbers().tolist()
@@ -76,24 +117,16 @@ class Integers:
     """
 
     values: NDArray[np.int64]
-    missing: Mask
-
-    def __len__(self) -> int:
-        return len(self.values)
 
     def numbers(self) -> Numbers:
-        """The same as quantities; beyond 2**53 they are rounded."""
+        """As quantities; beyond 2**53 they are rounded."""
         out = self.values.astype(np.float64)
         out[self.missing] = np.nan
         return Numbers(out, whole=True)
 
-    def tolist(self) -> list[int | None]:
-        """Python values, None where missing."""
-        return _known(self.values.tolist(), self.missing)
-
 
 @dataclass(frozen=True, eq=False)
-class Booleans:
+class Booleans(_Masked):
     """True, false or missing.
 
     >>> Booleans(np.array([True, False]), np.array([False, True])).tolist()
@@ -101,14 +134,26 @@ class Booleans:
     """
 
     values: NDArray[np.bool_]
-    missing: Mask
 
-    def __len__(self) -> int:
-        return len(self.values)
 
-    def tolist(self) -> list[bool | None]:
-        """Python values, None where missing."""
-        return _known(self.values.tolist(), self.missing)
+@dataclass(frozen=True, eq=False)
+class Times(_Masked):
+    """Microseconds since 1970-01-01 UTC, or since midnight for the time of a day; int64.
+
+    ``unit`` says what they were: a ``"date"``, a ``"timestamp"`` or a
+    ``"time"``. A time without a zone is taken as it stands; what is finer than
+    a microsecond is cut off.
+
+    >>> Times(np.array([86_400_000_000]), np.array([False]), "date").tolist()
+    ['1970-01-02']
+    """
+
+    values: NDArray[np.int64]
+    unit: Literal["date", "timestamp", "time"]
+
+    def tolist(self) -> list[str | None]:
+        """ISO 8601 text, None where missing."""
+        return _mask([_iso(value, self.unit) for value in self.values.tolist()], self.missing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,172 +176,127 @@ class Strings:
     def __len__(self) -> int:
         return len(self.missing)
 
+    def slice(self, start: int, stop: int) -> Strings:
+        """Rows ``start .. stop``, as a view."""
+        return Strings(self.offsets[start : stop + 1], self.data, self.missing[start:stop])
+
+    def take(self, rows: RowNumbers) -> Strings:
+        """Some rows, copied."""
+        return Strings(*texts.taken(self.offsets, self.data, rows), self.missing[rows])
+
     def tolist(self) -> list[str | None]:
         """Python values, None where missing."""
         start = self.offsets.tolist()
         first = start[0] if start else 0
         data = self.data[first : start[-1] if start else 0].tobytes()
-        texts = [
+        values = [
             data[a - first : b - first].decode("utf-8", "surrogateescape")
             for a, b in pairwise(start)
         ]
-        return _known(texts, self.missing)
+        return _mask(values, self.missing)
 
 
-class Listed(Strings):
+class TextList(Strings):
     """Texts of Python, or None: they are turned into UTF-8 when that is asked for.
 
     Some rows of them cost no copy.
 
-    >>> column = taken(Listed(["spam", None, "é"]), np.array([2, 1]))
+    >>> column = TextList(["spam", None, "é"]).take(np.array([2, 1]))
     >>> column.tolist(), column.data.tolist()
     (['é', None], [195, 169])
     """
 
-    def __init__(self, listed: list[str | None]) -> None:
-        self.__dict__["listed"] = listed
+    texts: list[str | None]
+
+    def __init__(self, texts: list[str | None]) -> None:
+        object.__setattr__(self, "texts", texts)
 
     def __len__(self) -> int:
-        return len(self.__dict__["listed"])
+        return len(self.texts)
 
     @cached_property
-    def _written(self) -> tuple[NDArray[np.int64], NDArray[np.uint8], Mask]:
-        return texts.utf8(self.__dict__["listed"])
+    def _utf8(self) -> tuple[NDArray[np.int64], NDArray[np.uint8], Mask]:
+        return texts.utf8(self.texts)
 
     @property
     def offsets(self) -> NDArray[np.int64]:
         """Where the bytes of each text start."""
-        return self._written[0]
+        return self._utf8[0]
 
     @property
     def data(self) -> NDArray[np.uint8]:
         """The bytes of all texts."""
-        return self._written[1]
+        return self._utf8[1]
 
     @property
     def missing(self) -> Mask:
         """True where there is no text."""
-        return self._written[2]
+        return self._utf8[2]
 
-    def taken(self, rows: NDArray[np.intp]) -> Listed:
+    def slice(self, start: int, stop: int) -> TextList:
+        """Texts ``start .. stop``."""
+        return TextList(self.texts[start:stop])
+
+    def take(self, rows: RowNumbers) -> TextList:
         """Some texts."""
-        listed = self.__dict__["listed"]
-        return Listed([listed[row] for row in rows.tolist()])
-
-
-@dataclass(frozen=True, eq=False)
-class Times:
-    """Microseconds since 1970-01-01 UTC, or since midnight for the time of a day.
-
-    ``unit`` says what they were: a ``"date"``, a ``"timestamp"`` or a
-    ``"time"``. A time without a zone is taken as it stands; what is finer than
-    a microsecond is cut off.
-
-    >>> Times(np.array([86_400_000_000]), np.array([False]), "date").tolist()
-    ['1970-01-02']
-    """
-
-    values: NDArray[np.int64]
-    missing: Mask
-    unit: Literal["date", "timestamp", "time"]
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def tolist(self) -> list[str | None]:
-        """ISO 8601 text, None where missing."""
-        return _known([_iso(value, self.unit) for value in self.values.tolist()], self.missing)
+        return TextList([self.texts[row] for row in rows.tolist()])
 
 
 Column = Numbers | Integers | Booleans | Strings | Times
 
 
-def replaced(column: Column, values: NDArray[Any], missing: Mask) -> Column:
-    """A column of the same type with other values; not for text."""
-    if isinstance(column, Numbers):
-        return Numbers(np.where(missing, np.nan, values), column.whole)
-    if isinstance(column, Times):
-        return Times(values, missing, column.unit)
-    return Booleans(values, missing) if isinstance(column, Booleans) else Integers(values, missing)
+def concatenate(columns: Sequence[Column]) -> Column:
+    """Columns of one type, one after the other.
 
-
-def part(column: Column, start: int, stop: int) -> Column:
-    """Rows ``start .. stop`` of a column, as a view.
-
-    >>> part(Integers(np.arange(4), np.zeros(4, bool)), 1, 3).tolist()
-    [1, 2]
-    """
-    if isinstance(column, Numbers):
-        return Numbers(column.values[start:stop], column.whole)
-    if isinstance(column, Listed):
-        return Listed(vars(column)["listed"][start:stop])
-    missing = column.missing[start:stop]
-    if isinstance(column, Strings):
-        return Strings(column.offsets[start : stop + 1], column.data, missing)
-    return replaced(column, column.values[start:stop], missing)
-
-
-def taken(column: Column, rows: NDArray[np.intp]) -> Column:
-    """Some rows of a column, copied.
-
-    >>> taken(Integers(np.arange(4), np.zeros(4, bool)), np.array([3, 0])).tolist()
-    [3, 0]
-    """
-    if isinstance(column, Numbers):
-        return Numbers(column.values[rows], column.whole)
-    if isinstance(column, Listed):
-        return column.taken(rows)
-    missing = column.missing[rows]
-    if not isinstance(column, Strings):
-        return replaced(column, column.values[rows], missing)
-    return Strings(*texts.taken(column.offsets, column.data, rows), missing)
-
-
-def joined(columns: Sequence[Column]) -> Column:
-    """Columns of the same type as one.
-
-    >>> joined([Numbers(np.array([1.0])), Numbers(np.array([2.0]))]).tolist()
+    >>> concatenate([Numbers(np.array([1.0])), Numbers(np.array([2.0]))]).tolist()
     [1.0, 2.0]
     """
     first = columns[0]
-    if all(isinstance(column, Listed) for column in columns):
-        return Listed([text for column in columns for text in vars(column)["listed"]])
+    if len(columns) == 1:
+        return first
+    lists = [column.texts for column in columns if isinstance(column, TextList)]
+    if len(lists) == len(columns):
+        return TextList([text for some in lists for text in some])
     missing = np.concatenate([column.missing for column in columns])
-    texts = [column for column in columns if isinstance(column, Strings)]
-    if not isinstance(first, Strings):
-        values = [column.values for column in columns if not isinstance(column, Strings)]
-        return replaced(first, np.concatenate(values), missing)
-    data = [c.data[c.offsets[0] : c.offsets[-1]] for c in texts]
-    sizes = np.concatenate([np.diff(c.offsets) for c in texts])
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    return Strings(offsets, np.concatenate(data), missing)
+    if isinstance(first, Strings):
+        strings = [column for column in columns if isinstance(column, Strings)]
+        sizes = np.concatenate([np.diff(column.offsets) for column in strings])
+        data = [column.data[column.offsets[0] : column.offsets[-1]] for column in strings]
+        return Strings(_offsets(sizes), np.concatenate(data), missing)
+    values = [column.values for column in columns if not isinstance(column, Strings)]
+    return first.with_values(np.concatenate(values), missing)
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Some rows of a table: columns of the same length, by name.
+def missing_column(like: Column, n_rows: int) -> Column:
+    """A column of the same type in which every value is missing."""
+    missing = np.ones(n_rows, dtype=bool)
+    if isinstance(like, Strings):
+        return Strings(np.zeros(n_rows + 1, np.int64), np.empty(0, np.uint8), missing)
+    return like.with_values(np.zeros(n_rows, like.values.dtype), missing)
 
-    >>> Batch(1, {"x": Numbers(np.array([0.5]))}).tolist()
-    [{'x': 0.5}]
+
+def decode_dictionary(values: Column, codes: NDArray[np.int64]) -> Column:
+    """The value of each code, which is its position among ``values``; missing where it is below 0.
+
+    >>> decode_dictionary(Numbers(np.array([0.5, 2.5])), np.array([1, -1])).tolist()
+    [2.5, None]
     """
-
-    n_rows: int
-    columns: Mapping[str, Column]
-
-    def part(self, start: int, stop: int) -> Batch:
-        """Rows ``start .. stop``, as a view."""
-        some = {name: part(column, start, stop) for name, column in self.columns.items()}
-        return Batch(stop - start, some)
-
-    def tolist(self) -> list[dict[str, Any]]:
-        """The rows as dicts of Python values: for tests and for showing a few of them."""
-        lists = [column.tolist() for column in self.columns.values()]
-        return [dict(zip(self.columns, row, strict=True)) for row in zip(*lists, strict=True)]
+    negative = codes < 0
+    if len(values) == 0:
+        values, codes = missing_column(values, 1), np.where(negative, codes, 0)
+    missing = negative | values.missing[codes]
+    if isinstance(values, Strings):
+        known = np.where(missing, -1, codes)
+        return Strings(*arrow.take(values.offsets, values.data, known), missing)
+    return values.with_values(values.values[codes], missing)
 
 
-def _known(values: list[Any], missing: Mask) -> list[Any]:
-    gaps = missing.tolist()
-    return [None if gap else value for value, gap in zip(values, gaps, strict=True)]
+def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+
+def _mask(values: list[Any], missing: Mask) -> list[Any]:
+    return [None if gap else value for value, gap in zip(values, missing.tolist(), strict=True)]
 
 
 def _iso(microseconds: int, unit: str) -> str:

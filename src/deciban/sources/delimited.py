@@ -22,11 +22,10 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from deciban.errors import FileError, ParameterError
-from deciban.sources import duck
-from deciban.sources.columns import Batch
-from deciban.sources.naming import checked
-from deciban.sources.scanning import Scan
-from deciban.sources.written import How, settled, typed
+from deciban.sources import duckdb, field_types
+from deciban.sources.batch import Batch
+from deciban.sources.field_types import ReadOptions
+from deciban.sources.scan import BATCH_ROWS, BatchScan
 
 __all__ = ["scan"]
 
@@ -35,9 +34,9 @@ _DELIMITERS = ",\t;|"
 _ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16", "iso8859-1": "latin-1"}
 
 
-def scan(files: Sequence[Path], form: str, how: How) -> Scan:
+def scan(files: Sequence[Path], form: str, options: ReadOptions) -> BatchScan:
     """One table from files with the same header."""
-    heads = [_head(path, form, _encoding(path, how.encoding)) for path in files]
+    heads = [_head(path, form, _encoding(path, options.encoding)) for path in files]
     names, delimiter = heads[0]
     for path, head in zip(files, heads, strict=True):
         if head != heads[0]:
@@ -45,43 +44,46 @@ def scan(files: Sequence[Path], form: str, how: How) -> Scan:
                 f"{path} has another header than {files[0]}.",
                 hint="files that are read together need the same columns in the same order",
             )
-    table = _call(files, delimiter, len(names), _encoding(files[0], how.encoding))
-    read = partial(_text, duck.connect(), table, str(files[0]), names)
-    kinds = cache(lambda: settled(names, read, how))
-    return Scan(names, lambda: typed(read(names, None, how.rows), kinds(), how))
+    table = _reader(files, delimiter, len(names), _encoding(files[0], options.encoding))
+    read = partial(_read_text, duckdb.connect(), table, str(files[0]), names)
+    kinds = cache(lambda: field_types.infer(names, read, options))
+
+    def batches() -> Iterator[Batch]:
+        return field_types.convert(read(names, None, options.rows), kinds(), options)
+
+    return BatchScan(names, batches, "file")
 
 
-def _text(
+def _read_text(
     connection: Any,
     table: str,
     path: str,
     names: tuple[str, ...],
-    wanted: Sequence[str],
+    some: Sequence[str],
     limit: int | None = None,
-    rows: int = 65_536,
+    rows: int = BATCH_ROWS,
 ) -> Iterator[Batch]:
     """Some columns as text; in DuckDB by number, since it takes no names that differ in case."""
     place = {name: f"c{i}" for i, name in enumerate(names)}
-    chosen = ", ".join(place[name] for name in wanted)
+    chosen = ", ".join(place[name] for name in some)
     sql = f"SELECT {chosen} FROM {table}" + (f" LIMIT {limit}" if limit else "")
-    for batch in duck.ask(connection, sql, path, rows):
-        yield Batch(batch.n_rows, dict(zip(wanted, batch.columns.values(), strict=True)))
+    return duckdb.ask(connection, sql, path, rows, some)
 
 
-def _call(files: Sequence[Path], delimiter: str, n_columns: int, encoding: str) -> str:
+def _reader(files: Sequence[Path], delimiter: str, n_columns: int, encoding: str) -> str:
     """DuckDB's reader with nothing left to guess."""
-    paths = ", ".join(duck.quoted(duck.literal(path)) for path in files)
+    paths = duckdb.paths_literal(files)
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(n_columns))
     return (
-        f"read_csv([{paths}], auto_detect = false, header = true, "
-        f"delim = {duck.quoted(delimiter)}, quote = '\"', escape = '\"', nullstr = '', "
+        f"read_csv({paths}, auto_detect = false, header = true, "
+        f"delim = '{delimiter}', quote = '\"', escape = '\"', nullstr = '', "
         f"allow_quoted_nulls = false, encoding = '{_ENCODINGS[encoding]}', columns = {{{columns}}})"
     )
 
 
 def _encoding(path: Path, stated: str) -> str:
     """Python's name of the encoding; a byte-order mark of UTF-16 overrules what is stated."""
-    with _opened(path) as file:
+    with _open(path) as file:
         if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             return "utf-16"
     try:
@@ -97,7 +99,7 @@ def _encoding(path: Path, stated: str) -> str:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _open(path: Path) -> Iterator[IO[bytes]]:
     """The file's bytes, unpacked."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
@@ -111,7 +113,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 def _head(path: Path, form: str, encoding: str) -> tuple[tuple[str, ...], str]:
     """The names in the first line, and the delimiter."""
     try:
-        with _opened(path) as file:
+        with _open(path) as file:
             name = "utf-8-sig" if encoding == "utf-8" else encoding
             lines = io.TextIOWrapper(file, encoding=name, newline="")
             first = lines.readline()
@@ -128,7 +130,7 @@ def _head(path: Path, form: str, encoding: str) -> tuple[tuple[str, ...], str]:
         raise FileError(
             f"{path} has no header: its first line is blank.", hint="name the columns in line one"
         )
-    return checked([name.strip() or f"column {i + 1}" for i, name in enumerate(names)]), delimiter
+    return tuple(name.strip() or f"column {i + 1}" for i, name in enumerate(names)), delimiter
 
 
 def _bare(line: str) -> str:

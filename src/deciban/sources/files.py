@@ -16,17 +16,16 @@ import tempfile
 import weakref
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO
 
 from deciban.errors import FileError
-from deciban.sources import delimited, duck, lines
-from deciban.sources.columns import Batch
-from deciban.sources.naming import nearest
-from deciban.sources.scanning import Scan
-from deciban.sources.written import How
+from deciban.sources import delimited, duckdb, json_lines
+from deciban.sources.batch import Batch
+from deciban.sources.column_names import nearest
+from deciban.sources.field_types import ReadOptions
+from deciban.sources.scan import BatchScan, Scan
 
 __all__ = ["scan"]
 
@@ -36,20 +35,20 @@ _FORMS = {
 }  # fmt: skip
 
 
-def scan(paths: Sequence[str], how: How) -> Scan:
+def scan(paths: Sequence[str], options: ReadOptions) -> Scan:
     """One table from all files that some paths and globs stand for; a column has one type."""
     if "-" not in paths:
-        return _scan([file for path in paths for file in _found(path)], how)
+        return _scan([file for path in paths for file in _files(path)], options)
     if len(paths) > 1:
         raise FileError(
             "the standard input cannot be read together with files.", hint="pass '-' alone"
         )
     spool = Spool(sys.stdin.buffer)
-    scanned = _scan([spool.path], how)
-    return replace(scanned, read=partial(_kept, scanned, spool), stored=None)
+    table = _scan([spool.path], options)
+    return BatchScan(table.names, partial(_read_spool, table, spool), "file")
 
 
-def _scan(files: Sequence[Path], how: How) -> Scan:
+def _scan(files: Sequence[Path], options: ReadOptions) -> Scan:
     forms = {_form(path) for path in files}
     if len(forms) > 1:
         raise FileError(
@@ -58,17 +57,10 @@ def _scan(files: Sequence[Path], how: How) -> Scan:
         )
     form = forms.pop()
     if form == "parquet":
-        return _parquet(files, how.rows)
+        return duckdb.scan_parquet(files, options.rows)
     if form == "jsonl":
-        return lines.scan(files, how)
-    return delimited.scan(files, form, how)
-
-
-def _parquet(files: Sequence[Path], rows: int) -> Scan:
-    paths = ", ".join(duck.quoted(duck.literal(path)) for path in files)
-    table = duck.stored(f"read_parquet([{paths}])", str(files[0]))
-    names = tuple(table.types)
-    return Scan(names, lambda: table.columns(names, rows), table)
+        return json_lines.scan(files, options)
+    return delimited.scan(files, form, options)
 
 
 def _form(path: Path) -> str:
@@ -84,14 +76,14 @@ def _form(path: Path) -> str:
     return _FORMS[end]
 
 
-def _found(path: str) -> list[Path]:
+def _files(path: str) -> list[Path]:
     """The files, in the order of their names; each can be read and has something in it."""
     whole = Path(path).expanduser()
     if whole.exists() or not glob.has_magic(path):
         files = [whole]
     else:
-        found = map(Path, glob.iglob(str(whole), recursive=True))  # noqa: PTH207  (absolute ones)
-        files = sorted(file for file in found if not file.is_dir())
+        matches = map(Path, glob.iglob(str(whole), recursive=True))  # noqa: PTH207  (absolute ones)
+        files = sorted(file for file in matches if not file.is_dir())
     if not files:
         raise FileError(f"no file matches {path!r}.", hint="check the folder and the ending")
     for file in files:
@@ -146,7 +138,7 @@ def _ending(start: bytes) -> str:
     return ".jsonl" if start.lstrip()[:1] == b"{" else ".csv"
 
 
-def _kept(scanned: Scan, spool: Spool) -> Iterator[Batch]:
+def _read_spool(table: Scan, spool: Spool) -> Iterator[Batch]:
     """The batches, holding on to the temporary file until the last one."""
-    yield from scanned
+    yield from table
     del spool

@@ -1,4 +1,4 @@
-"""Tables in memory: frames, arrays, dicts of columns, lists of rows, and streams of these.
+"""Tables in memory: frames, arrays and dicts of columns, as scans; and some rows of them.
 
 Nothing of a frame library is imported: an object says itself what it is. What
 offers an Arrow stream is read through it; pandas is read column by column, so
@@ -7,8 +7,8 @@ that it works without pyarrow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,31 @@ from numpy.typing import NDArray
 
 from deciban.errors import InputError, ShapeError
 from deciban.sources import arrow, objects
-from deciban.sources.columns import Batch, Booleans, Column, Integers, Numbers, Times
-from deciban.sources.naming import checked
-from deciban.sources.scanning import Scan, agreed, cut, once
+from deciban.sources.batch import Batch
+from deciban.sources.columns import (
+    Booleans,
+    Column,
+    Integers,
+    Numbers,
+    Times,
+    decode_dictionary,
+)
+from deciban.sources.scan import BatchScan, read_once, scan_columns
 
-__all__ = ["array", "columns", "is_pandas", "pandas", "rows_of", "stream_of", "tuples"]
+__all__ = [
+    "columns_by_name",
+    "is_pandas",
+    "named_frame",
+    "scan_array",
+    "scan_arrow",
+    "scan_dict",
+    "scan_lazy",
+    "scan_pandas",
+    "take_rows",
+]
 
-_UNITS = {"s": -1_000_000, "ms": -1_000, "us": 1, "ns": 1_000}
+#: Ticks of NumPy's units in one microsecond (below 0: microseconds in one tick).
+_TICKS = {"s": -1_000_000, "ms": -1_000, "us": 1, "ns": 1_000}
 
 
 def is_pandas(value: Any) -> bool:
@@ -30,102 +48,111 @@ def is_pandas(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] == "pandas"
 
 
-def columns(table: Mapping[Any, Any], rows: int) -> Scan:
+def scan_dict(table: Mapping[Any, Any], rows: int) -> BatchScan:
     """A dict of columns of the same length: lists, arrays or Series."""
-    names = checked(list(table))
-    made = {name: column(name, values) for name, values in zip(names, table.values(), strict=True)}
-    lengths = {name: len(values) for name, values in made.items()}
+    names = tuple(map(str, table))
+    columns = {
+        name: column(name, values) for name, values in zip(names, table.values(), strict=True)
+    }
+    lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         low, high = min(lengths, key=lengths.__getitem__), max(lengths, key=lengths.__getitem__)
         raise ShapeError(
             f"column {low!r} has {lengths[low]} rows, {high!r} has {lengths[high]}.",
             hint="give every column the same number of rows",
         )
-    return Scan(names, lambda: cut(made, rows))
+    return scan_columns(names, columns, max(lengths.values(), default=0), rows)
 
 
-def pandas(frame: Any, rows: int) -> Scan:
+def scan_pandas(frame: Any, rows: int) -> BatchScan:
     """A frame of pandas; its index is left out."""
-    names = checked(list(frame.columns))
-    made = {name: column(name, frame.iloc[:, i]) for i, name in enumerate(names)}
-    return Scan(names, lambda: cut(made, rows))
+    names = tuple(map(str, frame.columns))
+    columns = {name: column(name, frame.iloc[:, i]) for i, name in enumerate(names)}
+    return scan_columns(names, columns, len(frame), rows)
 
 
-def array(values: NDArray[Any], rows: int) -> Scan:
+def scan_array(values: NDArray[Any], rows: int) -> BatchScan:
     """A two-dimensional array, with columns named x0, x1, ...; or one with named fields."""
     if values.dtype.names:
-        return columns({name: values[name] for name in values.dtype.names}, rows)
+        return scan_dict({name: values[name] for name in values.dtype.names}, rows)
     if values.ndim != 2:
         raise ShapeError(
             f"a table has rows and columns, got an array of shape {values.shape}.",
             hint="use X.reshape(-1, 1) for one column",
         )
-    return columns({f"x{j}": values[:, j] for j in range(values.shape[1])}, rows)
+    return scan_dict({f"x{j}": values[:, j] for j in range(values.shape[1])}, rows)
 
 
-def rows_of(table: Iterable[Mapping[Any, Any]], rows: int) -> Scan:
-    """A list of dicts, one a row; a key that a row lacks is missing there."""
-    items = list(table)
-    names = dict.fromkeys(name for row in items for name in row)
-    return columns({name: [row.get(name) for row in items] for name in names}, rows)
+def scan_arrow(source: Any, rows: int) -> BatchScan:
+    """An Arrow stream: tables give a new one each time, readers only one."""
+    stream = arrow.open_stream(source)
+    names = tuple(name for name, _, _ in stream.fields)
+    if hasattr(source, "read_next_batch"):
+        read = read_once(arrow.read_or_explain(stream, rows))
+        return BatchScan(names, read, rereadable=False)
+    stream.close()
+    return BatchScan(names, lambda: arrow.read_or_explain(arrow.open_stream(source), rows))
 
 
-def tuples(table: Sequence[Sequence[Any]], rows: int) -> Scan:
-    """A list of lists or tuples, one a row, with columns named x0, x1, ...
+def scan_lazy(source: Any, rows: int) -> BatchScan:
+    """A lazy frame of Polars, run each time it is read, a batch at a time."""
 
-    >>> tuples([(1, "S"), (2, "M")], rows=9).names
-    ('x0', 'x1')
-    """
-    width = len(table[0])
-    odd = next((i for i, row in enumerate(table) if len(row) != width), None)
-    if odd is not None:
+    def read() -> Iterator[Batch]:
+        for frame in source.collect_batches(chunk_size=rows, lazy=True):
+            yield from arrow.read_or_explain(arrow.open_stream(frame), rows)
+
+    return BatchScan(tuple(source.collect_schema().names()), read)
+
+
+# ---------------------------------------------------------------------- as what it was
+
+
+def take_rows(X: Any, rows: NDArray[np.intp], n_rows: int) -> Any:
+    """Some rows of a frame, array, sparse matrix, dict of columns or list, as what it was."""
+    if isinstance(X, Mapping):
+        return {name: take_rows(values, rows, n_rows) for name, values in X.items()}
+    size = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else None
+    if size != n_rows:
         raise ShapeError(
-            f"row {odd} has {len(table[odd])} values, row 0 has {width}.",
-            hint="give every row one value a column",
+            f"X has {'unknown' if size is None else size} rows, y has {n_rows}.",
+            hint="give one label a row, and a table in memory",
         )
-    return columns(
-        {f"x{j}": list(values) for j, values in enumerate(zip(*table, strict=True))}, rows
-    )
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "take") and hasattr(X, "schema") and not hasattr(X, "lazy"):
+        return X.take(rows)
+    if isinstance(X, list | tuple):
+        return type(X)(X[i] for i in rows.tolist())
+    return X.tocsr()[rows] if hasattr(X, "tocsr") else X[rows]
 
 
-def stream_of(items: Iterable[Any], rows: int, scan: Callable[[Any], Scan]) -> Scan:
-    """An iterable of rows (dicts of single values) or of tables, read as it comes."""
-    rest = iter(items)
-    first = next(rest, None)
-    if first is None:
-        raise InputError("the source is empty: it gave no table.", hint="give at least one row")
-    everything = chain([first], rest)
-    if isinstance(items, list | tuple) and isinstance(first, list | tuple):
-        return tuples(items, rows)
-    if is_row(first):
-        if isinstance(items, list | tuple):
-            return rows_of(items, rows)
-        scans = (rows_of(some, rows) for some in _bundles(everything, rows))
-    else:
-        scans = (scan(item) for item in everything)
-    head = next(scans)
-    return Scan(head.names, once(_alike(chain([head], scans))))
+def columns_by_name(X: Any) -> Mapping[Any, Any]:
+    """The columns of a dict or frame by name, of a matrix by number, as they are."""
+    if isinstance(X, Mapping):
+        return X
+    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
+        return {name: X[name] for name in X.columns}
+    try:
+        matrix = np.asarray(X)
+    except ValueError:
+        matrix = np.empty(0)
+    if matrix.ndim != 2:
+        raise ShapeError(
+            f"X must be columns or a matrix of rows, got {type(X).__name__}.",
+            hint="pass {name: values}, a data frame or a list of rows of the same length",
+        )
+    return dict(enumerate(matrix.T))
 
 
-def is_row(item: Any) -> bool:
-    """Whether a dict holds one value a column, not a whole column."""
-    return isinstance(item, Mapping) and all(
-        isinstance(value, str | bytes) or not hasattr(value, "__len__") for value in item.values()
-    )
+def named_frame(values: NDArray[Any], names: Sequence[str]) -> Any:
+    """A matrix as a frame of pandas or else of Polars, for models that were fitted on one."""
+    try:
+        return import_module("pandas").DataFrame(values, columns=list(names))
+    except ImportError:
+        return import_module("polars").DataFrame(values, schema=list(names), orient="row")
 
 
-def _bundles(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
-    while bundle := list(islice(items, size)):
-        yield bundle
-
-
-def _alike(scans: Iterable[Scan]) -> Iterator[Batch]:
-    """The batches of all tables, in the types of the first batch."""
-    first: Mapping[str, Column] | None = None
-    for number, scan in enumerate(scans, start=1):
-        for batch in scan:
-            first = batch.columns if first is None else first
-            yield agreed(first, batch, number)
+# ---------------------------------------------------------------------- columns
 
 
 def column(name: str, values: Any) -> Column:
@@ -147,8 +174,8 @@ def column(name: str, values: Any) -> Column:
 
 
 def _through_arrow(name: str, values: Any) -> Column:
-    made = arrow.series(values, name)
-    return objects.column(name, []) if made is None else made
+    read = arrow.read_series(values, name)
+    return objects.column(name, []) if read is None else read
 
 
 def _series(name: str, values: Any) -> Column:
@@ -158,17 +185,17 @@ def _series(name: str, values: Any) -> Column:
         return _array(name, values.to_numpy())
     if hasattr(dtype, "categories") and hasattr(values, "cat"):
         codes = values.cat.codes.to_numpy().astype(np.int64)
-        return arrow.picked(column(name, values.cat.categories), codes)
+        return decode_dictionary(column(name, values.cat.categories), codes)
     if getattr(dtype, "storage", "") == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
         return _through_arrow(name, values.to_series() if hasattr(values, "to_series") else values)
     if hasattr(dtype, "numpy_dtype"):
-        return _masked(values, dtype.numpy_dtype)
+        return _nullable(values, dtype.numpy_dtype)
     if hasattr(dtype, "tz"):
         return _array(name, values.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
     return objects.column(name, values.astype(object).tolist())
 
 
-def _masked(values: Any, dtype: np.dtype[Any]) -> Column:
+def _nullable(values: Any, dtype: np.dtype[Any]) -> Column:
     """Pandas' nullable numbers and truth values."""
     missing = values.isna().to_numpy(dtype=bool)
     if dtype.kind == "f":
@@ -210,9 +237,9 @@ def _times(name: str, values: NDArray[Any]) -> Column:
         return Numbers(np.where(missing, np.nan, values / np.timedelta64(1, "s")))
     days = np.datetime_data(values.dtype)[0] in {"Y", "M", "W", "D"}
     unit = "D" if days else np.datetime_data(values.dtype)[0]
-    if unit not in {"D", *_UNITS}:
+    if unit not in {"D", *_TICKS}:
         unit = "s" if unit in {"h", "m"} else "ns"
-    ticks = -86_400_000_000 if days else _UNITS[unit]
-    counted = values.astype(f"M8[{unit}]").astype(np.int64)
-    made = arrow.microseconds(name, counted, missing, ticks)
-    return Times(made, missing, "date" if days else "timestamp")
+    ticks = -86_400_000_000 if days else _TICKS[unit]
+    counts = values.astype(f"M8[{unit}]").astype(np.int64)
+    moments = arrow.microseconds(name, counts, missing, ticks)
+    return Times(moments, missing, "date" if days else "timestamp")

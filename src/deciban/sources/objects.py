@@ -7,7 +7,7 @@ text, numbers and truth values is text, written as JSON writes them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -17,12 +17,13 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import InputError
+from deciban.errors import InputError, ShapeError
 from deciban.kernels.texts import surrogates, utf8
 from deciban.labels import is_missing
 from deciban.sources.columns import Booleans, Column, Integers, Mask, Numbers, Strings, Times
+from deciban.sources.scan import BatchScan, scan_columns
 
-__all__ = ["column"]
+__all__ = ["column", "is_record", "scan_records", "scan_rows"]
 
 _KINDS: list[tuple[str, tuple[type, ...]]] = [
     ("boolean", (bool, np.bool_)),
@@ -34,9 +35,59 @@ _KINDS: list[tuple[str, tuple[type, ...]]] = [
     ("date", (date,)),
     ("time", (time,)),
 ]
-_WRITTEN = {"boolean", "integer", "number", "text"}
+#: Kinds that can be written as text, where a column mixes them.
+_WRITABLE = {"boolean", "integer", "number", "text"}
+#: Types of which None and what differs from itself are the only missing values.
+_PLAIN = {type(None), bool, int, float, str, bytes, date, datetime, time, timedelta}
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1)
+
+
+def scan_rows(rows: Sequence[Any], batch_rows: int) -> BatchScan | None:
+    """A list of dicts or of tuples, one a row; None if its items are no rows.
+
+    >>> scan_rows([(1, "S"), (2, "M")], 9).names
+    ('x0', 'x1')
+    """
+    if not rows:
+        return None
+    if isinstance(rows[0], list | tuple):
+        return _scan_tuples(rows, batch_rows)
+    return scan_records(rows, batch_rows) if is_record(rows[0]) else None
+
+
+def is_record(item: Any) -> bool:
+    """Whether it is a dict of one value a column, not of whole columns."""
+    return isinstance(item, Mapping) and all(
+        isinstance(value, str | bytes) or not hasattr(value, "__len__") for value in item.values()
+    )
+
+
+def scan_records(records: Iterable[Mapping[Any, Any]], rows: int) -> BatchScan:
+    """Dicts, one a row; a key that a row lacks is missing there.
+
+    >>> [batch.tolist() for batch in scan_records([{"x": 1}, {"y": "S"}], rows=9)]
+    [[{'x': 1, 'y': None}, {'x': None, 'y': 'S'}]]
+    """
+    items = list(records)
+    keys = dict.fromkeys(key for record in items for key in record)
+    values = {str(key): [record.get(key) for record in items] for key in keys}
+    columns = {name: column(name, some) for name, some in values.items()}
+    return scan_columns(tuple(map(str, keys)), columns, len(items), rows)
+
+
+def _scan_tuples(table: Sequence[Sequence[Any]], rows: int) -> BatchScan:
+    """Lists or tuples, one a row, with columns named x0, x1, ..."""
+    width = len(table[0])
+    odd = next((i for i, row in enumerate(table) if len(row) != width), None)
+    if odd is not None:
+        raise ShapeError(
+            f"row {odd} has {len(table[odd])} values, row 0 has {width}.",
+            hint="give every row one value a column",
+        )
+    values = {f"x{j}": list(some) for j, some in enumerate(zip(*table, strict=True))}
+    columns = {name: column(name, some) for name, some in values.items()}
+    return scan_columns(tuple(columns), columns, len(table), rows)
 
 
 def column(name: str, values: Sequence[Any]) -> Column:
@@ -53,10 +104,13 @@ def column(name: str, values: Sequence[Any]) -> Column:
         if not surrogates(texts):
             return Strings(*utf8(texts))
         return _strings(name, values, np.array([value is None for value in values]))
-    gaps = [is_missing(value) for value in values]
-    known = [value for value, gap in zip(values, gaps, strict=True) if not gap]
+    if types <= _PLAIN:
+        missing = [value is None or value != value for value in values]
+    else:
+        missing = [is_missing(value) for value in values]
+    known = [value for value, gap in zip(values, missing, strict=True) if not gap]
     kinds = {_kind(name, of) for of in set(map(type, known))}
-    return _made(name, kinds, known, np.array(gaps, dtype=bool))
+    return _column_of_kinds(name, kinds, known, np.array(missing, dtype=bool))
 
 
 def _kind(name: str, of: type) -> str:
@@ -69,7 +123,7 @@ def _kind(name: str, of: type) -> str:
     )
 
 
-def _made(name: str, kinds: set[str], known: list[Any], missing: Mask) -> Column:
+def _column_of_kinds(name: str, kinds: set[str], known: list[Any], missing: Mask) -> Column:
     if kinds <= {"integer", "number"}:
         return _quantities(kinds, known, missing)
     if kinds == {"boolean"}:
@@ -82,8 +136,8 @@ def _made(name: str, kinds: set[str], known: list[Any], missing: Mask) -> Column
     if kinds <= {"date", "timestamp"}:
         moments = _spread(list(map(_since_epoch, known)), missing, np.int64)
         return Times(moments, missing, "timestamp" if "timestamp" in kinds else "date")
-    if kinds <= _WRITTEN:
-        return _strings(name, [_written(value) for value in known], missing)
+    if kinds <= _WRITABLE:
+        return _strings(name, [_write(value) for value in known], missing)
     raise InputError(
         f"column {name!r} mixes {' and '.join(sorted(kinds))} values.",
         hint="give the column one type",
@@ -105,7 +159,7 @@ def _quantities(kinds: set[str], known: list[Any], missing: Mask) -> Column:
     return Numbers(_spread(list(map(float, known)), missing, np.float64, np.nan), whole)
 
 
-def _written(value: Any) -> str | bytes:
+def _write(value: Any) -> str | bytes:
     """Text as it is; other values as JSON writes them."""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"

@@ -33,6 +33,7 @@ from deciban.errors import (
     ShapeError,
 )
 from deciban.labels import Labels
+from deciban.sources.frames import columns_by_name
 from deciban.stats import rounding
 from deciban.stats.cells import Cells
 from deciban.stats.statistic import FloatArray, Statistic
@@ -85,7 +86,7 @@ class Counts:
         """
         from deciban import families
 
-        columns = _columns(X)
+        columns = columns_by_name(X)
         labelled = encoding.class_codes(y)
         weights = encoding.weights(weight, len(labelled.codes))
         rows = np.bincount(labelled.codes, weights, len(labelled.classes)).astype(np.float64)
@@ -200,24 +201,6 @@ def merge(parts: Iterable[Counts]) -> Counts:
 
 
 # ---------------------------------------------------------------------- from data
-
-
-def _columns(X: Any) -> Mapping[Any, Any]:
-    """Columns by name, or by number for a matrix."""
-    if isinstance(X, Mapping):
-        return X
-    if hasattr(X, "columns") and hasattr(X, "__getitem__"):
-        return {name: X[name] for name in X.columns}
-    try:
-        matrix = np.asarray(X)
-    except ValueError:
-        matrix = np.empty(0)
-    if matrix.ndim != 2:
-        raise ShapeError(
-            f"X must be columns or a matrix of rows, got {type(X).__name__}.",
-            hint="pass {name: values}, a data frame or a list of rows of the same length",
-        )
-    return dict(enumerate(matrix.T))
 
 
 def _by_family(

@@ -17,10 +17,10 @@ import sklearn.utils
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer as Base
 
-from deciban.errors import InputError, MissingValueError
+from deciban.errors import InputError
 from deciban.kernels.texts import utf8
-from deciban.sources import arrow
 from deciban.sources.columns import Strings
+from deciban.sources.texts import text_column, text_list
 from deciban.text import parallel
 from deciban.text.tokenizer import MAX_NGRAM, Tokenizer, TokenRows
 from deciban.text.vocabulary import Vocabulary
@@ -128,12 +128,10 @@ class CountVectorizer(Base):
     def _documents(self, raw: Iterable[Any]) -> Strings | list[Any]:
         """A column in place where there is one, else a list."""
         if self.input == "content" and not self._own_preprocessing():
-            column = _column(raw)
+            column = text_column(raw)
             if column is not None:
                 return column
-        if hasattr(raw, "to_pylist"):
-            return list(raw.to_pylist())
-        return raw if isinstance(raw, list) else list(raw)
+        return text_list(raw)
 
     def _texts(self, documents: list[Any]) -> Strings | None:
         """The texts as bytes; None where some are no texts, which scikit-learn refuses."""
@@ -163,26 +161,6 @@ def _sort_tokens(tokens: list[str]) -> tuple[dict[str, int], NDArray[np.int32]]:
         raise InputError("empty vocabulary; perhaps the documents only contain stop words")
     vocabulary = dict(zip(sorted(tokens), range(len(tokens)), strict=True))
     return vocabulary, np.fromiter(map(vocabulary.__getitem__, tokens), np.int32, len(tokens))
-
-
-def _column(documents: object) -> Strings | None:
-    """A column of Polars, Arrow or pandas as it lies in memory."""
-    if not hasattr(documents, "__arrow_c_stream__") or _is_numpy(documents):
-        return None
-    column = arrow.series(documents, "text")
-    if not isinstance(column, Strings):
-        return None
-    if column.missing.any():
-        raise MissingValueError(
-            f"document {int(column.missing.argmax())} is missing.",
-            hint="leave such rows out, or fill them with an empty text",
-        )
-    return column
-
-
-def _is_numpy(documents: object) -> bool:
-    """Whether it is a Series of pandas that holds Python's texts: a list is read faster."""
-    return isinstance(getattr(documents, "dtype", None), np.dtype)
 
 
 def _utf8(texts: list[Any]) -> Strings | None:

@@ -16,8 +16,8 @@ from deciban.families.multinomial import MULTINOMIAL
 from deciban.families.piece import Piece
 from deciban.families.settings import Settings
 from deciban.naive_bayes.dropins.model import Encoder
-from deciban.naive_bayes.dropins.rows import AnyRows, FloatArray, SparseChunk
 from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
+from deciban.sources.matrix import AnyRows, CSRRows, FloatArray
 from deciban.stats.amounts import amount_of
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
@@ -32,9 +32,9 @@ class AmountEncoder:
     def encode(self, X: AnyRows, cells: Cells) -> AnyRows:
         """A chunk of rows, checked."""
         X = _as_floats(X)
-        if isinstance(X, SparseChunk) and X.data.min(initial=0.0) < 0:
+        if isinstance(X, CSRRows) and X.data.min(initial=0.0) < 0:
             X = X.canonical()  # the parts of a sum may be negative where the sum is not
-        values = X.data if isinstance(X, SparseChunk) else X
+        values = X.data if isinstance(X, CSRRows) else X
         refuse_infinite(values, self.model)
         if values.min(initial=0.0) < 0:
             raise InputError(
@@ -58,19 +58,19 @@ class PresenceEncoder:
     def encode(self, X: AnyRows, cells: Cells) -> AnyRows:
         """A chunk of rows as zeros and ones, checked."""
         X = _as_floats(X)
-        X = X.canonical() if isinstance(X, SparseChunk) else X
-        values = X.data if isinstance(X, SparseChunk) else X
+        X = X.canonical() if isinstance(X, CSRRows) else X
+        values = X.data if isinstance(X, CSRRows) else X
         refuse_infinite(values, self.model)
         if self.threshold is None:
             _refuse_amounts(values)
             return X
-        if self.threshold < 0 and isinstance(X, SparseChunk):
+        if self.threshold < 0 and isinstance(X, CSRRows):
             raise ParameterError(
                 f"Cannot binarize a sparse matrix with threshold < 0, got {self.threshold!r}.",
                 hint="a row of zeros would be all ones",
             )
         present = (values > self.threshold).astype(np.float64)
-        return X.with_data(present) if isinstance(X, SparseChunk) else present
+        return X.with_data(present) if isinstance(X, CSRRows) else present
 
     def values(self, column: int, piece: Piece) -> Piece:
         """A value that counts as absent, and one that counts as present."""
@@ -79,7 +79,7 @@ class PresenceEncoder:
 
 
 def _as_floats(X: AnyRows) -> AnyRows:
-    if isinstance(X, SparseChunk):
+    if isinstance(X, CSRRows):
         return X
     return np.ascontiguousarray(X, dtype=np.float64)
 
@@ -106,7 +106,7 @@ class BagClassifier(SmoothedClassifier):
     def _encoder(self) -> Encoder:
         return AmountEncoder(type(self).__name__)
 
-    def _entry_contributions(self, rows: SparseChunk) -> FloatArray:
+    def _entry_contributions(self, rows: CSRRows) -> FloatArray:
         encoded = self.model_.encode(rows)
         parameters = cast("LinearParameters", self.model_.parameters)
         return parameters.entries(encoded.data, encoded.indices)

@@ -20,20 +20,19 @@ from deciban.families.protocol import Family
 from deciban.families.settings import Settings
 from deciban.models import scores
 from deciban.models.prior import StatedPrior, class_prior
-from deciban.naive_bayes.dropins import checks
+from deciban.naive_bayes.dropins.chunks import count_chunks, score_chunks
 from deciban.naive_bayes.dropins.model import BLOCK, DropInModel, Encoder
-from deciban.naive_bayes.dropins.rows import (
-    FloatArray,
-    SparseChunk,
-    canonical,
-    count_chunks,
-    is_sparse,
-    rows_of,
-    score_chunks,
-    stored,
-)
 from deciban.plots import Plotted
 from deciban.schema import ColumnSchema, Schema
+from deciban.sources import matrix
+from deciban.sources.matrix import (
+    CSRRows,
+    FloatArray,
+    canonical,
+    is_sparse,
+    numbers_per_row,
+    slice_rows,
+)
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.table import Table
@@ -79,7 +78,7 @@ class NaiveBayesClassifier(Plotted, ClassifierMixin, BaseEstimator):
         """
         with all_or_nothing(self):
             first = "model_" not in self.__dict__
-            known = encoding.declared(classes, None if first else self.classes_)
+            known = encoding.partial_fit_classes(classes, None if first else self.classes_)
             X, y = self._check_rows(X, y, reset=first)
             more = self._count(X, encoding.codes_of(y, known), known, sample_weight)
             self._adopt(more if first else self.counts_ + more)
@@ -212,7 +211,7 @@ class NaiveBayesClassifier(Plotted, ClassifierMixin, BaseEstimator):
         out = np.empty((X.shape[0], len(self.classes_)))
 
         def work(part: slice) -> None:
-            self.model_.score(rows_of(X, part), out[part])
+            self.model_.score(slice_rows(X, part), out[part])
             finish(out[part])
 
         self._each_chunk(X, work)
@@ -227,7 +226,7 @@ class NaiveBayesClassifier(Plotted, ClassifierMixin, BaseEstimator):
 
         def work(part: slice) -> None:
             joint = np.empty((part.stop - part.start, len(self.classes_)))
-            self.model_.score(rows_of(X, part), joint)
+            self.model_.score(slice_rows(X, part), joint)
             out[part] = answer(joint)
 
         self._each_chunk(X, work)
@@ -287,7 +286,7 @@ class NaiveBayesClassifier(Plotted, ClassifierMixin, BaseEstimator):
         model = self.model_
 
         def work(part: slice) -> None:
-            rows = model.encode(rows_of(X, part))
+            rows = model.encode(slice_rows(X, part))
             out[part] = explanation.decibans(model.parameters.contributions(rows), against)
 
         self._each_chunk(X, work, extra=shape[1] * shape[2])
@@ -301,18 +300,18 @@ class NaiveBayesClassifier(Plotted, ClassifierMixin, BaseEstimator):
         data = [np.empty(X.nnz) for _ in range(n_classes)]
 
         def work(part: slice) -> None:
-            rows = SparseChunk(X, part)
+            rows = CSRRows(X, part)
             entries = explanation.decibans(self._entry_contributions(rows), against)
             moved = _difference(entries, zero[rows.indices])
             for c in range(n_classes):
                 data[c][X.indptr[part.start] : X.indptr[part.stop]] = moved[:, c]
 
-        self._each_chunk(X, work, extra=stored(X) * n_classes)
+        self._each_chunk(X, work, extra=numbers_per_row(X) * n_classes)
         # Every matrix has its own indices: changing one changes neither the others nor X.
         parts = ((values, X.indices.copy(), X.indptr.copy()) for values in data)
         return [type(X)(part, shape=X.shape) for part in parts]
 
-    def _entry_contributions(self, rows: SparseChunk) -> FloatArray:
+    def _entry_contributions(self, rows: CSRRows) -> FloatArray:
         """The log likelihood of every stored value: (values, classes)."""
         raise NotImplementedError
 
@@ -362,7 +361,7 @@ class NaiveBayesClassifier(Plotted, ClassifierMixin, BaseEstimator):
 
         def work(part: slice) -> Table:
             some = None if weight is None else weight[part]
-            matrix = encoder.encode(rows_of(X, part), cells)
+            matrix = encoder.encode(slice_rows(X, part), cells)
             sums = statistic.count(matrix, codes[part], len(classes), some, cells)
             return Table(statistic, cells, rows, sums)
 
@@ -379,7 +378,7 @@ class NaiveBayesClassifier(Plotted, ClassifierMixin, BaseEstimator):
 
     def _width(self, X: Any) -> int:
         """How many numbers an encoded row holds."""
-        return int(X.shape[1]) if self._dense else stored(X)
+        return int(X.shape[1]) if self._dense else numbers_per_row(X)
 
     def _empty(self, classes: NDArray[Any]) -> Counts:
         """The counts of no rows: all columns and these classes."""
@@ -459,7 +458,7 @@ class NaiveBayesClassifier(Plotted, ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ checking
 
     def _check_rows(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
-        y = encoding.target(self, y)
+        y = encoding.require_labels(y, type(self).__name__)
         X = self._check_matrix(X, reset=reset)
         encoding.check_length(X, len(y), "X")
         return X, y
@@ -468,7 +467,7 @@ class NaiveBayesClassifier(Plotted, ClassifierMixin, BaseEstimator):
         """A matrix or CSR of the right width."""
         if not reset:
             check_is_fitted(self)
-        return checks.matrix(self, X, reset=reset)
+        return matrix.validate(self, X, reset=reset)
 
 
 def _difference(entries: FloatArray, before: FloatArray) -> FloatArray:

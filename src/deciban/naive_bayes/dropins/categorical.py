@@ -20,17 +20,11 @@ from deciban.families.categorical import (
 )
 from deciban.families.piece import Piece
 from deciban.families.settings import Settings
-from deciban.naive_bayes.dropins import checks
 from deciban.naive_bayes.dropins.model import BLOCK
-from deciban.naive_bayes.dropins.rows import (
-    AnyRows,
-    FloatArray,
-    SparseChunk,
-    is_sparse,
-    rows_of,
-)
 from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
 from deciban.schema import ColumnSchema, Schema
+from deciban.sources import matrix
+from deciban.sources.matrix import AnyRows, CSRRows, FloatArray, is_sparse, slice_rows
 from deciban.stats.categories import count_of
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
@@ -49,7 +43,7 @@ class CategoryEncoder:
 
     def encode(self, X: AnyRows, cells: Cells) -> NDArray[np.int64]:
         """Numbers are codes already where the cells are; otherwise values are looked up."""
-        dense = X.dense() if isinstance(X, SparseChunk) else X
+        dense = X.dense() if isinstance(X, CSRRows) else X
         if dense.dtype.kind == "O" and cells.coded and _all_numbers(dense):
             dense = dense.astype(np.float64)
         if cells.coded and dense.dtype.kind in "biuf":
@@ -58,7 +52,7 @@ class CategoryEncoder:
 
     def integers(self, X: AnyRows) -> NDArray[np.int64]:
         """Numbers as codes: whole parts, -1 for NaN."""
-        dense = X.dense() if isinstance(X, SparseChunk) else X
+        dense = X.dense() if isinstance(X, CSRRows) else X
         if dense.dtype.kind == "f":
             return self._whole_parts(dense)
         dense = np.minimum(dense, BEYOND_CODES) if dense.dtype == np.uint64 else dense
@@ -141,7 +135,7 @@ class CategoricalNB(SmoothedClassifier):
         """Numbers as numbers; anything else as objects."""
         if not reset:
             check_is_fitted(self)
-        X = checks.matrix(self, _as_objects(X), reset=reset, dtype=None)
+        X = matrix.validate(self, _as_objects(X), reset=reset, dtype=None)
         if X.dtype.kind == "c":
             raise InputError(f"Complex data not supported: {X[0, 0]}.", hint="use names")
         if X.dtype.kind == "O" and _all_numbers(X):
@@ -155,7 +149,7 @@ class CategoricalNB(SmoothedClassifier):
             return reduce(Cells.union, (_names(X[part]) for part in chunks))
 
         def most(part: slice) -> NDArray[np.int64]:
-            return encoding.largest_codes(encoder.integers(rows_of(X, part)))
+            return encoding.largest_codes(encoder.integers(slice_rows(X, part)))
 
         high = np.max(list(threads.run(most, chunks)), axis=0)
         if high.max(initial=0) > MAX_CODE:
@@ -168,7 +162,7 @@ class CategoricalNB(SmoothedClassifier):
     def _copies(self, X: Any) -> bool:
         return is_sparse(X) or X.dtype != np.int64 or not X.flags.c_contiguous
 
-    def _entry_contributions(self, rows: SparseChunk) -> FloatArray:
+    def _entry_contributions(self, rows: CSRRows) -> FloatArray:
         parameters = cast("CategoricalParameters", self.model_.parameters)
         at = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
         codes = self.model_.encode(rows)[at, rows.indices]

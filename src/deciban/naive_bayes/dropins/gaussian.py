@@ -12,7 +12,7 @@ from deciban.families.gaussian import GAUSSIAN, GaussianParameters, GaussianSett
 from deciban.families.piece import Piece
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
 from deciban.naive_bayes.dropins.model import BLOCK
-from deciban.naive_bayes.dropins.rows import AnyRows, FloatArray, SparseChunk
+from deciban.sources.matrix import AnyRows, CSRRows, FloatArray
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.moments import pool_classes
@@ -27,10 +27,7 @@ class NumberEncoder:
 
     def encode(self, X: AnyRows, cells: Cells) -> FloatArray:
         """A chunk of rows as a dense matrix."""
-        if isinstance(X, SparseChunk):
-            dense = X.dense()
-        else:
-            dense = np.ascontiguousarray(X, dtype=np.float64)
+        dense = X.dense() if isinstance(X, CSRRows) else np.ascontiguousarray(X, dtype=np.float64)
         refuse_infinity(dense)
         return dense
 
@@ -88,7 +85,7 @@ class GaussianNB(NaiveBayesClassifier):
     def _encoder(self) -> NumberEncoder:
         return NumberEncoder()
 
-    def _entry_contributions(self, rows: SparseChunk) -> FloatArray:
+    def _entry_contributions(self, rows: CSRRows) -> FloatArray:
         refuse_infinity(rows.data)
         parameters = cast("GaussianParameters", self.model_.parameters)
         return parameters.entries(rows.data, rows.indices)

@@ -21,9 +21,10 @@ from deciban.families.protocol import Family, Parameters
 from deciban.families.settings import Settings
 from deciban.labels import Labels
 from deciban.models.protocol import WordContribution
-from deciban.naive_bayes.dropins.rows import AnyRows
 from deciban.schema import Schema
-from deciban.sources.columns import Batch, Booleans, Column, Integers, Numbers
+from deciban.sources.batch import Batch
+from deciban.sources.columns import Booleans, Column, Integers, Numbers
+from deciban.sources.matrix import AnyRows
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.statistic import Matrix

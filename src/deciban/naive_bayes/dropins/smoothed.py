@@ -11,7 +11,7 @@ from deciban.errors import ParameterError, ShapeError
 from deciban.families.settings import Settings
 from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
-from deciban.naive_bayes.dropins.rows import FloatArray
+from deciban.sources.matrix import FloatArray
 from deciban.stats.counts import Counts
 
 #: Below this, smoothing is raised to it unless it is forced.

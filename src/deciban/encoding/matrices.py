@@ -1,7 +1,8 @@
-"""Batches of columns to matrices: what is counted, and what is scored.
+"""Batches to matrices: what is counted, and what is scored.
 
-A schema's columns become two blocks: ``numbers``, a matrix of floats with NaN
-for missing values, and ``categories``, a matrix of codes with -1 for them.
+The columns of a schema become two matrices: *numbers*, floats with NaN for a missing
+value, and *codes* of categories with -1 for it. A time is both: its seconds are a
+number; the hour of the day and the day of the week are categories.
 """
 
 from __future__ import annotations
@@ -13,30 +14,49 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import encoding, labels
-from deciban.encoding import Labelled
+from deciban import labels
+from deciban.encoding.target import Labelled, class_codes
 from deciban.errors import InputError, MissingValueError
 from deciban.kernels.dictionary import Dictionary
 from deciban.labels import Labels
-from deciban.schema import ColumnSchema, Schema, number
-from deciban.sources.columns import Batch, Booleans, Column, Integers, Numbers, Strings, Times
+from deciban.schema import ColumnSchema, Schema, parse_number
+from deciban.sources.batch import Batch
+from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings, Times
+
+__all__ = [
+    "Lookup",
+    "category_codes",
+    "category_columns",
+    "column_classes",
+    "encode",
+    "factorise",
+    "numbers",
+]
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-_SECOND, _HOUR, _DAY = 10**6, 3600 * 10**6, 24 * 3600 * 10**6
+_SECOND, _HOUR, _DAY = 10**6, 3600 * 10**6, 24 * 3600 * 10**6  # in microseconds
+#: Integers that span no more than this many times their number, and so many more, have a table.
+_SPREAD, _SPREAD_MORE = 8, 1024
+
+
+def encode(schema: Schema, lookups: Sequence[Lookup], batch: Batch) -> tuple[FloatArray, Codes]:
+    """The numbers of some rows, and the codes of their categories among known ones."""
+    codes = category_codes(lookups, category_columns(schema, batch), batch.n_rows)
+    return numbers(schema, batch), codes
 
 
 def numbers(schema: Schema, batch: Batch) -> FloatArray:
     """The numeric columns, (rows, columns); infinity is refused."""
-    found = [column for column in schema.columns if column.numbers]
-    out = np.empty((batch.n_rows, len(found)))
-    for j, column in enumerate(found):
+    columns = schema.numeric_columns
+    out = np.empty((batch.n_rows, len(columns)))
+    for j, column in enumerate(columns):
         out[:, j] = _floats(column, batch.columns[column.name])
     if np.isinf(out).any():
         row, j = np.argwhere(np.isinf(out))[0]
         raise MissingValueError(
-            f"Input X contains infinity in column {schema.numbers[j]!r}: {out[row, j]}.",
+            f"Input X contains infinity in column {columns[j].name!r}: {out[row, j]}.",
             hint="replace it by a large finite number, or leave it out as missing",
         )
     return out
@@ -47,40 +67,38 @@ def category_columns(schema: Schema, batch: Batch) -> list[Column]:
     return [
         derived
         for column in schema.columns
-        for derived in _derived(column, batch.columns[column.name])
+        for derived in _derive(column, batch.columns[column.name])
     ]
 
 
 def _floats(column: ColumnSchema, values: Column) -> FloatArray:
     if isinstance(values, Numbers):
         return values.values
-    if isinstance(values, Integers):
-        return values.numbers().values
     if isinstance(values, Strings):
-        return _parsed(column.name, values)
-    if isinstance(values, Times) != bool(column.unit):
-        raise _unlike(column, values)
+        return _parse(column.name, values)
+    if isinstance(values, Times | Booleans) and isinstance(values, Times) != bool(column.unit):
+        raise _unlike_training(column, values)
     known = values.values / _SECOND if isinstance(values, Times) else values.values
     return np.where(values.missing, np.nan, known)
 
 
-def _parsed(name: str, texts: Strings) -> FloatArray:
+def _parse(name: str, texts: Strings) -> FloatArray:
     """Numbers that are written as text; each different text is read once."""
     table = Dictionary()
     codes = table.encode(texts.offsets, texts.data, texts.missing)
-    found = np.full(len(table) + 1, np.nan)
+    values = np.full(len(table) + 1, np.nan)
     for i, text in enumerate(table.labels()):
-        value = number(text)
+        value = parse_number(text)
         if value is None:
             raise InputError(
                 f"column {name!r} is numeric and has the text {text[:40]!r}.",
                 hint=f"state kinds={{{name!r}: 'categorical'}}, or clean it",
             )
-        found[i] = value
-    return found[codes]
+        values[i] = value
+    return values[codes]
 
 
-def _unlike(column: ColumnSchema, values: Column) -> InputError:
+def _unlike_training(column: ColumnSchema, values: Column) -> InputError:
     return InputError(
         f"column {column.name!r} was {column.unit or column.kind} in training and holds "
         f"{type(values).__name__.lower()} now.",
@@ -88,7 +106,7 @@ def _unlike(column: ColumnSchema, values: Column) -> InputError:
     )
 
 
-def _derived(column: ColumnSchema, values: Column) -> list[Column]:
+def _derive(column: ColumnSchema, values: Column) -> list[Column]:
     """A category as it is; a time's hour and day of the week, Monday being 0."""
     if column.kind in ("categorical", "boolean"):
         return [values]
@@ -96,7 +114,7 @@ def _derived(column: ColumnSchema, values: Column) -> list[Column]:
         return []
     if not isinstance(values, Times):
         if not values.missing.all():
-            raise _unlike(column, values)
+            raise _unlike_training(column, values)
         values = Times(np.zeros(len(values), np.int64), values.missing, "timestamp")
     out: list[Column] = []
     if column.unit in ("timestamp", "time"):
@@ -112,11 +130,10 @@ def factorise(column: Column) -> tuple[Labels, Codes]:
         table = Dictionary()
         codes = table.encode(column.offsets, column.data, column.missing)
         return labels.label_array(table.labels()), codes
+    values, at = labels.factorise(column.values)
     if isinstance(column, Numbers):
-        found, at = labels.factorise(column.values)
-        return found, at.astype(np.int64)
-    found, at = labels.factorise(column.values)
-    return found, np.where(column.missing, -1, at)
+        return values, at.astype(np.int64)
+    return values, np.where(column.missing, -1, at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,38 +148,57 @@ class Lookup:
         values = self.known.tolist()
         return Dictionary(values) if all(isinstance(v, str) for v in values) else None
 
+    @cached_property
+    def _table(self) -> tuple[int, Codes] | None:
+        """The least value and the codes of it and those above, if values are close together."""
+        if self.known.dtype.kind not in "ib" or not len(self.known):
+            return None
+        known = self.known.astype(np.int64)
+        low, size = int(known.min()), int(known.max()) - int(known.min()) + 1
+        if size > _SPREAD * len(known) + _SPREAD_MORE:
+            return None
+        codes = np.full(size, len(known), dtype=np.int64)
+        codes[known - low] = np.arange(len(known))
+        return low, codes
+
     def fill(self, column: Column, out: Codes) -> None:
         """Write the code of each row of a column."""
         if isinstance(column, Strings) and self._texts is not None:
             out[:] = self._texts.lookup(column.offsets, column.data, column.missing)
             out[out == -2] = len(self.known)
-            return
-        values, codes = factorise(column)
-        at = labels.positions(values, self.known)
-        out[:] = np.append(np.where(at < 0, len(self.known), at), -1)[codes]
+        elif isinstance(column, Integers | Booleans) and self._table is not None:
+            low, codes = self._table
+            at = column.values.astype(np.int64, copy=False)
+            near = (at >= low) & (at <= low + len(codes) - 1)
+            out[:] = np.where(near, codes[np.where(near, at - low, 0)], len(self.known))
+            out[column.missing] = -1
+        else:
+            values, codes = factorise(column)
+            at = labels.positions(values, self.known)
+            out[:] = np.append(np.where(at < 0, len(self.known), at), -1)[codes]
 
 
-def codes(lookups: Sequence[Lookup], columns: Sequence[Column], n_rows: int) -> Codes:
-    """The codes of categorical columns, (rows, columns)."""
+def category_codes(lookups: Sequence[Lookup], columns: Sequence[Column], n_rows: int) -> Codes:
+    """The codes of categorical columns among known values, (rows, columns)."""
     out = np.empty((n_rows, len(columns)), dtype=np.int64)
     for j, (lookup, column) in enumerate(zip(lookups, columns, strict=True)):
         lookup.fill(column, out[:, j])
     return out
 
 
-def classes(column: Column) -> Labelled:
+def column_classes(column: Column) -> Labelled:
     """A column of labels: the classes in order, and the code of each row; -1 is missing.
 
-    >>> found = classes(Integers(np.array([7, 3, 7]), np.zeros(3, bool)))
-    >>> found.classes, found.codes
+    >>> labelled = column_classes(Integers(np.array([7, 3, 7]), np.zeros(3, bool)))
+    >>> labelled.classes, labelled.codes
     (array([3, 7]), array([1, 0, 1]))
     """
     if isinstance(column, Strings):
-        found, codes = factorise(column)
-        ordered = labels.sort(found.tolist())
-        return Labelled(ordered, np.append(labels.positions(found, ordered), -1)[codes])
+        values, codes = factorise(column)
+        classes = labels.sort(values.tolist())
+        return Labelled(classes, np.append(labels.positions(values, classes), -1)[codes])
     if isinstance(column, Numbers):
-        return encoding.class_codes(column.values, "target", missing=True)
+        return class_codes(column.values, "target", missing=True)
     if isinstance(column, Integers | Booleans) and not column.missing.any():
-        return encoding.class_codes(column.values, "target")
+        return class_codes(column.values, "target")
     return Labelled(*labels.factorise(labels.object_array(column.tolist())))

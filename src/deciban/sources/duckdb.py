@@ -1,4 +1,4 @@
-"""DuckDB: relations and queries as batches, and its errors in our words.
+"""DuckDB: tables in files, relations and queries as scans, and its errors in our words.
 
 A result that is being read blocks its DuckDB connection: finish or drop the
 batches before the same connection is used again. Files are read in a database
@@ -17,22 +17,20 @@ from pathlib import Path
 from typing import Any
 
 from deciban.errors import FileError, InputError, MissingPackageError, ParameterError
-from deciban.sources import arrow
-from deciban.sources.columns import Batch
-from deciban.sources.naming import checked
-from deciban.sources.scanning import Scan
+from deciban.sources import arrow, column_names
+from deciban.sources.batch import Batch
+from deciban.sources.scan import BatchScan, Place, check_names
 
 __all__ = [
-    "Stored",
+    "DuckDBScan",
     "ask",
     "connect",
     "first_column",
-    "is_connection",
-    "literal",
-    "query",
-    "quoted",
-    "relation",
-    "stored",
+    "paths_literal",
+    "quote",
+    "scan_parquet",
+    "scan_query",
+    "scan_relation",
 ]
 
 _ENCODING = "pass encoding='latin-1' or 'utf-16', or save the file as UTF-8"
@@ -65,11 +63,6 @@ _MEANINGS = {
 }
 
 
-def is_connection(value: Any) -> bool:
-    """Whether something is a DuckDB connection."""
-    return type(value).__name__ == "DuckDBPyConnection"
-
-
 def connect() -> Any:
     """A connection to the one DuckDB database, in memory, in which this process reads files."""
     try:
@@ -90,63 +83,90 @@ def _database(duckdb: Any, process: int) -> Any:
     return connection
 
 
-def relation(table: Any, rows: int) -> Scan:
-    """A relation of DuckDB; it is run each time the batches are asked for."""
-    return Scan(checked(table.columns), lambda: _read(table, rows))
+def scan_relation(table: Any, rows: int) -> BatchScan:
+    """A relation of DuckDB; it is run each time the batches are asked for.
+
+    Its connection is the caller's, and busy while it is read: it is not asked to count.
+    """
+    return BatchScan(tuple(table.columns), lambda: _read(table, rows))
 
 
-def query(connection: Any, sql: str, rows: int) -> Scan:
+def scan_query(connection: Any, sql: str, rows: int) -> BatchScan:
     """What a connection answers to a query."""
     try:
         table = connection.sql(sql)
     except Exception as error:
-        if not _is_said(error):
+        if not _is_duckdb_error(error):
             raise
         raise InputError(
             f"DuckDB refused the query: {_headline(error)}.", hint="check the SQL text"
         ) from None
     if table is None:
         raise ParameterError(f"sql must be a query, got {sql!r}.", hint="begin it with SELECT")
-    return relation(table, rows)
+    return scan_relation(table, rows)
 
 
 def _read(table: Any, rows: int) -> Iterator[Batch]:
     try:
-        yield from arrow.read(arrow.opened(table), rows)
+        yield from arrow.read(arrow.open_stream(table), rows)
     except Exception as error:
-        if not _is_said(error):
+        if not _is_duckdb_error(error):
             raise
         raise InputError(f"DuckDB stopped: {_headline(error)}.", hint="check the query") from None
 
 
-def ask(connection: Any, sql: str, path: str, rows: int) -> Iterator[Batch]:
-    """The batches of a query over a file; errors name the file."""
+def ask(
+    connection: Any, sql: str, path: str, rows: int, names: Sequence[str] | None = None
+) -> Iterator[Batch]:
+    """The batches of a query over a file; errors name the file.
+
+    ``names`` are those of the columns, if they are not to be DuckDB's.
+    """
     cursor = connection.cursor()
     try:
-        with _Explained(path):
-            yield from arrow.read(arrow.opened(cursor.sql(sql)), rows)
+        with _ErrorsAbout(path):
+            yield from arrow.read(arrow.open_stream(cursor.sql(sql)), rows, names)
     finally:
         cursor.close()
 
 
 def first_column(connection: Any, sql: str, path: str) -> list[Any]:
     """The first column of a small answer."""
-    with _Explained(path):
+    with _ErrorsAbout(path):
         return [row[0] for row in connection.execute(sql).fetchall()]
 
 
 @dataclass(frozen=True, eq=False)
-class Stored:
-    """A table in files that can be asked for parts of itself, again and again.
+class DuckDBScan:
+    """A table in files that DuckDB can be asked about, again and again.
 
     ``sql`` is the table in DuckDB's words, ``types`` are DuckDB's names of the
-    types of its columns, and ``path`` is what errors name.
+    types of its columns, ``path`` is what errors name, and ``rows`` is the most
+    rows in a batch.
     """
 
     connection: Any
     sql: str
     path: str
     types: Mapping[str, str]
+    rows: int
+    place: Place = "duckdb"
+    rereadable: bool = True
+    n_rows: int | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in order."""
+        return tuple(self.types)
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self.columns(self.names, self.rows)
+
+    def require(self, name: str) -> str:
+        """The name if there is such a column, otherwise an error that suggests the nearest."""
+        if name not in self.types:
+            raise column_names.unknown(name, self.names)
+        return name
 
     def ask(self, sql: str, rows: int) -> Iterator[Batch]:
         """The batches of a query."""
@@ -154,7 +174,7 @@ class Stored:
 
     def columns(self, names: Sequence[str], rows: int) -> Iterator[Batch]:
         """All rows of some columns."""
-        return self.ask(f"SELECT {_listed(names)} FROM {self.sql}", rows)
+        return self.ask(f"SELECT {_list(names)} FROM {self.sql}", rows)
 
     def head(self, n_rows: int) -> Iterator[Batch]:
         """The first rows."""
@@ -166,38 +186,39 @@ class Stored:
         while counter in {name.lower() for name in self.types}:
             counter += "n"
         numbered = f"SELECT *, row_number() OVER () - 1 AS {counter} FROM {self.sql}"
-        chosen = f"SELECT {_listed(list(self.types))} FROM ({numbered})"
+        chosen = f"SELECT {_list(self.names)} FROM ({numbered})"
         return self.ask(f"{chosen} WHERE {counter} % {stride} = 0", rows)
 
 
-def stored(sql: str, path: str) -> Stored:
-    """What DuckDB finds in files."""
-    connection = connect()
-    with _Explained(path):
-        found = connection.execute(f"DESCRIBE FROM {sql}").fetchall()
-    checked([name for name, *_ in found])
-    return Stored(connection, sql, path, {name: kind for name, kind, *_ in found})
+def scan_parquet(files: Sequence[Path], rows: int) -> DuckDBScan:
+    """One table from files of Parquet."""
+    connection, path = connect(), str(files[0])
+    sql = f"read_parquet({paths_literal(files)})"
+    with _ErrorsAbout(path):
+        columns = connection.execute(f"DESCRIBE FROM {sql}").fetchall()
+    check_names([name for name, *_ in columns])
+    return DuckDBScan(connection, sql, path, {name: kind for name, kind, *_ in columns}, rows)
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(quoted(name, '"') for name in names)
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(quote(name, '"') for name in names)
 
 
-def literal(path: Path) -> str:
-    """The path in which no character stands for others."""
-    return glob.escape(str(path))
+def paths_literal(files: Sequence[Path]) -> str:
+    """Some paths as an SQL list, in which no character stands for others."""
+    return f"[{', '.join(quote(glob.escape(str(path))) for path in files)}]"
 
 
-def quoted(text: str, mark: str = "'") -> str:
+def quote(text: str, mark: str = "'") -> str:
     """Text as an SQL literal, or with a double quote as an identifier.
 
-    >>> quoted("it's")
+    >>> quote("it's")
     "'it''s'"
     """
     return mark + text.replace(mark, 2 * mark) + mark
 
 
-class _Explained:
+class _ErrorsAbout:
     """Turns what DuckDB says about a file into a FileError."""
 
     def __init__(self, path: str) -> None:
@@ -207,7 +228,7 @@ class _Explained:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: object) -> None:
-        if not _is_said(error):
+        if not _is_duckdb_error(error):
             return
         text = str(error)
         for sign, (meaning, hint) in _MEANINGS.items():
@@ -218,8 +239,8 @@ class _Explained:
         raise FileError(f"{self.path} cannot be read: {_headline(error)}.") from None
 
 
-def _is_said(error: object) -> bool:
-    """Whether DuckDB said it: in a stream or as an exception of a module that we do not import."""
+def _is_duckdb_error(error: object) -> bool:
+    """Whether it is DuckDB's: in a stream or as an exception of a module that we do not import."""
     return isinstance(error, arrow.ArrowError) or type(error).__module__ in {"duckdb", "_duckdb"}
 
 

@@ -17,27 +17,30 @@ from pathlib import Path
 from typing import Any
 
 from deciban.errors import FileError
-from deciban.sources import duck
-from deciban.sources.columns import Batch
-from deciban.sources.naming import checked
-from deciban.sources.scanning import Scan
-from deciban.sources.written import How, settled, typed
+from deciban.sources import duckdb, field_types
+from deciban.sources.batch import Batch
+from deciban.sources.field_types import ReadOptions
+from deciban.sources.scan import BATCH_ROWS, BatchScan
 
 __all__ = ["scan"]
 
-_SAMPLE = 2048
+#: The keys of so many rows keep their order.
+_ORDERED_ROWS = 2048
 
 
-def scan(files: Sequence[Path], how: How) -> Scan:
+def scan(files: Sequence[Path], options: ReadOptions) -> BatchScan:
     """One table from files of JSON lines."""
-    source = ", ".join(duck.quoted(duck.literal(path)) for path in files)
-    source = f"[{source}], format = 'newline_delimited'"
-    path, connection = str(files[0]), duck.connect()
+    source = f"{duckdb.paths_literal(files)}, format = 'newline_delimited'"
+    path, connection = str(files[0]), duckdb.connect()
     names = _keys(connection, source, path)
     read = partial(_read, connection, source, path)
-    how = replace(how, missing=how.missing or ())
-    kinds = cache(lambda: settled(names, partial(read, "JSON"), how, json=True))
-    return Scan(names, lambda: typed(read("VARCHAR", names, None, how.rows), kinds(), how))
+    options = replace(options, missing=options.missing or ())
+    kinds = cache(lambda: field_types.infer(names, partial(read, "JSON"), options, json=True))
+
+    def batches() -> Iterator[Batch]:
+        return field_types.convert(read("VARCHAR", names, None, options.rows), kinds(), options)
+
+    return BatchScan(names, batches, "file")
 
 
 def _read(
@@ -47,13 +50,13 @@ def _read(
     kind: str,
     names: Sequence[str],
     limit: int | None = None,
-    rows: int = 65_536,
+    rows: int = BATCH_ROWS,
 ) -> Iterator[Batch]:
     """Some keys, as JSON or as text."""
-    columns = ", ".join(f"{duck.quoted(name)}: '{kind}'" for name in names)
+    columns = ", ".join(f"{duckdb.quote(name)}: '{kind}'" for name in names)
     sql = f"SELECT * FROM read_json({source}, columns = {{{columns}}})"
     sql += f" LIMIT {limit}" if limit else ""
-    return duck.ask(connection, sql, path, rows)
+    return duckdb.ask(connection, sql, path, rows)
 
 
 def _keys(connection: Any, source: str, path: str) -> tuple[str, ...]:
@@ -62,12 +65,12 @@ def _keys(connection: Any, source: str, path: str) -> tuple[str, ...]:
         "SELECT DISTINCT unnest(if(json_type(json) = 'OBJECT', json_keys(json), [NULL])) "
         f"FROM read_json_objects({source})"
     )
-    early = f"SELECT json_keys(json) FROM read_json_objects({source}) LIMIT {_SAMPLE}"
-    found = set(duck.first_column(connection, every, path))
-    if None in found:
+    early = f"SELECT json_keys(json) FROM read_json_objects({source}) LIMIT {_ORDERED_ROWS}"
+    keys = set(duckdb.first_column(connection, every, path))
+    if None in keys:
         raise FileError(f"{path} has a line that is no object.", hint="give one JSON object a line")
-    order = [key for keys in duck.first_column(connection, early, path) for key in keys]
-    names = checked(list(dict.fromkeys([*order, *sorted(found)])))
+    order = [key for some in duckdb.first_column(connection, early, path) for key in some]
+    names = tuple(dict.fromkeys([*order, *sorted(keys)]))
     _refuse_case(names, path)
     return names
 

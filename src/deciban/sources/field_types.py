@@ -23,17 +23,30 @@ import numpy as np
 
 from deciban.errors import InputError
 from deciban.kernels import fields
-from deciban.sources.columns import Batch, Booleans, Column, Integers, Numbers, Strings, Times, part
+from deciban.sources.batch import Batch
+from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings, Times
 
-__all__ = ["How", "Markers", "Type", "settled", "typed"]
+__all__ = ["FieldType", "Markers", "ReadOptions", "convert", "infer"]
 
-Type = Literal["text", "number"]
+#: What a caller may state about a column.
+FieldType = Literal["text", "number"]
 
-ANY = fields.BOOLEAN | fields.INTEGER | fields.NUMBER | fields.DATE | fields.MOMENT | fields.CLOCK
-TEXT = 0
-_STATED = {"text": TEXT, "number": fields.NUMBER}
-_SAMPLE = 2048
-_USUAL = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
+#: Kinds of fields are bits, so that a set of possible kinds is a number; text is none of them.
+_TEXT = 0
+#: The kinds, from the most specific to the least.
+_KINDS = (
+    fields.BOOLEAN,
+    fields.INTEGER,
+    fields.NUMBER,
+    fields.DATE,
+    fields.MOMENT,
+    fields.CLOCK,
+)
+_ANY = sum(_KINDS)
+_STATED = {"text": _TEXT, "number": fields.NUMBER}
+#: So many rows are looked at first: most columns of text show there that they are.
+_SAMPLE_ROWS = 2048
+_USUAL_MARKERS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
 
 #: Reads some columns as text: their names, and how many rows (None: all).
 TextReader = Callable[[Sequence[str], int | None], Iterator[Batch]]
@@ -56,19 +69,19 @@ class Markers:
     def of(missing: Sequence[str] | None) -> Markers:
         """The usual markers, or those that the caller states."""
         if missing is None:
-            return Markers([], [marker.encode() for marker in _USUAL])
+            return Markers([], [marker.encode() for marker in _USUAL_MARKERS])
         stated = [marker.strip().encode() for marker in missing]
         return Markers(stated, [*stated, b""])
 
 
 @dataclass(frozen=True)
-class How:
+class ReadOptions:
     """How files are read: rows a batch, markers of missing values, encoding, stated types."""
 
     rows: int
     missing: Sequence[str] | None
     encoding: str
-    types: Mapping[str, Type]
+    types: Mapping[str, FieldType]
 
     @property
     def markers(self) -> Markers:
@@ -76,24 +89,30 @@ class How:
         return Markers.of(self.missing)
 
 
-def settled(
-    names: Sequence[str], read: TextReader, how: How, *, json: bool = False
+def infer(
+    names: Sequence[str], read: TextReader, options: ReadOptions, *, json: bool = False
 ) -> dict[str, int]:
     """The kind of every column: as stated, or from all its fields."""
-    markers = how.markers
-    stated = {name: _STATED[how.types[name]] for name in names if name in how.types}
-    kinds = dict.fromkeys((name for name in names if name not in stated), ANY)
-    for limit in (None,) if json else (_SAMPLE, None):
-        candidates = [name for name in kinds if kinds[name] != TEXT]
+    markers = options.markers
+    stated = {name: _STATED[options.types[name]] for name in names if name in options.types}
+    possible = dict.fromkeys((name for name in names if name not in stated), _ANY)
+    for limit in (None,) if json else (_SAMPLE_ROWS, None):
+        candidates = [name for name in possible if possible[name] != _TEXT]
+        n_rows = 0
         for batch in read(candidates, limit) if candidates else ():
+            n_rows += batch.n_rows
             for name, column in batch.columns.items():
-                kinds[name] = _narrowed(name, cast("Strings", column), kinds[name], markers, json)
-    return stated | {name: _choice(kind) for name, kind in kinds.items()}
+                strings = cast("Strings", column)
+                possible[name] = _narrow(name, strings, possible[name], markers, json)
+        if limit is not None and n_rows < limit:
+            break  # these were all rows
+    return stated | {name: _most_specific(kinds) for name, kinds in possible.items()}
 
 
-def _narrowed(name: str, column: Strings, possible: int, markers: Markers, json: bool) -> int:
-    if possible == TEXT and not json:
-        return TEXT
+def _narrow(name: str, column: Strings, possible: int, markers: Markers, json: bool) -> int:
+    """The kinds that are still possible after some more fields."""
+    if possible == _TEXT and not json:
+        return _TEXT
     marks = [b"null"] if json else markers.elsewhere
     missing = fields.marked(column.offsets, column.data, column.missing, marks)
     kinds = fields.kinds(column.offsets, column.data, missing, possible, json)
@@ -105,34 +124,28 @@ def _narrowed(name: str, column: Strings, possible: int, markers: Markers, json:
     return kinds
 
 
-def _choice(possible: int) -> int:
+def _most_specific(possible: int) -> int:
     """One kind of those that are possible; a column without any value is numbers."""
-    if possible == ANY:
+    if possible == _ANY:
         return fields.NUMBER
-    order = (
-        fields.BOOLEAN,
-        fields.INTEGER,
-        fields.NUMBER,
-        fields.DATE,
-        fields.MOMENT,
-        fields.CLOCK,
-    )
-    return next((kind for kind in order if kind & possible), TEXT)
+    return next((kind for kind in _KINDS if kind & possible), _TEXT)
 
 
-def typed(batches: Iterator[Batch], kinds: Mapping[str, int], how: How) -> Iterator[Batch]:
-    """Batches of text as what the columns were found, or stated, to be."""
-    markers = how.markers
+def convert(
+    batches: Iterator[Batch], kinds: Mapping[str, int], options: ReadOptions
+) -> Iterator[Batch]:
+    """Batches of text as the kinds that their columns have."""
+    markers = options.markers
     for batch in batches:
         columns = {name: cast("Strings", column) for name, column in batch.columns.items()}
-        for name in how.types.keys() & columns.keys():
+        for name in options.types.keys() & columns.keys():
             _check(name, columns[name], kinds[name], markers)
-        yield Batch(batch.n_rows, {n: _typed(c, kinds[n], markers) for n, c in columns.items()})
+        yield Batch(batch.n_rows, {n: _convert(c, kinds[n], markers) for n, c in columns.items()})
 
 
 def _check(name: str, column: Strings, kind: int, markers: Markers) -> None:
     """A column that is stated to be numbers holds nothing else."""
-    if kind == TEXT:
+    if kind == _TEXT:
         return
     missing = fields.marked(column.offsets, column.data, column.missing, markers.elsewhere)
     if fields.kinds(column.offsets, column.data, missing, kind, False) & kind:
@@ -143,18 +156,18 @@ def _check(name: str, column: Strings, kind: int, markers: Markers) -> None:
         if not fields.kinds(column.offsets[i : i + 2], column.data, missing[i : i + 1], kind, False)
     )
     raise InputError(
-        f"column {name!r} needs numbers and has {part(column, row, row + 1).tolist()[0]!r:.60}.",
+        f"column {name!r} needs numbers and has {column.slice(row, row + 1).tolist()[0]!r:.60}.",
         hint="write the number, or leave the field empty",
     )
 
 
-def _typed(column: Strings, kind: int, markers: Markers) -> Column:
+def _convert(column: Strings, kind: int, markers: Markers) -> Column:
     """A column of text as what it is."""
-    marks = markers.in_text if kind == TEXT else markers.elsewhere
+    marks = markers.in_text if kind == _TEXT else markers.elsewhere
     missing = column.missing
     if marks:
         missing = fields.marked(column.offsets, column.data, missing, marks)
-    if kind == TEXT:
+    if kind == _TEXT:
         return Strings(column.offsets, column.data, missing)
     if kind == fields.NUMBER:
         return Numbers(fields.numbers(column.offsets, column.data, missing))

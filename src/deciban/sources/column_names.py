@@ -1,4 +1,4 @@
-"""Names of columns: each once, and the nearest one to a name that does not exist."""
+"""Names of columns: the nearest one to a name that does not exist."""
 
 from __future__ import annotations
 
@@ -7,22 +7,7 @@ from collections.abc import Sequence
 
 from deciban.errors import InputError
 
-__all__ = ["checked", "nearest", "unknown"]
-
-
-def checked(names: Sequence[object]) -> tuple[str, ...]:
-    """The names as text; an error where there are none or one comes twice.
-
-    >>> checked(["a", 3])
-    ('a', '3')
-    """
-    texts = tuple(str(name) for name in names)
-    if not texts:
-        raise InputError("the table has no columns.", hint="give at least one column")
-    if len(set(texts)) < len(texts):
-        twice = next(name for name in texts if texts.count(name) > 1)
-        raise InputError(f"two columns have the same name {twice!r}.", hint="rename one of them")
-    return texts
+__all__ = ["nearest", "unknown"]
 
 
 def nearest(name: str, names: Sequence[str]) -> str | None:
@@ -32,8 +17,8 @@ def nearest(name: str, names: Sequence[str]) -> str | None:
     'label'
     """
     lower = {known.lower(): known for known in reversed(names)}
-    found = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.5)
-    return lower[found[0]] if found else None
+    close = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.5)
+    return lower[close[0]] if close else None
 
 
 def unknown(name: str, names: Sequence[str]) -> InputError:

@@ -1,24 +1,34 @@
-"""Values to codes: class labels, weights, categories, matrices.
+"""What comes beside the columns of a table: the label and the weight of every row.
 
-Everything a user passes is checked here, once, before anything is counted.
+Both are checked here, once, before anything is counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from reprlib import repr as short
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import labels
 from deciban.errors import InputError, MissingValueError, ShapeError
-from deciban.kernels import categorical as kernel
 from deciban.labels import Labels
-from deciban.stats.cells import Cells
-from deciban.stats.grid import Grid
+
+__all__ = [
+    "Codes",
+    "Labelled",
+    "batch_weights",
+    "check_length",
+    "class_codes",
+    "codes_of",
+    "label_vector",
+    "partial_fit_classes",
+    "require_labels",
+    "vector",
+    "weights",
+]
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -68,11 +78,13 @@ def codes_of(y: Any, classes: Labels) -> Codes:
     return at[labelled.codes]
 
 
-def declared(classes: Any, known: Labels | None) -> Labels:
+def partial_fit_classes(classes: Any, known: Labels | None) -> Labels:
     """The classes of a partial fit: named in the first call, and the same ever after.
 
-    >>> declared(["spam", "ham"], None), declared(None, np.array([1, 2]))
-    (array(['ham', 'spam'], dtype='<U4'), array([1, 2]))
+    >>> partial_fit_classes(["spam", "ham"], None)
+    array(['ham', 'spam'], dtype='<U4')
+    >>> partial_fit_classes(None, np.array([1, 2]))
+    array([1, 2])
     """
     if classes is None and known is None:
         raise InputError(
@@ -117,10 +129,10 @@ def _refuse_missing(codes: Codes, what: str) -> None:
         )
 
 
-def one_a_row(y: Any) -> NDArray[Any]:
+def label_vector(y: Any) -> NDArray[Any]:
     """Labels as a vector; a column is taken for one, with scikit-learn's warning.
 
-    >>> one_a_row(["a", "b"])
+    >>> label_vector(["a", "b"])
     array(['a', 'b'], dtype='<U1')
     """
     from sklearn.utils.validation import column_or_1d
@@ -131,15 +143,14 @@ def one_a_row(y: Any) -> NDArray[Any]:
         raise ShapeError(str(error), hint="give one label a row") from None
 
 
-def target(model: Any, y: Any) -> NDArray[Any]:
-    """The same for an estimator that cannot do without."""
+def require_labels(y: Any, model: str) -> NDArray[Any]:
+    """Labels as a vector, for a model that cannot be without; ``model`` is its name."""
     if y is None:
         raise MissingValueError(
-            f"This {type(model).__name__} estimator requires y to be passed, but the target y "
-            "is None.",
+            f"This {model} estimator requires y to be passed, but the target y is None.",
             hint="give one label a row",
         )
-    return one_a_row(y)
+    return label_vector(y)
 
 
 def vector(values: Any) -> NDArray[Any]:
@@ -180,16 +191,16 @@ def weights(weight: Any, n_rows: int) -> FloatArray | None:
     >>> weights(2, 3)
     array([2., 2., 2.])
     """
-    values = some_weights(weight, n_rows)
+    values = batch_weights(weight, n_rows)
     if values is not None and not values.any():
         raise InputError("the total weight is zero: every weight is 0.", hint="some row must count")
     return values
 
 
-def some_weights(weight: Any, n_rows: int) -> FloatArray | None:
-    """The same for a part of the rows, of which none need count.
+def batch_weights(weight: Any, n_rows: int) -> FloatArray | None:
+    """Checked weights of some of the rows: one finite number >= 0 a row; all may be zero.
 
-    >>> some_weights([0, 0], 2)
+    >>> batch_weights([0, 0], 2)
     array([0., 0.])
     """
     if weight is None:
@@ -222,45 +233,3 @@ def _numbers(weight: Any) -> FloatArray:
         raise InputError(
             f"weights must be numbers, got {short(weight)}.", hint="give one number >= 0 a row"
         ) from None
-
-
-def block(family: str, names: Sequence[Any], columns: Sequence[Any]) -> tuple[Cells, Any]:
-    """The cells of some columns of one family, and the matrix that is counted.
-
-    >>> cells, codes = block("categorical", ["size"], [["S", "M", "S"]])
-    >>> cells.values, codes.ravel()
-    ((array(['M', 'S'], dtype='<U1'),), array([1, 0, 1]))
-    """
-    if family != "categorical":
-        matrix = np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
-        if family == "histogram":
-            return Grid.of(list(matrix.T), list(names)), matrix
-        return Cells(labels.label_array(list(names))), matrix
-    values, codes = zip(*(labels.factorise(vector(column)) for column in columns), strict=True)
-    matrix = np.column_stack([code.astype(np.int64) for code in codes])
-    return Cells.of_values(names, cast("Sequence[Labels]", values)), matrix
-
-
-def category_codes(X: NDArray[Any], known: Sequence[Labels]) -> NDArray[np.int64]:
-    """Codes of categories: -1 for a missing value, ``S_j`` for one that is not known.
-
-    >>> X = np.array([["M"], [None], ["XL"]], dtype=object)
-    >>> category_codes(X, [np.array(["M", "S"])]).ravel()
-    array([ 0, -1,  2])
-    """
-    out = np.empty(X.shape, dtype=np.int64)
-    for j, values in enumerate(known):
-        found, codes = labels.factorise(X[:, j])
-        at = labels.positions(found, values)
-        at = np.append(np.where(at < 0, len(values), at), -1)
-        out[:, j] = at[codes]
-    return out
-
-
-def largest_codes(X: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The greatest code of each column; -1 where there is none.
-
-    >>> largest_codes(np.array([[0, 7], [2, -1]]))
-    array([2, 7])
-    """
-    return kernel.largest(X)

@@ -1,0 +1,364 @@
+"""Labelled rows: a scan in the columns of a schema, with the class and the weight of every row.
+
+Conventions
+-----------
+classes : labels in order, each once.
+codes : the position of each row's class among ``classes``; rows without a label have none.
+weight : one finite number >= 0 a row; without weights, every row counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deciban import encoding, labels
+from deciban import schema as schemas
+from deciban.encoding import Labelled, matrices
+from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
+from deciban.kernels.texts import utf8
+from deciban.labels import Labels
+from deciban.schema import INFERENCE_ROWS, Schema
+from deciban.sources import column_names
+from deciban.sources.batch import Batch
+from deciban.sources.columns import Strings
+from deciban.sources.duckdb import DuckDBScan
+from deciban.sources.open import scan_features
+from deciban.sources.scan import BATCH_ROWS, BatchScan, Scan, peek
+
+__all__ = ["LabelledBatch", "LabelledScan", "few_texts", "labelled_scan"]
+
+FloatArray = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+#: No more texts than this are scored by the shortest way.
+FEW_TEXTS = 100
+#: Rows a batch where few columns are read: adding up the counts of batches costs time too.
+NARROW_BATCH_ROWS = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledBatch:
+    """Some rows with their labels and weights."""
+
+    batch: Batch
+    classes: Labels
+    codes: Codes
+    weight: FloatArray | None
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.batch.n_rows
+
+    @property
+    def weights(self) -> FloatArray:
+        """The weight of every row."""
+        return np.ones(self.batch.n_rows) if self.weight is None else self.weight
+
+    def take(self, rows: NDArray[np.intp]) -> LabelledBatch:
+        """Only some rows, copied."""
+        weight = None if self.weight is None else self.weight[rows]
+        return LabelledBatch(self.batch.take(rows), self.classes, self.codes[rows], weight)
+
+    def drop_zero_weights(self) -> LabelledBatch:
+        """Only the rows that count: a weight of zero is a row that is not there."""
+        if self.weight is None or self.weight.all():
+            return self
+        return self.take(np.flatnonzero(self.weight)).drop_unused_classes()
+
+    def drop_unused_classes(self) -> LabelledBatch:
+        """With only the classes that some row has."""
+        used = np.bincount(self.codes, minlength=len(self.classes)) > 0
+        if used.all():
+            return self
+        codes = (np.cumsum(used) - 1)[self.codes]
+        return LabelledBatch(self.batch, self.classes[used], codes, self.weight)
+
+    def codes_among(self, classes: Labels) -> Codes:
+        """The codes of the rows among other classes, which must be known."""
+        at = labels.positions(self.classes, classes)
+        used = at[np.unique(self.codes)]
+        if np.any(used < 0):
+            unknown = self.classes[np.unique(self.codes)][used < 0][0]
+            raise InputError(
+                f"class {unknown!s} was never counted.",
+                hint=f"the classes are {', '.join(map(str, classes[:10]))}",
+            )
+        return at[self.codes]
+
+    @staticmethod
+    def concatenate(batches: Sequence[LabelledBatch]) -> LabelledBatch:
+        """Batches of one table, one after the other."""
+        if len(batches) == 1:
+            return batches[0]
+        classes = batches[0].classes
+        for batch in batches[1:]:
+            classes = labels.union(classes, batch.classes)
+        weighted = any(batch.weight is not None for batch in batches)
+        return LabelledBatch(
+            Batch.concatenate([batch.batch for batch in batches]),
+            classes,
+            np.concatenate([batch.codes_among(classes) for batch in batches]),
+            np.concatenate([batch.weights for batch in batches]) if weighted else None,
+        )
+
+
+@dataclass
+class LabelledScan:
+    """A scan with its schema, labels and weights.
+
+    Labels are ``labels`` or the column ``target``; weights are an array, or the name
+    of a column. ``named`` says whether the columns had names. ``n_rows`` is known when
+    all labelled batches have been read. Rows without a label are an error, unless there
+    is a list ``unlabelled`` where they are put, each with the code 0.
+    """
+
+    scan: Scan
+    schema: Schema
+    labels: Labelled | None
+    target: str | None
+    weight: str | NDArray[Any] | None
+    named: bool
+    n_rows: int = 0
+    unlabelled: list[LabelledBatch] | None = None
+
+    def batches(self) -> Iterator[Batch]:
+        """The columns of the schema, by name."""
+        if self.scan.names == self.schema.names:
+            return iter(self.scan)
+        return map(self._select, self.scan)
+
+    def labelled_batches(self) -> Iterator[LabelledBatch]:
+        """The columns of the schema, with the labels and weights of the rows."""
+        start = 0
+        for batch in self.scan:
+            stop = start + batch.n_rows
+            labelled = self._labels(batch, start, stop)
+            weight = self._weights(batch, start, stop)
+            rows = LabelledBatch(self._select(batch), labelled.classes, labelled.codes, weight)
+            yield self._drop_unlabelled(rows, start)
+            start = stop
+        self.n_rows = start
+        self._check_length("y", None if self.labels is None else self.labels.codes, start)
+        self._check_length("sample_weight", self.weight, start)
+
+    def select(self, columns: Iterable[str]) -> LabelledScan:
+        """Only some columns of a table that DuckDB has: the others are not read."""
+        scan, names = self._duckdb(), set(columns)
+        schema = Schema(tuple(c for c in self.schema.columns if c.name in names))
+        some = tuple(name for name in scan.names if name in {*schema.names, self.target})
+        read = partial(scan.columns, some, NARROW_BATCH_ROWS)
+        return replace(self, scan=BatchScan(some, read, "file"), schema=schema)
+
+    def every(self, stride: int) -> LabelledScan:
+        """Rows 0, ``stride``, 2 ``stride``, ... of a table that DuckDB has."""
+        scan = self._duckdb()
+        read = partial(scan.every, stride, BATCH_ROWS)
+        return replace(self, scan=BatchScan(scan.names, read, "file"))
+
+    def _duckdb(self) -> DuckDBScan:
+        if not isinstance(self.scan, DuckDBScan):
+            raise TypeError("parts can be asked only of a table that DuckDB has")
+        return self.scan
+
+    def _select(self, batch: Batch) -> Batch:
+        return Batch(batch.n_rows, {name: batch.columns[name] for name in self.schema.names})
+
+    def _labels(self, batch: Batch, start: int, stop: int) -> Labelled:
+        if self.target is not None:
+            return matrices.column_classes(batch.columns[self.target])
+        if self.labels is None:
+            raise MissingValueError(
+                "there are no labels: requires y to be passed, but the target y is None.",
+                hint="pass y, or target='column'",
+            )
+        self._check_length("y", self.labels.codes, stop, whole=False)
+        return Labelled(self.labels.classes, self.labels.codes[start:stop])
+
+    def _drop_unlabelled(self, rows: LabelledBatch, start: int) -> LabelledBatch:
+        """The rows that have a label; the others are put aside, or refused."""
+        missing = np.flatnonzero(rows.codes < 0)
+        if len(missing):
+            if self.unlabelled is None:
+                raise self._missing_label(start + int(missing[0]))
+            self._put_aside(rows.take(missing))
+            rows = rows.take(np.flatnonzero(rows.codes >= 0))
+        return rows.drop_unused_classes()
+
+    def _missing_label(self, row: int) -> MissingValueError:
+        what = (
+            f"Input y contains NaN or None: it has no value in row {row}."
+            if self.target is None
+            else f"the target {self.target!r} has no value in row {row}."
+        )
+        return MissingValueError(
+            what, hint="leave unlabelled rows out; only NaiveBayes.fit learns from them"
+        )
+
+    def _put_aside(self, rows: LabelledBatch) -> None:
+        none = np.zeros(rows.n_rows, dtype=np.intp)
+        some = LabelledBatch(rows.batch, np.arange(1), none, rows.weight).drop_zero_weights()
+        if self.unlabelled is not None and some.n_rows:
+            self.unlabelled.append(some)
+
+    def _weights(self, batch: Batch, start: int, stop: int) -> FloatArray | None:
+        weight = self.weight
+        if weight is None:
+            return None
+        if isinstance(weight, str):
+            column = batch.columns[weight].tolist()
+            values = [np.nan if value is None else value for value in column]
+            return encoding.batch_weights(values, batch.n_rows)
+        if weight.ndim:
+            self._check_length("sample_weight", weight, stop, whole=False)
+            weight = weight[start:stop]
+        return encoding.batch_weights(weight, batch.n_rows)
+
+    @staticmethod
+    def _check_length(
+        what: str, values: str | NDArray[Any] | None, n_rows: int, *, whole: bool = True
+    ) -> None:
+        """One value a row: as many as all rows, or at least as many as were read."""
+        if not isinstance(values, np.ndarray) or not values.ndim:
+            return
+        if len(values) < n_rows or (whole and len(values) != n_rows):
+            raise ShapeError(
+                f"Found input variables with inconsistent numbers of samples: X has "
+                f"{'' if whole else 'at least '}{n_rows} rows, {what} has {len(values)}.",
+                hint=f"give one value of {what} a row",
+            )
+
+
+# ---------------------------------------------------------------------- what a model is given
+
+
+def labelled_scan(
+    X: Any,
+    y: ArrayLike | None = None,
+    *,
+    target: str | None = None,
+    sql: str | None = None,
+    weight: str | ArrayLike | None = None,
+    schema: Schema | None = None,
+    kinds: Mapping[str, str] | None = None,
+    ignore: str | None = None,
+    named: bool = False,
+    model: str = "the model",
+) -> LabelledScan:
+    """The rows of whatever a model is given; see :mod:`deciban.sources`.
+
+    Parameters
+    ----------
+    X
+        Any table, a matrix without names, or a list of texts.
+    y, target
+        The labels, or the name of their column.
+    sql
+        A query, when X is a DuckDB connection.
+    weight
+        The weights of the rows, or the name of their column.
+    schema
+        That of a fitted model; without one, it is inferred.
+    kinds
+        Kinds of columns that are not inferred.
+    ignore
+        A column that may be there besides those of the schema: that of the labels in training.
+    named
+        Whether the columns had names in training: a matrix is then warned about.
+    model
+        The name of the model, for messages.
+
+    >>> rows = labelled_scan({"x": ["S", "L", "S"], "y": [1, 2, 1]}, target="y")
+    >>> [(rows.batch.tolist(), rows.codes.tolist()) for rows in rows.labelled_batches()]
+    [([{'x': 'S'}, {'x': 'L'}, {'x': 'S'}], [0, 1, 0])]
+
+    """
+    names = None if schema is None else schema.names
+    scan, form = scan_features(X, sql=sql, names=names, named=named, model=model)
+    if target is not None and (y is not None or form == "matrix"):
+        raise ParameterError(
+            f"labels are in the column {target!r} or in y; got "
+            f"{'both' if y is not None else 'an array, whose columns have no names'}.",
+            hint="pass y alone for arrays",
+        )
+    beside = {name for name in (target, weight) if isinstance(name, str)}
+    for name in beside:
+        scan.require(name)
+    if schema is not None:
+        _check_names(scan.names, schema.names, {*beside, ignore}, model)
+    else:
+        stated = (
+            {**dict.fromkeys(scan.names, "text"), **(kinds or {})} if form == "texts" else kinds
+        )
+        scan, schema = _infer(scan, beside, stated)
+    array = weight if weight is None or isinstance(weight, str) else np.asarray(weight)
+    return LabelledScan(scan, schema, _class_codes(y), target, array, form != "matrix")
+
+
+def few_texts(X: Any, schema: Schema) -> Batch | None:
+    """A few messages for a model of texts alone, by the shortest way; None for anything else."""
+    if type(X) is not list or not 0 < len(X) <= FEW_TEXTS or len(schema.columns) != 1:
+        return None
+    (column,) = schema.columns
+    if column.kind != "text" or not all(type(text) is str for text in X):
+        return None
+    return Batch(len(X), {column.name: Strings(*utf8(X))})
+
+
+def _class_codes(y: Any) -> Labelled | None:
+    """The labels of all rows, of which some may be missing."""
+    if y is None:
+        return None
+    if isinstance(y, list | tuple) and str in map(type, y):
+        # NumPy would write a missing label as the text "nan", and widen all to the longest.
+        y = labels.object_array(y)
+    values = encoding.label_vector(y)
+    values = values.astype(object) if values.dtype.kind == "U" else values
+    return encoding.class_codes(values, missing=True)
+
+
+def _infer(scan: Scan, beside: set[str], kinds: Mapping[str, str] | None) -> tuple[Scan, Schema]:
+    """The schema of the first rows, and the scan with these rows still to be read."""
+    features = [name for name in scan.names if name not in beside]
+    texts = kinds is not None and all(kinds.get(name) == "text" for name in features)
+    if isinstance(scan, DuckDBScan):
+        first = list(scan.head(INFERENCE_ROWS))
+    else:
+        first, scan = peek(scan, 1 if texts else INFERENCE_ROWS)
+    if not first:
+        raise ShapeError(
+            "Found array with 0 sample(s): there are no rows.", hint="a table needs rows"
+        )
+    sample = [batch.select(features) for batch in _head(first)]
+    return scan, schemas.infer(sample, kinds)
+
+
+def _head(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """The first rows, as many as kinds are inferred from: batches do not matter."""
+    left = INFERENCE_ROWS
+    for batch in batches:
+        yield batch if batch.n_rows <= left else batch.slice(0, left)
+        left -= min(left, batch.n_rows)
+
+
+def _check_names(
+    names: Sequence[str], needed: Sequence[str], others: set[str | None], model: str
+) -> None:
+    """Columns are found by name; one too few or too many is an error."""
+    for name in needed:
+        if name not in names:
+            raise column_names.unknown(name, names)
+    extra = [name for name in names if name not in needed and name not in others]
+    if extra:
+        close = column_names.nearest(extra[0], needed)
+        raise ShapeError(
+            f"column {extra[0]!r} was not there in training; X has {len(names)} features, but "
+            f"{model} is expecting {len(needed)} features as input.",
+            hint="leave it out" if close is None else f"leave it out; the nearest is {close!r}",
+        )

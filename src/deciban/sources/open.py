@@ -1,0 +1,208 @@
+"""What X is: the one place that looks, and opens it as a scan."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from deciban import checks
+from deciban.errors import InputError, ParameterError
+from deciban.sources import duckdb, files, frames, matrix, objects, stream, texts
+from deciban.sources.batch import Batch
+from deciban.sources.field_types import FieldType, ReadOptions
+from deciban.sources.scan import BATCH_ROWS, Scan
+
+__all__ = ["Form", "batches", "is_matrix", "is_texts", "names", "scan", "scan_features"]
+
+#: What the features of a model come in: named columns, a matrix without names, one column of texts.
+Form = Literal["table", "matrix", "texts"]
+
+
+def scan(
+    source: Any,
+    *,
+    sql: str | None = None,
+    rows: int = BATCH_ROWS,
+    missing: Sequence[str] | None = None,
+    encoding: str = "utf-8",
+    types: Mapping[str, FieldType] | None = None,
+) -> Scan:
+    """A source as a table that can be read: its column names now, its batches when iterated.
+
+    Parameters
+    ----------
+    source
+        Any table; see :mod:`deciban.sources`.
+    sql
+        A query, when the source is a DuckDB connection.
+    rows
+        The most rows in a batch.
+    missing
+        Fields of CSV that mean "no value" in every column, such as
+        ``("NA", "?")``. Without it, an empty field is missing everywhere, and the
+        usual markers are in columns that otherwise hold no text.
+    encoding
+        Of CSV: utf-8, utf-16 or latin-1.
+    types
+        Columns of CSV and JSON lines that are ``"text"`` or ``"number"``, as they were
+        when a model was trained, whatever the fields of this file look like.
+
+    Examples
+    --------
+    >>> table = scan([{"text": "hello", "label": "ham"}])
+    >>> table.require("lable")
+    Traceback (most recent call last):
+    ...
+    deciban.errors.InputError: there is no column 'lable'. Hint: perhaps 'label' was meant.
+
+    """
+    if rows != BATCH_ROWS:
+        checks.whole_number("rows", rows, 1, "try 65536")
+    if isinstance(source, str | os.PathLike) and sql is None:
+        options = ReadOptions(rows, missing, encoding, types or {})
+        return files.scan([os.fspath(source)], options)
+    if sql is not None or _is_connection(source):
+        return _scan_query(source, sql, rows)
+    if isinstance(source, list | tuple):
+        table = objects.scan_rows(source, rows)
+        if table is not None:
+            return table
+    return _scan_object(source, rows)
+
+
+def batches(
+    source: Any,
+    *,
+    sql: str | None = None,
+    rows: int = BATCH_ROWS,
+    missing: Sequence[str] | None = None,
+    encoding: str = "utf-8",
+) -> Iterator[Batch]:
+    """The rows of a source, at most ``rows`` at a time; see :func:`scan`.
+
+    >>> [batch.n_rows for batch in batches({"x": [1, 2, 3]}, rows=2)]
+    [2, 1]
+    """
+    return iter(scan(source, sql=sql, rows=rows, missing=missing, encoding=encoding))
+
+
+def names(source: Any, *, sql: str | None = None) -> tuple[str, ...]:
+    """The names of a source's columns; a stream is used up by asking.
+
+    >>> names([{"text": "hello", "label": "ham"}])
+    ('text', 'label')
+    """
+    return scan(source, sql=sql).names
+
+
+def _scan_query(source: Any, sql: str | None, rows: int) -> Scan:
+    if sql is None:
+        raise ParameterError(
+            "a DuckDB connection needs a query.", hint="pass sql='SELECT ...' as well"
+        )
+    if not _is_connection(source):
+        raise ParameterError(
+            f"sql goes with a DuckDB connection, got {type(source).__name__}.",
+            hint="leave sql out, or pass duckdb.connect(...)",
+        )
+    return duckdb.scan_query(source, sql, rows)
+
+
+def _scan_object(source: Any, rows: int) -> Scan:
+    """Everything that is not a file, a query or a list of rows."""
+    if isinstance(source, Scan):
+        return source
+    if isinstance(source, np.ndarray):
+        return frames.scan_array(source, rows)
+    if isinstance(source, Mapping):
+        return frames.scan_dict(source, rows)
+    if frames.is_pandas(source) and hasattr(source, "columns"):
+        return frames.scan_pandas(source, rows)
+    if hasattr(source, "collect_batches"):
+        return frames.scan_lazy(source, rows)
+    if type(source).__name__ == "DuckDBPyRelation":
+        return duckdb.scan_relation(source, rows)
+    if hasattr(source, "__arrow_c_stream__"):
+        return frames.scan_arrow(source, rows)
+    if isinstance(source, Iterable) and not isinstance(source, bytes) and not _is_sparse(source):
+        return stream.scan_stream(source, rows, lambda item: scan(item, rows=rows))
+    raise InputError(
+        f"a table is needed, got {type(source).__name__}.",
+        hint="pass a frame, an array, a dict of columns, a list of dicts, or a path",
+    )
+
+
+# ---------------------------------------------------------------------- features of a model
+
+
+def scan_features(
+    X: Any,
+    *,
+    sql: str | None = None,
+    names: tuple[str, ...] | None = None,
+    named: bool = False,
+    model: str = "the model",
+) -> tuple[Scan, Form]:
+    """The features that a model learns from or answers for, and what they came in.
+
+    ``names`` are the columns of a model that is fitted: those of a matrix, in order, and
+    of a list of texts; ``named`` says that they were named in training. ``model`` is its
+    name, for messages.
+
+    >>> scan_features([[1, 2]])[0].names, scan_features(["good film"])[0].names
+    (('x0', 'x1'), ('text',))
+    """
+    if sql is None and is_texts(X):
+        return texts.scan_texts(X, names), "texts"
+    if sql is None and is_matrix(X):
+        return matrix.scan_matrix(X, names, named, model), "matrix"
+    return scan(X, sql=sql), "table"
+
+
+def is_matrix(X: Any) -> bool:
+    """Whether it is an array, or what becomes one: not a frame, file, dict or list of dicts.
+
+    >>> is_matrix([[1, 2]]), is_matrix([{"x": 1}]), is_matrix("rows.csv")
+    (True, False, False)
+    """
+    if isinstance(X, list | tuple):
+        return not (X and (isinstance(X[0], Mapping) or _is_table(X[0])))
+    return not (
+        _is_table(X) or isinstance(X, str) or hasattr(X, "__fspath__") or hasattr(X, "__next__")
+    )
+
+
+def is_texts(X: Any) -> bool:
+    """Whether it is a list, array or series of texts: a table of one column.
+
+    >>> is_texts(["good film", None]), is_texts([["good film"]]), is_texts("rows.csv")
+    (True, False, False)
+    """
+    if isinstance(X, list | tuple):
+        return isinstance(next((value for value in X[:100] if value is not None), None), str)
+    if isinstance(X, np.ndarray):
+        return X.ndim == 1 and (X.dtype.kind in "UT" or (X.dtype == object and is_texts(list(X))))
+    if isinstance(X, Mapping | str) or hasattr(type(X), "columns"):
+        return False
+    series = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
+    if not series or getattr(X, "ndim", 1) != 1 or not hasattr(X, "__getitem__"):
+        return False
+    head = X[:100]
+    return is_texts(head.to_pylist() if hasattr(head, "to_pylist") else list(head))
+
+
+def _is_table(X: Any) -> bool:
+    return isinstance(X, Mapping | Scan) or any(
+        hasattr(X, name) for name in ("collect_batches", "__arrow_c_stream__", "columns")
+    )
+
+
+def _is_connection(source: Any) -> bool:
+    return type(source).__name__ == "DuckDBPyConnection"
+
+
+def _is_sparse(source: Any) -> bool:
+    return hasattr(source, "tocsr")

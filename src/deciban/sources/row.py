@@ -1,0 +1,123 @@
+"""One row as a user gives it: a dict, a one-row frame, a list of values, a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time
+from typing import Any
+
+import numpy as np
+
+from deciban.errors import InputError, ShapeError
+from deciban.schema import Schema
+from deciban.sources import column_names
+from deciban.sources.open import batches
+
+__all__ = ["parse_time", "read_row"]
+
+#: How the texts of times are read.
+_TIMES: dict[str, type[date | time]] = {"date": date, "timestamp": datetime, "time": time}
+
+
+def read_row(
+    row: Any,
+    names: Sequence[str],
+    *,
+    schema: Schema | None = None,
+    ignore: str | None = None,
+    missing: float | None = None,
+) -> dict[str, Any]:
+    """The values of a row by the names of a model's features.
+
+    A feature that the row does not have is ``missing``; the column ``ignore`` may be there.
+    With a schema, times that are written as text become times, and a text alone is
+    the column of text.
+
+    >>> read_row([3, "S"], ["age", "size"]), read_row({"size": "S"}, ["age", "size"])
+    ({'age': 3, 'size': 'S'}, {'age': None, 'size': 'S'})
+    """
+    if isinstance(row, str):
+        entries: Mapping[str, Any] = {_text_column(names, schema): row}
+    elif isinstance(row, Mapping):
+        entries = {str(name): value for name, value in row.items()}
+    elif hasattr(row, "columns") or hasattr(row, "collect_batches"):
+        entries = _read_frame(row)
+    else:
+        entries = _read_values(row, names)
+    for name in entries:
+        if name not in names and name != ignore:
+            raise column_names.unknown(name, names)
+    values = {name: _scalar(name, entries.get(name, missing)) for name in names}
+    return values if schema is None else {**values, **_read_times(schema, values)}
+
+
+def parse_time(unit: str, text: str) -> Any:
+    """A date, a timestamp or a time of day from its text.
+
+    >>> parse_time("date", "2025-06-21")
+    datetime.date(2025, 6, 21)
+    """
+    return _TIMES[unit].fromisoformat(text)
+
+
+def _text_column(names: Sequence[str], schema: Schema | None) -> str:
+    """The column that a text alone belongs to."""
+    some = (schema.texts if schema else ()) or names
+    if len(some) == 1:
+        return some[0]
+    raise InputError(
+        f"a text alone does not say which of {len(some)} columns it is.",
+        hint=f"give a dict, such as {{{some[0]!r}: ...}}" if some else "give a dict",
+    )
+
+
+def _read_frame(frame: Any) -> dict[str, Any]:
+    rows = [row for batch in batches(frame) for row in batch.tolist()]
+    if len(rows) != 1:
+        raise ShapeError(f"one row is explained, got {len(rows)}.", hint="take frame[i : i + 1]")
+    return rows[0]
+
+
+def _read_values(row: Any, names: Sequence[str]) -> dict[str, Any]:
+    row = row.toarray() if hasattr(row, "toarray") else row
+    if not isinstance(row, Sequence | np.ndarray) and not hasattr(row, "tolist"):
+        raise InputError(
+            f"a row is needed, got {type(row).__name__}.",
+            hint="give a dict, a one-row frame, or a list of values",
+        )
+    values: list[Any] = list(row.tolist() if hasattr(row, "tolist") else row)
+    if len(values) == 1 and isinstance(values[0], Mapping):
+        return {str(name): value for name, value in values[0].items()}
+    if len(values) == 1 and isinstance(values[0], list | tuple | np.ndarray):
+        values = list(values[0])
+    if len(values) != len(names):
+        raise ShapeError(
+            f"the row has {len(values)} values, the model {len(names)} features.",
+            hint="give one value for each, or a dict",
+        )
+    return dict(zip(names, values, strict=True))
+
+
+def _scalar(name: str, value: Any) -> Any:
+    """One value; a list of one is its value."""
+    if isinstance(value, np.ndarray | list | tuple) and np.ndim(value) == 1 and len(value) == 1:
+        value = value[0]
+    if isinstance(value, np.ndarray | list | tuple | Mapping):
+        raise ShapeError(f"{name!r} has {len(value)} values.", hint="explain one row at a time")
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _read_times(schema: Schema, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Times that are written as text, as times."""
+    times = {}
+    for column in schema.columns:
+        value = values[column.name]
+        if column.unit and isinstance(value, str):
+            try:
+                times[column.name] = parse_time(column.unit, value)
+            except ValueError:
+                raise InputError(
+                    f"column {column.name!r} is a {column.unit}, got {value!r}.",
+                    hint="write it like 2025-06-21 or 2025-06-21T14:30:00",
+                ) from None
+    return times
