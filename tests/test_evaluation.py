@@ -340,9 +340,10 @@ def test_it_prints_and_serialises():
     assert pickle.loads(pickle.dumps(e)).precision["ham"] == e.precision["ham"]
 
 
-def test_markup_in_a_label_stays_text():
+@pytest.mark.parametrize("classes", [["<b>", "x"], ["x", "<b>"]])
+def test_markup_in_a_label_stays_text(classes):
     p = np.array([[0.7, 0.3], [0.4, 0.6]])
-    page = evaluate(Oracle(["<b>", "x"], p), p, ["<b>", "x"])._repr_html_()
+    page = evaluate(Oracle(classes, p), p, ["<b>", "x"])._repr_html_()
     assert "&lt;b&gt;" in page
     assert "<b>" not in page
 

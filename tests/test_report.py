@@ -15,10 +15,11 @@ from deciban.errors import (
     MissingValueError,
     ParameterError,
 )
-from deciban.report import printed, report, sections
+from deciban.report import printed, report
 from deciban.report.counted import Cellular
 from deciban.report.drift import drifts
 from deciban.report.leaks import accuracy
+from deciban.report.page import section
 from deciban.report.rows import rows as read
 from reported import MODELS, mixed, texts
 
@@ -105,7 +106,7 @@ def test_the_observed_importance_is_the_mean_evidence_for_the_truth():
     assert drawn == pytest.approx(dict(zip(["x0", "x1", "x2"], mean, strict=True)))
     assert sum(f.name.startswith("evidence-") for f in found.figures) == 3
     assert all(s.why is None for s in found.surprises)
-    assert "x2: " in sections.surprising(found)
+    assert "x2: " in section(found, "surprising")
 
 
 def test_any_classifier_will_do():
@@ -114,8 +115,8 @@ def test_any_classifier_will_do():
     X = np.array([[float(i % 7), float(i % 3)] for i in range(60)])
     y = np.array([i % 2 for i in range(60)])
     found = report(DecisionTreeClassifier(max_depth=2).fit(X, y), X, y, bootstrap=0)
-    assert "gives no evidence" in sections.important(found)
-    assert "DecisionTreeClassifier has none" in sections.nomogram(found)
+    assert "gives no evidence" in section(found, "importance")
+    assert "DecisionTreeClassifier has none" in section(found, "nomogram")
 
 
 # ---------------------------------------------------------------------- what to be careful about
@@ -140,7 +141,7 @@ def test_a_column_that_follows_from_the_answer_is_a_suspect(kind):
     found = report(getattr(deciban, kind)().fit(X, labels), X, labels, bootstrap=0)
     name = "x1" if kind == "LogisticRegression" else "leak"
     assert kinds(found, "leakage") == [name]
-    assert f"{name} alone is right" in sections.careful(found)
+    assert f"{name} alone is right" in section(found, "careful")
 
 
 def test_values_that_occur_once_do_not_look_perfect():
@@ -200,7 +201,7 @@ def test_classes_that_the_model_has_never_seen_are_named():
     rows = {**rows, "y": ["new" if i < 5 else label for i, label in enumerate(rows["y"])]}
     found = report(model, rows, bootstrap=0)
     assert kinds(found, "unknown class") == ["new"]
-    assert "new" in sections.careful(found)
+    assert "new" in section(found, "careful")
 
 
 # ---------------------------------------------------------------------- input

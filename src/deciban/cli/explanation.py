@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html as escaping
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -15,12 +14,6 @@ from deciban.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from deciban.explanation import Explanation
-
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"></head>
-<body style="margin:2em">{body}</body></html>
-"""
 
 
 def explain(
@@ -77,8 +70,9 @@ def show(found: Sequence[Explanation], *, json: bool) -> None:
 
 def write_html(found: Sequence[Explanation], path: str) -> None:
     """A page that stands alone."""
-    body = '<hr style="margin:1.5em 0">'.join(why._repr_html_() for why in found)
-    page = _PAGE.format(title=escaping.escape(f"{len(found)} explained"), body=body)
+    from deciban.templates import render
+
+    page = render("explanations.html.jinja", explanations=found)
     try:
         Path(path).write_text(page, encoding="utf-8")
     except OSError as error:

@@ -104,7 +104,7 @@ class Comparison:
         for d in self.differences:
             pair = f"{d.measure.replace('_', ' ')}: {d.first}, {d.second}"
             rows.append((pair, d.better or "-", f"{d.advantage:.4f}", between(d.interval)))
-        return html(self._figures()) + html(rows)
+        return html(("", self._figures()), ("", rows))
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it."""

@@ -157,9 +157,7 @@ class Evaluation:
             yield from aligned(table, right=range(1, len(table[0])))
 
     def _repr_html_(self) -> str:
-        tables = [html(self._figures())]
-        tables += [f"<p>{title}</p>{html(table)}" for title, table in self._tables()]
-        return "".join(tables)
+        return html(("", self._figures()), *self._tables())
 
     def _figures(self) -> list[tuple[str, ...]]:
         how = "leave-one-out, " if self.leave_one_out else ""

@@ -90,7 +90,7 @@ def importance(found: Importance) -> RenderableType:
     table.add_row(Text("feature", style="dim"), Text("decibans a row", style="dim"), "")
     most = max((weight.decibans for weight in found), default=0.0)
     for weight in found:
-        bar = Text("▇" * length(weight.decibans, most, WIDTH), style="blue")
+        bar = Text("▇" * bar_length(weight.decibans, most, WIDTH), style="blue")
         table.add_row(Text(weight.feature), f"{weight.decibans:.1f}", bar)
     return table
 
@@ -104,7 +104,7 @@ def signed(said: float) -> str:
     return f"{said + 0.0:+.1f}".replace("inf", "∞")
 
 
-def length(said: float, most: float, width: int) -> int:
+def bar_length(said: float, most: float, width: int) -> int:
     """How long a bar is."""
     if not math.isfinite(said):
         return width
@@ -124,7 +124,7 @@ def _table() -> Table:
 def _bars(said: float, most: float) -> Text:
     from rich.text import Text
 
-    bar = "▇" * length(said, most, HALF)
+    bar = "▇" * bar_length(said, most, HALF)
     left, right = (bar, "") if said < 0 else ("", bar)
     return Text.assemble((left.rjust(HALF), AGAINST), ("│", "dim"), (right, FOR))
 

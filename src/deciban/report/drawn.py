@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +31,10 @@ _INNER = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient_)\w*)')
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A chart with a name for files, a title, and what it shows in words."""
+    """A chart with a name for files, its section, a title, and what it shows in words."""
 
     name: str
+    section: str
     title: str
     shows: str
     chart: Any = field(repr=False)
@@ -59,16 +59,11 @@ class Figure:
         found = re.search(r'width="([\d.]+)"', self.svg)
         return float(found[1]) if found else 0.0
 
-    def inline(self) -> str:
-        """The picture as a part of a page."""
-        body = _INNER.sub(rf"\g<1>{self.name}-\g<2>", self.svg)
-        start, rest = body.split(">", 1)
-        title, shows = f"{self.name}-title", f"{self.name}-shows"
-        return (
-            f'{start} role="img" aria-labelledby="{title} {shows}">'
-            f'<title id="{title}">{escape(self.title)}</title>'
-            f'<desc id="{shows}">{escape(self.shows)}</desc>{rest}'
-        )
+    @property
+    def svg_parts(self) -> tuple[str, str]:
+        """The opening tag without its end, and the rest; names inside are those of this figure."""
+        opening, content = _INNER.sub(rf"\g<1>{self.name}-\g<2>", self.svg).split(">", 1)
+        return opening, content
 
     def save(self, folder: Path) -> list[Path]:
         """Write both files."""

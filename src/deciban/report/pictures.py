@@ -49,7 +49,9 @@ def reliability(found: Evaluation) -> Figure:
         f"Stated probabilities from left to right, the share that came true upwards; on the dashed "
         f"line they are the same. They differ by {100 * found.calibration_error:.1f} % on average."
     )
-    return Figure("reliability", "Reliability", shows, reliability_chart.chart(table))
+    return Figure(
+        "reliability", "reliability", "Reliability", shows, reliability_chart.chart(table)
+    )
 
 
 def thresholds(found: Evaluation, said: Any) -> Iterator[Figure]:
@@ -58,12 +60,12 @@ def thresholds(found: Evaluation, said: Any) -> Iterator[Figure]:
     if not some:
         return
     yield Figure(
-        "roc", "ROC curve",
+        "roc", "thresholds", "ROC curve",
         f"The further to the upper left, the better; the dashed line is guessing. The area under "
         f"the curve is {found.roc_auc:.3f}.", threshold_charts.roc(some),
     )  # fmt: skip
     yield Figure(
-        "precision-recall", "Precision and recall",
+        "precision-recall", "thresholds", "Precision and recall",
         f"The further to the upper right, the better. Average precision is "
         f"{found.average_precision:.3f}.", threshold_charts.precision_recall(some),
     )  # fmt: skip
@@ -80,7 +82,7 @@ def _cost(found: Evaluation) -> Figure:
     shows = f"What a row costs on average if {of} is answered from a probability on." + (
         f" Marked: {', '.join(name for name, _ in marks)}." if marks else ""
     )
-    return Figure("cost", "Cost by threshold", shows,
+    return Figure("cost", "thresholds", "Cost by threshold", shows,
                   threshold_charts.cost(found.thresholds(), of, marks))  # fmt: skip
 
 
@@ -94,7 +96,7 @@ def confusion(found: Evaluation) -> Figure | Note:
         f"it is in {100 * found.accuracy:.1f} % of the answers."
     )
     chart = confusion_chart.chart(found.confusion, found.classes.tolist())
-    return Figure("confusion", "Confusion matrix", shows, chart)
+    return Figure("confusion", "confusion", "Confusion matrix", shows, chart)
 
 
 def importance(weights: Importance, observed: bool) -> Figure:
@@ -105,7 +107,9 @@ def importance(weights: Importance, observed: bool) -> Figure:
         f"How many decibans each column gives the true class, on average, {how}. "
         f"{first.feature} says most: {first.decibans:.2f} a row."
     )
-    return Figure("importance", "How much each column says", shows, weights.chart(FEATURES))
+    return Figure(
+        "importance", "importance", "How much each column says", shows, weights.chart(FEATURES)
+    )
 
 
 def evidence(
@@ -148,7 +152,7 @@ def _curve(number: int, name: str, curve: Any, observed: bool) -> Figure:
     )
     if observed:
         shows += " Averages over these rows: it depends on the other columns or is a slope."
-    return Figure(f"evidence-{number}", f"Evidence of {name}", shows, curve.chart())
+    return Figure(f"evidence-{number}", "evidence", f"Evidence of {name}", shows, curve.chart())
 
 
 def nomogram(model: Any) -> Figure | Note:
@@ -165,7 +169,7 @@ def nomogram(model: Any) -> Figure | Note:
     if not 0 < len(found.scales) <= SCALES:
         return Note("nomogram", f"{len(found.scales)} scales are too many for one sheet.")
     shows = f"Each column's value gives points; their total gives the probability of {found.of}."
-    return Figure("nomogram", "Nomogram", shows, found.chart())
+    return Figure("nomogram", "nomogram", "Nomogram", shows, found.chart())
 
 
 def _reason(error: InputError) -> str:
