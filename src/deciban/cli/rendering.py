@@ -13,7 +13,7 @@ from deciban.cli.inspection import Chosen, Column, Inside, Table
 from deciban.cli.prediction import Predicted
 from deciban.cli.strength import Strength
 from deciban.cli.training import Changed, Quality, Trained
-from deciban.evaluation.text import aligned
+from deciban.evaluation.text import align
 
 #: The width of a bar.
 WIDTH = 24
@@ -65,7 +65,7 @@ def _trained(facts: Trained) -> Iterator[str]:
     if facts.ignored:
         yield ""
         yield "ignored columns"
-        yield from aligned(list(facts.ignored.items()))
+        yield from align(list(facts.ignored.items()))
     yield ""
     yield f"written to {facts.output}, {facts.bytes:,} bytes"
 
@@ -93,7 +93,7 @@ def _inside(facts: Inside) -> Iterator[str]:
     yield ""
     head = [(facts.target or "class", "share", "prior")]
     rows = [(name, _percent(facts.classes[name]), _percent(p)) for name, p in facts.priors.items()]
-    yield from aligned(head + rows[:LISTED], right={1, 2})
+    yield from align(head + rows[:LISTED], right={1, 2})
     yield from _more(rows)
     yield ""
     yield from _columns(facts.columns)
@@ -122,13 +122,13 @@ def _amount(rows: float, seconds: float) -> str:
 
 def _classes(title: str, shares: Mapping[str, float]) -> Iterator[str]:
     rows = [(name, _percent(share), _bar(share)) for name, share in shares.items()]
-    yield from aligned([(title, "share", ""), *rows[:LISTED]], right={1})
+    yield from align([(title, "share", ""), *rows[:LISTED]], right={1})
     yield from _more(rows)
 
 
 def _quality(found: Quality, rows: float) -> Iterator[str]:
     some = "all rows" if found.rows >= rows else f"{found.rows:,} of {rows:,.0f} rows"
-    yield from aligned(
+    yield from align(
         [
             (f"leave-one-out, {some}", "this model", f"always {found.commonest}"),
             ("accuracy", _percent(found.accuracy), _percent(found.guessing_accuracy)),
@@ -144,13 +144,13 @@ def _strengths(found: Sequence[Strength]) -> Iterator[str]:
         (s.column, _decibans(s.decibans), _bar((s.decibans or 0.0) / most if most > 0 else 0.0))
         for s in found
     ]
-    yield from aligned(rows[:LISTED], right={1})
+    yield from align(rows[:LISTED], right={1})
     yield from _more(rows)
 
 
 def _columns(columns: Sequence[Column]) -> Iterator[str]:
     head = ("column", "kind", "because")
-    yield from aligned([head, *((c.name, c.kind, c.reason) for c in columns)])
+    yield from align([head, *((c.name, c.kind, c.reason) for c in columns)])
 
 
 def _choices(choices: Sequence[Chosen]) -> Iterator[str]:
@@ -159,7 +159,7 @@ def _choices(choices: Sequence[Chosen]) -> Iterator[str]:
         shape = {"gaussian": "bell curve", "categories": "categories"}.get(c.shape) or _bins(c.bins)
         holes = "say something" if c.missing else "say nothing"
         rows.append((c.column, shape, f"{c.smoothing:.3g}", holes, _decibans(c.decibans)))
-    yield from aligned(rows, right={2, 4})
+    yield from align(rows, right={2, 4})
 
 
 def _bins(bins: int) -> str:

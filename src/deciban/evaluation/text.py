@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 
-def aligned(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
+def align(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
     r"""Lines with the columns below each other.
 
-    >>> print(*aligned([("a", "10"), ("bcd", "5")], right=[1]), sep="\n")
+    >>> print(*align([("a", "10"), ("bcd", "5")], right=[1]), sep="\n")
     a    10
     bcd   5
     """
-    lines = [[_shown(cell) for cell in row] for row in rows]
+    lines = [[_one_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     to_right = set(right)
     for line in lines:
@@ -25,7 +25,7 @@ def aligned(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterato
         yield "  ".join(cells).rstrip()
 
 
-def _shown(cell: str) -> str:
+def _one_line(cell: str) -> str:
     """Text that stays on its line."""
     return cell if cell.isprintable() else repr(cell)
 

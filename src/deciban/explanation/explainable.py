@@ -26,6 +26,7 @@ from deciban.explanation.explained import Explanation
 from deciban.explanation.importance import Importance, Weight, weighed
 from deciban.explanation.kept import Kept
 from deciban.explanation.nomogram import Nomogram, nomogram
+from deciban.explanation.plot import Plot
 from deciban.explanation.weights import DECIBANS, position
 from deciban.families.piece import Piece
 from deciban.sources import naming
@@ -189,6 +190,17 @@ class Explainable:
         most = len(one) if max_changes is None else _count(max_changes)
         changes = search(asked, position(target, self.classes_), most)
         return None if not changes else self._changed(one, changes)
+
+    @property
+    def plot(self) -> Plot:
+        """The charts of this model.
+
+        >>> from deciban import NaiveBayes
+        >>> m = NaiveBayes().fit({"x": ["S", "S", "L"]}, [1, 1, 2])
+        >>> type(m.plot.evidence("x")).__name__
+        'LayerChart'
+        """
+        return Plot(self)
 
     # ------------------------------------------------------------------ what a model says
 

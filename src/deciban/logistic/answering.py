@@ -14,12 +14,11 @@ from deciban.errors import ParameterError
 from deciban.explanation import rows
 from deciban.logistic import checks
 from deciban.models import scores
-from deciban.plots import Plotted
 
 FloatArray = NDArray[np.float64]
 
 
-class Answering(Plotted, ClassifierMixin, BaseEstimator):
+class Answering(explanation.Explainable, ClassifierMixin, BaseEstimator):
     """The methods that answer, from ``coef_``, ``intercept_`` and ``classes_``."""
 
     multi_class: str

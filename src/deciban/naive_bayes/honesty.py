@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
-from deciban.evaluation import LeftOut
+from deciban.evaluation import LeaveOneOutScores
 from deciban.models import scores
 from deciban.models.calibration import Calibration
 from deciban.naive_bayes.model import Model
@@ -38,7 +38,7 @@ def measured(rows: list[Left], sample: Sample) -> Calibration:
     return total * sample.stride
 
 
-def kept(model: Model, rows: list[Left]) -> LeftOut | None:
+def kept(model: Model, rows: list[Left]) -> LeaveOneOutScores | None:
     """What the calibrated model says of those rows, for an evaluation without rows."""
     if not rows:
         return None
@@ -48,4 +48,4 @@ def kept(model: Model, rows: list[Left]) -> LeftOut | None:
         scores.normalise(joint, model.log_prior, logarithm=True)
         parts.append(joint)
     codes, weight = (np.concatenate([row[i] for row in rows]) for i in (2, 3))
-    return LeftOut(np.concatenate(parts), codes, weight)
+    return LeaveOneOutScores(np.concatenate(parts), codes, weight)

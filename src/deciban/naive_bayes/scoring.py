@@ -22,7 +22,6 @@ from deciban.naive_bayes.model import Model
 from deciban.naive_bayes.parts import Part
 from deciban.naive_bayes.pieces import pieces
 from deciban.naive_bayes.rows import Rows
-from deciban.plots import Plotted
 from deciban.schema import Schema
 from deciban.sources.columns import Batch
 from deciban.stats.counts import Counts
@@ -30,7 +29,7 @@ from deciban.stats.counts import Counts
 FloatArray = NDArray[np.float64]
 
 
-class Answering(Plotted, ClassifierMixin, BaseEstimator):
+class Answering(explanation.Explainable, ClassifierMixin, BaseEstimator):
     """The methods that answer, batch by batch on all cores."""
 
     model_: Model

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import metadata
 
 from deciban.evaluation.text import between, figure
-from deciban.report.found import Report
+from deciban.report.document import Report
 from deciban.report.tables import KEY_FIGURES, figure_name, tables
 from deciban.templates import render
 

@@ -18,8 +18,8 @@ from deciban.tabular import numbers
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Labelled rows: the model's columns, what each of them is, and the class of every row."""
+class LabelledRows:
+    """The model's columns, what each of them is, and the class of every row."""
 
     batch: Batch
     schema: Schema
@@ -27,11 +27,12 @@ class Rows:
     X: Any
     others: tuple[str, ...] = ()
 
-    def some(self, model: Any, at: NDArray[np.intp]) -> Rows:
+    def select(self, model: Any, at: NDArray[np.intp]) -> LabelledRows:
         """Only some rows, as the model takes them."""
         columns = {name: taken(column, at) for name, column in self.batch.columns.items()}
         batch = Batch(len(at), columns)
-        return Rows(batch, self.schema, self.labels[at], _taken(model, batch), self.others)
+        values = _as_model_input(model, batch)
+        return LabelledRows(batch, self.schema, self.labels[at], values, self.others)
 
     def row(self, i: int) -> dict[str, Any]:
         """The values of one row."""
@@ -39,10 +40,10 @@ class Rows:
         return {name: taken(column, at).tolist()[0] for name, column in self.batch.columns.items()}
 
 
-def rows(model: Any, X: Any, y: Any = None, target: str | None = None) -> Rows:
+def read_rows(model: Any, X: Any, y: Any = None, target: str | None = None) -> LabelledRows:
     """The labelled rows of any table; labels are ``y`` or the column ``target``."""
     names = features(model)
-    table = _scanned(model, X, names)
+    table = _scan(model, X, names)
     label = None if y is not None else target or getattr(model, "target_", None)
     if y is None and label is None:
         raise MissingValueError(
@@ -60,13 +61,14 @@ def rows(model: Any, X: Any, y: Any = None, target: str | None = None) -> Rows:
     if not parts:
         raise InputError("there are no rows.", hint="give a table with labelled rows")
     whole = {name: joined([part.columns[name] for part in parts]) for name in needed}
-    found = whole[label].tolist() if label is not None else list(y)
+    truth = whole[label].tolist() if label is not None else list(y)
     batch = Batch(sum(p.n_rows for p in parts), {name: whole[name] for name in names})
     others = tuple(name for name in table.names if name not in needed)
-    return Rows(batch, _schema(model, batch), labels.objects(found), _taken(model, batch), others)
+    values = _as_model_input(model, batch)
+    return LabelledRows(batch, _schema(model, batch), labels.objects(truth), values, others)
 
 
-def _scanned(model: Any, X: Any, names: Sequence[str]) -> sources.Scan:
+def _scan(model: Any, X: Any, names: Sequence[str]) -> sources.Scan:
     """The table; the columns of a plain matrix are the model's, in order."""
     matrix = isinstance(X, np.ndarray) or (isinstance(X, list) and X and isinstance(X[0], list))
     if not matrix or hasattr(model, "schema_"):
@@ -82,12 +84,12 @@ def _scanned(model: Any, X: Any, names: Sequence[str]) -> sources.Scan:
 
 def _schema(model: Any, batch: Batch) -> Schema:
     if hasattr(model, "schema_"):
-        found: Schema = model.schema_
-        return found
+        known: Schema = model.schema_
+        return known
     return schema.infer([batch], dict.fromkeys(batch.columns, "numeric"))
 
 
-def _taken(model: Any, batch: Batch) -> Any:
+def _as_model_input(model: Any, batch: Batch) -> Any:
     """The rows as the model takes them: a table, or a matrix of numbers."""
     if hasattr(model, "schema_"):
         return sources.Scan(tuple(batch.columns), lambda: iter([batch]))

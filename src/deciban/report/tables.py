@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from deciban.evaluation import Evaluation
-from deciban.evaluation.report import FIGURES, LISTED
+from deciban.evaluation.result import FIGURES, MAX_LISTED_CLASSES
 from deciban.evaluation.text import between, figure
+from deciban.report.document import Report
 from deciban.report.drift import Drift
-from deciban.report.found import Report
-from deciban.report.trained import Trained
+from deciban.report.training import TrainingSummary
 
 #: What each figure means, in a line.
 FIGURE_MEANINGS = {
@@ -50,7 +50,7 @@ def tables(report: Report) -> dict[str, Table | None]:
         "figures": _figures(e),
         "classes": _classes(e),
         "reliability": _reliability(e),
-        "confusion": _confusion(e) if len(e.classes) <= LISTED else None,
+        "confusion": _confusion(e) if len(e.classes) <= MAX_LISTED_CLASSES else None,
         "drift": _drift(report.drifts),
         "alone": _alone(report),
         "columns": _columns(report),
@@ -87,12 +87,12 @@ def _figures(e: Evaluation) -> Table:
 def _classes(e: Evaluation) -> Table:
     totals = (e.confusion.sum(axis=1) + e.abstained).tolist()
     rows = []
-    for i, label in enumerate(e.classes.tolist()[:LISTED]):
+    for i, label in enumerate(e.classes.tolist()[:MAX_LISTED_CLASSES]):
         cells: list[object] = [label, f"{totals[i]:,.6g}"]
         for name in ("precision", "recall", "f1"):
             cells += [figure(getattr(e, name)[label]), between(e.intervals.get((name, label)))]
         rows.append(cells)
-    more = len(e.classes) - LISTED
+    more = len(e.classes) - MAX_LISTED_CLASSES
     caption = "Each class" + (f", and {more} more that are not listed" if more > 0 else "")
     head = ("class", "rows", "precision", "interval", "recall", "interval", "F1", "interval")
     return Table(caption, head, rows, range(1, 8))
@@ -152,7 +152,7 @@ def _columns(report: Report) -> Table:
     return Table(f"{n:,} rows, {len(rows)} columns", head, rows, (2, 3))
 
 
-def _settings(trained: Trained) -> Table:
+def _settings(trained: TrainingSummary) -> Table:
     facts: list[tuple[str, object]] = [("model", trained.kind)]
     facts += [("predicts", trained.target)] if trained.target else []
     facts += [("rows", f"{trained.rows:,.6g}")] if trained.rows is not None else []
@@ -162,15 +162,15 @@ def _settings(trained: Trained) -> Table:
     return Table("The model and its settings", ("what", "value"), facts)
 
 
-def _training_classes(trained: Trained) -> Table:
+def _training_classes(trained: TrainingSummary) -> Table:
     total = trained.rows or 1.0
     rows = [
         (label, "" if n is None else f"{n:,.6g}", "" if n is None else f"{100 * n / total:.1f} %")
-        for label, n in list(trained.classes.items())[:LISTED]
+        for label, n in list(trained.classes.items())[:MAX_LISTED_CLASSES]
     ]
     return Table("Classes in training", ("class", "rows", "share"), rows, (1, 2))
 
 
-def _shapes(trained: Trained) -> Table:
+def _shapes(trained: TrainingSummary) -> Table:
     head = ("column", "shape")
     return Table("How each column is modelled", head, list(trained.shapes.items()))

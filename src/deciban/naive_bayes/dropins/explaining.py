@@ -14,10 +14,9 @@ from deciban.naive_bayes.dropins.model import BLOCK
 from deciban.naive_bayes.dropins.pieces import pieces
 from deciban.naive_bayes.dropins.rows import FloatArray, Rows, canonical, is_sparse, rows_of, stored
 from deciban.naive_bayes.dropins.scoring import Scoring
-from deciban.plots import Plotted
 
 
-class Explaining(Plotted, Scoring):
+class Explaining(explanation.Explainable, Scoring):
     """The methods that give reasons."""
 
     def _pieces(self) -> list[explanation.Piece]:

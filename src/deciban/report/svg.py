@@ -15,7 +15,7 @@ from typing import Any
 from deciban.errors import FileError, MissingPackageError
 
 #: Larger letters than usual: a phone shows a chart at two thirds of its size.
-CONFIG: dict[str, Any] = {
+CHART_CONFIG: dict[str, Any] = {
     "background": "white",
     "font": "sans-serif",
     "axis": {"labelFontSize": 13, "titleFontSize": 13, "titleFontWeight": "normal",
@@ -25,8 +25,8 @@ CONFIG: dict[str, Any] = {
     "text": {"fontSize": 12},
 }  # fmt: skip
 #: Twice the size, for screens and print.
-SCALE = 2.0
-_INNER = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient_)\w*)')
+PNG_SCALE = 2.0
+_INNER_NAMES = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient_)\w*)')
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,27 +42,27 @@ class Figure:
     @cached_property
     def svg(self) -> str:
         """The picture."""
-        made = self.chart.to_dict(validate=False)  # its parts were checked as they were made
-        made["config"] = {**made.get("config", {}), **CONFIG}
-        text: str = _vl_convert().vegalite_to_svg(made)
-        return text
+        spec = self.chart.to_dict(validate=False)  # its parts were checked as they were made
+        spec["config"] = {**spec.get("config", {}), **CHART_CONFIG}
+        drawing: str = _vl_convert().vegalite_to_svg(spec)
+        return drawing
 
     @cached_property
     def png(self) -> bytes:
-        """The same in pixels."""
-        found: bytes = _vl_convert().svg_to_png(self.svg, scale=SCALE)
-        return found
+        """The picture in pixels."""
+        pixels: bytes = _vl_convert().svg_to_png(self.svg, scale=PNG_SCALE)
+        return pixels
 
     @property
     def width(self) -> float:
         """In pixels."""
-        found = re.search(r'width="([\d.]+)"', self.svg)
-        return float(found[1]) if found else 0.0
+        match = re.search(r'width="([\d.]+)"', self.svg)
+        return float(match[1]) if match else 0.0
 
     @property
     def svg_parts(self) -> tuple[str, str]:
         """The opening tag without its end, and the rest; names inside are those of this figure."""
-        opening, content = _INNER.sub(rf"\g<1>{self.name}-\g<2>", self.svg).split(">", 1)
+        opening, content = _INNER_NAMES.sub(rf"\g<1>{self.name}-\g<2>", self.svg).split(">", 1)
         return opening, content
 
     def save(self, folder: Path) -> list[Path]:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from deciban.errors import ParameterError
 from deciban.evaluation import thresholds
-from deciban.evaluation.bootstrap import Interval
-from deciban.evaluation.measures import MEASURES, Key, PerClass
-from deciban.evaluation.rows import Judged
-from deciban.evaluation.text import aligned, between, figure, html, plain
+from deciban.evaluation.decisions import Decisions
+from deciban.evaluation.metrics import CLASS_METRICS, Key, PerClass
+from deciban.evaluation.reliability import Bin, Interval
+from deciban.evaluation.text import align, between, figure, html, plain
 from deciban.evaluation.thresholds import Thresholds
 
 FloatArray = NDArray[np.float64]
@@ -26,19 +26,7 @@ FIGURES = (
     "average_precision", "calibration_error", "expected_cost", "realised_cost",
 )  # fmt: skip
 #: More classes than this are not listed one by one.
-LISTED = 20
-
-
-@dataclass(frozen=True)
-class Bin:
-    """Rows whose stated probability lies between two ends: what was stated, what came true."""
-
-    low: float
-    high: float
-    weight: float
-    stated: float
-    observed: float
-    interval: Interval
+MAX_LISTED_CLASSES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +74,7 @@ class Evaluation:
     intervals: Mapping[Key, Any]
     guess: Any = None
     baseline: Evaluation | None = None
-    _judged: Judged | None = field(default=None, repr=False)
+    _decisions: Decisions | None = field(default=None, repr=False)
 
     def interval(self, name: str, label: Any = None) -> Interval:
         """The bootstrap interval of a figure, or of that of one class.
@@ -105,8 +93,8 @@ class Evaluation:
                 if not self.intervals
                 else f"one of {', '.join(FIGURES)}",
             )
-        found: Interval = self.intervals[key]
-        return found
+        ends: Interval = self.intervals[key]
+        return ends
 
     def thresholds(self) -> Thresholds:
         """Two classes: every threshold for answering the second, and its cost.
@@ -117,25 +105,27 @@ class Evaluation:
         >>> table.tpr, table.cost.round(2)
         (array([0.        , 0.66666667, 1.        , 1.        ]), array([0.5 , 0.17, 0.  , 0.5 ]))
         """
-        return thresholds.table(self._rows())
+        return thresholds.threshold_table(self.decisions)
 
     @property
     def implied_threshold(self) -> float | None:
         """The probability of the second class from which the loss answers it; None if none."""
-        return thresholds.implied(self._rows())
+        return thresholds.implied_threshold(self.decisions)
 
     @property
     def best_threshold(self) -> float | None:
         """The threshold that would have cost least on these rows; infinity is "never"."""
-        if len(self.classes) != 2 or self._rows().said.known != 2:
+        if len(self.classes) != 2 or self.decisions.predictions.n_known != 2:
             return None
         table = self.thresholds()
         return float(table.threshold[table.best])
 
-    def _rows(self) -> Judged:
-        if self._judged is None:
+    @property
+    def decisions(self) -> Decisions:
+        """The rows, their posteriors and the answers that the figures are of."""
+        if self._decisions is None:
             raise ParameterError("this evaluation keeps no rows.", hint="evaluate again")
-        return self._judged
+        return self._decisions
 
     # ------------------------------------------------------------------ as text
 
@@ -143,8 +133,8 @@ class Evaluation:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        yield from aligned(self._figures(), right={1, 2, 3})
-        implied = self.implied_threshold if self._judged is not None else None
+        yield from align(self._figures(), right={1, 2, 3})
+        implied = self.implied_threshold if self._decisions is not None else None
         if implied is not None and self.best_threshold is not None:
             yield ""
             yield (
@@ -154,7 +144,7 @@ class Evaluation:
         for title, table in self._tables():
             yield ""
             yield title
-            yield from aligned(table, right=range(1, len(table[0])))
+            yield from align(table, right=range(1, len(table[0])))
 
     def _repr_html_(self) -> str:
         return html(("", self._figures()), *self._tables())
@@ -176,30 +166,30 @@ class Evaluation:
 
     def _tables(self) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
         yield "of each class", self._classes()
-        if len(self.classes) <= LISTED:
+        if len(self.classes) <= MAX_LISTED_CLASSES:
             yield "answers, by truth", self._confusion()
         what = str(self.classes[1]) if len(self.classes) == 2 else "the likeliest class"
         yield f"how often {what} was right, by its probability", self._reliability()
 
     def _classes(self) -> list[tuple[str, ...]]:
-        head = ("class", "rows", *MEASURES, "roc auc", "average precision")
+        head = ("class", "rows", *CLASS_METRICS, "roc auc", "average precision")
         rows: list[tuple[str, ...]] = [head]
         totals = (self.confusion.sum(axis=1) + self.abstained).tolist()
-        for i, label in enumerate(self.classes.tolist()[:LISTED]):
-            values = [getattr(self, name)[label] for name in MEASURES]
+        for i, label in enumerate(self.classes.tolist()[:MAX_LISTED_CLASSES]):
+            values = [getattr(self, name)[label] for name in CLASS_METRICS]
             values += self.class_areas[i].tolist()
             rows.append((str(label), f"{totals[i]:,.6g}", *map(figure, values)))
-        if len(self.classes) > LISTED:
-            left = len(self.classes) - LISTED
+        if len(self.classes) > MAX_LISTED_CLASSES:
+            left = len(self.classes) - MAX_LISTED_CLASSES
             rows.append((f"and {left} more", *[""] * (len(head) - 1)))
         return rows
 
     def _confusion(self) -> list[tuple[str, ...]]:
-        some = bool(self.abstained.any())
+        abstains = bool(self.abstained.any())
         names = [str(label) for label in self.classes.tolist()]
-        rows = [("truth", *names, *(["no answer"] * some))]
+        rows = [("truth", *names, *(["no answer"] * abstains))]
         for i, name in enumerate(names):
-            cells = [*self.confusion[i].tolist(), *([self.abstained[i]] * some)]
+            cells = [*self.confusion[i].tolist(), *([self.abstained[i]] * abstains)]
             rows.append((name, *(f"{cell:,.6g}" for cell in cells)))
         return rows
 
@@ -237,7 +227,7 @@ class Evaluation:
         out["classes"] = [self._class(i) for i in range(len(self.classes))]
         out["averages"] = {
             name: {"micro": getattr(self, name).micro, "weighted": getattr(self, name).weighted}
-            for name in MEASURES
+            for name in CLASS_METRICS
         }
         out["confusion"] = self.confusion.tolist()
         out["abstained"] = self.abstained.tolist()
@@ -257,7 +247,7 @@ class Evaluation:
     def _class(self, i: int) -> dict[str, Any]:
         label = self.classes.tolist()[i]
         out = {"class": label, "rows": float(self.confusion[i].sum() + self.abstained[i])}
-        for name in MEASURES:
+        for name in CLASS_METRICS:
             out[name] = {"value": getattr(self, name)[label]}
             if (name, label) in self.intervals:
                 out[name]["interval"] = self.intervals[name, label]

@@ -1,4 +1,4 @@
-"""The rows that the model was surest about, and wrong: what it said against the truth, and why."""
+"""The rows that the model was surest about, and wrong: its answer against the truth, and why."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from deciban.errors import DecibanError
-from deciban.explanation import Explanation
-from deciban.report.rows import Rows
+from deciban.evaluation.predictions import Predictions
+from deciban.explanation import Explainable, Explanation
+from deciban.report.rows import LabelledRows
 
 
 @dataclass(frozen=True)
@@ -23,26 +24,27 @@ class Surprise:
     why: Explanation | None
 
 
-def surprises(model: Any, rows: Rows, said: Any, most: int) -> list[Surprise]:
+def find_surprises(
+    model: Any, rows: LabelledRows, predictions: Predictions, limit: int
+) -> list[Surprise]:
     """The rows whose true class was least expected, the worst first."""
-    true = said.posterior[np.arange(len(said.codes)), said.codes]
-    wrong = np.flatnonzero(said.posterior.argmax(axis=1) != said.codes)
-    worst = wrong[np.argsort(true[wrong], kind="stable")[:most]]
+    true = predictions.true_probability
+    wrong = np.flatnonzero(predictions.posterior.argmax(axis=1) != predictions.codes)
+    worst = wrong[np.argsort(true[wrong], kind="stable")[:limit]]
     return [_surprise(model, rows, int(i), float(true[i])) for i in worst]
 
 
-def _surprise(model: Any, rows: Rows, i: int, probability: float) -> Surprise:
+def _surprise(model: Any, rows: LabelledRows, i: int, probability: float) -> Surprise:
     truth, values = rows.labels[i], rows.row(i)
     return Surprise(i + 1, truth, probability, values, _why(model, values, truth))
 
 
 def _why(model: Any, values: dict[str, Any], truth: Any) -> Explanation | None:
     """The answer against the truth, if the model knows that class."""
-    if not hasattr(model, "explain"):
+    if not isinstance(model, Explainable):
         return None
-    known = truth in np.asarray(model.classes_).tolist()
+    known = truth in model.classes_.tolist()
     try:
-        found: Explanation = model.explain(values, truth if known else None)
+        return model.explain(values, truth if known else None)
     except DecibanError:
         return None
-    return found

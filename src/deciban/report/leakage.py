@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 
 from deciban.families import histogram
 from deciban.labels import narrowed
-from deciban.report.rows import Rows
+from deciban.report.rows import LabelledRows
 from deciban.stats.cuts import MDL, cut_points
 from deciban.tabular import category_columns, factorise, numbers
 
 FloatArray = NDArray[np.float64]
 
 #: A column that avoids a larger share of the errors is a suspect.
-NEARLY = 0.9
+MAX_AVOIDED_ERRORS = 0.9
 
 
 @dataclass(frozen=True)
-class Alone:
+class SingleColumn:
     """A column, the accuracy that it has alone, and the share of errors that it avoids."""
 
     column: str
@@ -37,25 +37,27 @@ class Alone:
     @property
     def suspect(self) -> bool:
         """Whether this is too good to be true."""
-        return self.avoided > NEARLY
+        return self.avoided > MAX_AVOIDED_ERRORS
 
 
-def alone(rows: Rows, codes: NDArray[np.intp], n_classes: int) -> list[Alone]:
+def single_columns(
+    rows: LabelledRows, codes: NDArray[np.intp], n_classes: int
+) -> list[SingleColumn]:
     """Every column by itself, the best first; texts are left out."""
     guess = np.bincount(codes, minlength=n_classes).max() / len(codes)
-    found = []
+    columns = []
     for name, table in _tables(rows, codes, n_classes):
-        right = accuracy(table)
+        right = leave_one_out_accuracy(table)
         avoided = (right - guess) / (1.0 - guess) if guess < 1.0 else 0.0
-        found.append(Alone(name, right, max(0.0, float(avoided))))
-    return sorted(found, key=lambda one: (-one.avoided, one.column))
+        columns.append(SingleColumn(name, right, max(0.0, float(avoided))))
+    return sorted(columns, key=lambda one: (-one.avoided, one.column))
 
 
-def accuracy(table: FloatArray) -> float:
+def leave_one_out_accuracy(table: FloatArray) -> float:
     """The share of rows that are answered right by the others of their cell, (cells, classes).
 
-    >>> accuracy(np.array([[3.0, 0.0], [0.0, 2.0]])), accuracy(np.eye(2))
-    (1.0, 0.0)
+    >>> leave_one_out_accuracy(np.array([[3.0, 0.0], [0.0, 2.0]]))
+    1.0
     """
     order = np.sort(table, axis=1)
     best, next_best = order[:, -1:], order[:, -2:-1] if table.shape[1] > 1 else 0.0 * order
@@ -64,7 +66,7 @@ def accuracy(table: FloatArray) -> float:
 
 
 def _tables(
-    rows: Rows, codes: NDArray[np.intp], n_classes: int
+    rows: LabelledRows, codes: NDArray[np.intp], n_classes: int
 ) -> Iterator[tuple[str, FloatArray]]:
     X, names = numbers(rows.schema, rows.batch), rows.schema.numbers
     grid, sums = histogram.tabulate(X, codes, n_classes, None, narrowed(list(names)))

@@ -1,7 +1,7 @@
-"""The figures of rows that were judged.
+"""Metrics of decisions about labelled rows.
 
 scikit-learn computes what it has; what is summed over rows is written as sums over
-rows as well (:class:`Terms`), so that resampled rows are matrix products.
+rows as well (:class:`RowTerms`), so that resampled rows are matrix products.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.evaluation.areas import areas
-from deciban.evaluation.rows import Judged
+from deciban.evaluation.decisions import Decisions
+from deciban.evaluation.predictions import Predictions
+from deciban.evaluation.reliability import bin_numbers, bin_sums
 
 FloatArray = NDArray[np.float64]
+Codes = NDArray[np.intp]
 Key = str | tuple[str, Any]
 
-#: What every class has.
-MEASURES = ("precision", "recall", "f1")
+#: The metrics that every class has.
+CLASS_METRICS = ("precision", "recall", "f1")
 
 
 class PerClass(float):
@@ -40,9 +43,9 @@ class PerClass(float):
         cls, by_class: Mapping[Any, float], macro: float, micro: float, weighted: float
     ) -> PerClass:
         """The mean, and where it comes from."""
-        found = super().__new__(cls, macro)
-        found.by_class, found.micro, found.weighted = dict(by_class), micro, weighted
-        return found
+        metric = super().__new__(cls, macro)
+        metric.by_class, metric.micro, metric.weighted = dict(by_class), micro, weighted
+        return metric
 
     def __getnewargs__(self) -> tuple[Mapping[Any, float], float, float, float]:  # type: ignore[override]
         return self.by_class, float(self), self.micro, self.weighted
@@ -57,22 +60,23 @@ class PerClass(float):
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
-    """What is added up over the rows, and what follows from the sums."""
+class RowTerms:
+    """What each row adds to the metrics that are sums over rows."""
 
-    judged: Judged
-    bins: int
+    decisions: Decisions
+    n_bins: int
 
     @cached_property
     def sums(self) -> FloatArray:
         """Terms of the plain means, (rows, 4): log loss, Brier, expected and realised cost."""
-        row = self.judged
-        return np.stack([row.log_loss, brier(row), row.expected, row.realised], axis=1)
+        row = self.decisions
+        columns = [row.log_loss, brier(row), row.expected_cost, row.realised_cost]
+        return np.stack(columns, axis=1)
 
     @property
     def n_classes(self) -> int:
         """How many classes there are."""
-        return len(self.judged.said.classes)
+        return len(self.decisions.predictions.classes)
 
     @cached_property
     def confidence(self) -> tuple[FloatArray, NDArray[np.bool_]]:
@@ -80,28 +84,32 @@ class Terms:
 
         Of the second of two classes; of the likeliest of more.
         """
-        said = self.judged.said
-        if said.known == self.n_classes == 2:
-            return said.posterior[:, 1], said.codes == 1
-        likeliest = said.posterior.argmax(axis=1)
-        return said.posterior.max(axis=1), said.codes == likeliest
+        rows = self.decisions.predictions
+        if rows.n_known == self.n_classes == 2:
+            return rows.posterior[:, 1], rows.codes == 1
+        likeliest = rows.posterior.argmax(axis=1)
+        return rows.posterior.max(axis=1), rows.codes == likeliest
 
     @cached_property
-    def bin(self) -> NDArray[np.intp]:
+    def bin(self) -> Codes:
         """The bin of that probability; all are equally wide."""
-        found = (self.confidence[0] * self.bins).astype(np.intp)
-        return np.clip(found, 0, self.bins - 1)
+        return bin_numbers(self.confidence[0], self.n_bins)
 
     @cached_property
-    def occurring(self) -> NDArray[np.intp]:
+    def bin_sums(self) -> FloatArray:
+        """Weight, stated probability and what came true in each bin, (bins, 3)."""
+        return bin_sums(*self.confidence, self.decisions.predictions.weight, self.n_bins)
+
+    @cached_property
+    def occurring(self) -> Codes:
         """The classes that are some row's truth or answer."""
-        found = np.union1d(self.judged.said.codes, self.judged.answers)
-        return np.asarray(found[found >= 0])
+        codes = np.union1d(self.decisions.predictions.codes, self.decisions.answers)
+        return np.asarray(codes[codes >= 0])
 
 
-def brier(judged: Judged) -> FloatArray:
+def brier(decisions: Decisions) -> FloatArray:
     """The squared error of all probabilities of every row; for two classes, of one of them."""
-    posterior, codes = judged.said.posterior, judged.said.codes
+    posterior, codes = decisions.predictions.posterior, decisions.predictions.codes
     rows = np.arange(len(codes))
     error = posterior.copy()
     error[rows, codes] -= 1.0
@@ -110,26 +118,28 @@ def brier(judged: Judged) -> FloatArray:
 
 
 def from_counts(
-    right: FloatArray, truth: FloatArray, told: FloatArray, total: FloatArray, some: Any
+    right: FloatArray, truth: FloatArray, answered: FloatArray, total: FloatArray, some: Codes
 ) -> tuple[dict[str, FloatArray], FloatArray]:
     """Accuracy, coverage and averages over ``some`` classes; and (3, ..., classes) of them.
 
-    ``right``, ``truth`` and ``told`` are (..., classes): the weight of rows answered right,
+    ``right``, ``truth`` and ``answered`` are (..., classes): the weight of rows answered right,
     of those of the class, and of those answered with it. What divides by nothing is 0 for
     a class, as in scikit-learn, and NaN for all rows.
     """
-    answered, hits = told.sum(axis=-1), right.sum(axis=-1)
-    per_class = np.stack([share(right, told), share(right, truth), share(2 * right, told + truth)])
-    found = {
-        "accuracy": share(hits, answered, np.nan),
-        "coverage": share(answered, total, np.nan),
+    answers, hits = answered.sum(axis=-1), right.sum(axis=-1)
+    per_class = np.stack(
+        [share(right, answered), share(right, truth), share(2 * right, answered + truth)]
+    )
+    averages = {
+        "accuracy": share(hits, answers, np.nan),
+        "coverage": share(answers, total, np.nan),
     }
-    micro = share(hits, answered), share(hits, total), share(2 * hits, answered + total)
-    for name, values, whole in zip(MEASURES, per_class, micro, strict=True):
-        found[name] = values[..., some].mean(axis=-1)
-        found[f"{name}_micro"] = whole
-        found[f"{name}_weighted"] = share((values * truth).sum(axis=-1), total)
-    return found, per_class
+    micro = share(hits, answers), share(hits, total), share(2 * hits, answers + total)
+    for name, values, whole in zip(CLASS_METRICS, per_class, micro, strict=True):
+        averages[name] = values[..., some].mean(axis=-1)
+        averages[f"{name}_micro"] = whole
+        averages[f"{name}_weighted"] = share((values * truth).sum(axis=-1), total)
+    return averages, per_class
 
 
 def share(part: FloatArray, whole: FloatArray, otherwise: float = 0.0) -> FloatArray:
@@ -152,57 +162,45 @@ def calibration_error(bins: FloatArray) -> FloatArray:
     )
 
 
-def bin_sums(terms: Terms, weight: FloatArray) -> FloatArray:
-    """Those sums of the rows, (bins, 3)."""
-    stated, true = terms.confidence
-    sides = (weight, weight * stated, weight * true)
-    parts = [np.bincount(terms.bin, side, terms.bins) for side in sides]
-    return np.stack(parts, axis=-1)
-
-
-def class_areas(terms: Terms) -> FloatArray:
+def class_areas(rows: Predictions) -> FloatArray:
     """Both areas of each class against the rest, (classes, 2)."""
-    said = terms.judged.said
     return np.stack(
-        [areas(said.codes == c, said.scores[:, c], said.weight) for c in range(terms.n_classes)]
+        [areas(rows.codes == c, rows.scores[:, c], rows.weight) for c in range(len(rows.classes))]
     )
 
 
-def scored_classes(terms: Terms) -> NDArray[np.intp]:
+def scored_classes(rows: Predictions) -> Codes:
     """The classes whose areas count: the second of two, or all of more that the rows have."""
-    if terms.n_classes == 2:
-        return np.array([1])
-    return np.unique(terms.judged.said.codes)
+    return np.array([1]) if len(rows.classes) == 2 else np.unique(rows.codes)
 
 
-def losses(judged: Judged) -> tuple[float, float]:
+def losses(rows: Predictions) -> tuple[float, float]:
     """Log loss and Brier score of all rows, by scikit-learn; it knows no single class."""
-    said = judged.said
-    n_classes = said.posterior.shape[1]
+    n_classes = rows.posterior.shape[1]
     if n_classes == 1:
         return 0.0, 0.0
     from sklearn.metrics import brier_score_loss, log_loss
 
-    posterior = said.posterior / said.posterior.sum(axis=1, keepdims=True)
-    how = {"sample_weight": said.weight, "labels": np.arange(n_classes)}
-    loss = log_loss(said.codes, posterior, **how)
+    posterior = rows.posterior / rows.posterior.sum(axis=1, keepdims=True)
+    how = {"sample_weight": rows.weight, "labels": np.arange(n_classes)}
+    loss = log_loss(rows.codes, posterior, **how)
     two = {"pos_label": 1} if n_classes == 2 else {}
     stated = posterior[:, 1] if n_classes == 2 else posterior
-    return float(loss), float(brier_score_loss(said.codes, stated, **how, **two))
+    return float(loss), float(brier_score_loss(rows.codes, stated, **how, **two))
 
 
-def confusion(judged: Judged) -> FloatArray:
+def confusion(decisions: Decisions) -> FloatArray:
     """The weight of rows by truth and answer, by scikit-learn; without those that got none."""
     from sklearn.metrics import confusion_matrix
 
-    said, told = judged.said, judged.answers >= 0
-    n_classes = len(said.classes)
-    if not told.any() or n_classes == 1:
-        return np.full((n_classes, n_classes), said.weight[told].sum())
-    found = confusion_matrix(
-        said.codes[told],
-        judged.answers[told],
+    rows, answered = decisions.predictions, decisions.answers >= 0
+    n_classes = len(rows.classes)
+    if not answered.any() or n_classes == 1:
+        return np.full((n_classes, n_classes), rows.weight[answered].sum())
+    matrix = confusion_matrix(
+        rows.codes[answered],
+        decisions.answers[answered],
         labels=np.arange(n_classes),
-        sample_weight=said.weight[told],
+        sample_weight=rows.weight[answered],
     )
-    return np.asarray(found, dtype=np.float64)
+    return np.asarray(matrix, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Columns as cells, in training and now: bins of numbers, categories, and "missing".
+"""Distributions of columns, in training and now, over cells: bins, categories, and "missing".
 
 The training side is read off the counts of a model; a model without counts has none.
 """
@@ -15,19 +15,20 @@ from numpy.typing import NDArray
 
 from deciban.families import histogram
 from deciban.labels import Labels, positions
-from deciban.report.rows import Rows
+from deciban.report.rows import LabelledRows
 from deciban.stats.cells import Cells
 from deciban.stats.cuts import cut_points
+from deciban.stats.table import Table
 from deciban.tabular import category_columns, factorise, numbers
 
 FloatArray = NDArray[np.float64]
 
 #: Numbers are compared in so many bins of equal frequency.
-BINS = 10
+N_BINS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Cellular:
+class ColumnDistribution:
     """A column's cells in words, and the weight of each in training and in these rows.
 
     The last two cells are values that training had not, and missing ones.
@@ -39,7 +40,7 @@ class Cellular:
     now: FloatArray
 
 
-def compared(model: Any, rows: Rows) -> list[Cellular]:
+def column_distributions(model: Any, rows: LabelledRows) -> list[ColumnDistribution]:
     """Every counted column, in training and now."""
     counts = getattr(model, "counts_", None)
     if counts is None:
@@ -47,14 +48,14 @@ def compared(model: Any, rows: Rows) -> list[Cellular]:
     total = float(counts.weight.sum())
     tables = counts.tables
     if "values" in tables:
-        found = list(_binned_before(tables["values"], getattr(model, "bins_", {})))
+        trained = list(_train_values(tables["values"], getattr(model, "bins_", {})))
     else:
-        found = [*_numbers_before(tables), *_categories_before(tables)]
-    return list(_beside(found, rows, total))
+        trained = [*_train_numbers(tables), *_train_categories(tables)]
+    return list(_add_current(trained, rows, total))
 
 
 @dataclass(frozen=True, eq=False)
-class _Before:
+class _Training:
     """A column in training: where numbers are cut, or which categories there were."""
 
     name: str
@@ -63,35 +64,35 @@ class _Before:
     values: Labels | None = None
 
 
-def _numbers_before(tables: Mapping[str, Any]) -> Iterator[_Before]:
+def _train_numbers(tables: Mapping[str, Table]) -> Iterator[_Training]:
     table = tables.get("histogram")
     if table is None:
         return
     grid = histogram.grid_of(table.cells)
-    columns = histogram.by_column(table.sums, table.cells)
+    columns = histogram.by_column(dict(table.sums), table.cells)
     for j, (name, part) in enumerate(zip(table.cells.columns.tolist(), columns, strict=True)):
-        cuts = cut_points(part, BINS)
+        cuts = cut_points(part, N_BINS)
         edges = histogram.edges_of(grid, j, cuts)
-        yield _Before(name, histogram.binned(part, cuts).sum(axis=0), edges=edges)
+        yield _Training(name, histogram.binned(part, cuts).sum(axis=0), edges=edges)
 
 
-def _categories_before(tables: Mapping[str, Any]) -> Iterator[_Before]:
+def _train_categories(tables: Mapping[str, Table]) -> Iterator[_Training]:
     table = tables.get("categories")
     if table is not None:
         for name, values, weight in _by_column(table.cells, table.sums["count"]):
-            yield _Before(name, weight, values=values)
+            yield _Training(name, weight, values=values)
 
 
-def _binned_before(table: Any, edges: Mapping[str, Any]) -> Iterator[_Before]:
+def _train_values(table: Table, edges: Mapping[str, FloatArray]) -> Iterator[_Training]:
     """Values that are bins where a column has cut points."""
     for name, values, weight in _by_column(table.cells, table.sums["count"]):
         if name in edges:
             cuts = np.asarray(edges[name], dtype=np.float64)
             whole = np.zeros(len(cuts) + 1)
             whole[np.asarray(values, dtype=np.intp)] = weight
-            yield _Before(name, whole, edges=cuts)
+            yield _Training(name, whole, edges=cuts)
         else:
-            yield _Before(name, weight, values=values)
+            yield _Training(name, weight, values=values)
 
 
 def _by_column(cells: Cells, counts: FloatArray) -> Iterator[tuple[str, Labels, FloatArray]]:
@@ -100,24 +101,26 @@ def _by_column(cells: Cells, counts: FloatArray) -> Iterator[tuple[str, Labels, 
         yield name, (cells.values or ())[j], counts[:, some].sum(axis=0)
 
 
-def _beside(found: list[_Before], rows: Rows, total: float) -> Iterator[Cellular]:
+def _add_current(
+    trained: list[_Training], rows: LabelledRows, total: float
+) -> Iterator[ColumnDistribution]:
     X = numbers(rows.schema, rows.batch)
     columns = dict(zip(rows.schema.categories, category_columns(rows.schema, rows.batch),
                        strict=True))  # fmt: skip
     place = {name: j for j, name in enumerate(rows.schema.numbers)}
-    for old in found:
+    for old in trained:
         if old.edges is not None and old.name in place:
-            names, now = _now_binned(old.edges, X[:, place[old.name]])
+            names, now = _count_bins(old.edges, X[:, place[old.name]])
         elif old.values is not None and old.name in columns:
-            names, now = _now_named(old.values, *factorise(columns[old.name]))
+            names, now = _count_categories(old.values, *factorise(columns[old.name]))
         else:
             continue
         left = max(0.0, total - float(old.weight.sum()))
         before = np.concatenate([old.weight, [0.0, left]])
-        yield Cellular(old.name, (*names, "a new value", "missing"), before, now)
+        yield ColumnDistribution(old.name, (*names, "a new value", "missing"), before, now)
 
 
-def _now_binned(edges: FloatArray, x: FloatArray) -> tuple[list[str], FloatArray]:
+def _count_bins(edges: FloatArray, x: FloatArray) -> tuple[list[str], FloatArray]:
     missing = np.isnan(x)
     at = np.searchsorted(edges, x[~missing], side="right")
     now = np.bincount(at, minlength=len(edges) + 1)
@@ -132,7 +135,7 @@ def _bins(edges: FloatArray) -> list[str]:
     return [f"below {ends[0]}", *middle, f"{ends[-1]} or more"]
 
 
-def _now_named(
+def _count_categories(
     known: Labels, values: Labels, codes: NDArray[np.int64]
 ) -> tuple[list[str], FloatArray]:
     here = np.bincount(codes[codes >= 0], minlength=len(values)).astype(np.float64)

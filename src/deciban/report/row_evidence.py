@@ -1,14 +1,13 @@
-"""What columns said in these rows: for models whose counts do not say it by themselves.
+"""The evidence of columns in some rows: for models that have no table of it by value.
 
-The evidence of a value that depends on the other columns, or that is a weight times
-a number, has no table in the model. But it can be looked at: on average over
-the rows, and over those with about the same value.
+Evidence that depends on the other columns, or that is a weight times a number, has no table in
+the model. But its mean can be taken: over all rows, and over those with about the same value.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,54 +16,70 @@ from deciban.errors import InputError
 from deciban.explanation import Curve, Importance, Weight
 from deciban.explanation.rows import read_time
 from deciban.families import histogram
-from deciban.labels import narrowed
-from deciban.report.rows import Rows
+from deciban.labels import Labels, narrowed
+from deciban.report.rows import LabelledRows
 from deciban.sources.columns import Times
 from deciban.stats.cuts import cut_points
 from deciban.tabular import factorise, numbers
 
 FloatArray = NDArray[np.float64]
 
-#: The evidence of more rows is not looked at; numbers are cut into so many bins.
-ROWS, BINS = 20_000, 16
+#: The evidence of more rows is not looked at.
+MAX_ROWS = 20_000
+#: Numbers are cut into so many bins.
+N_BINS = 16
+#: Evidence beyond this many decibans is taken for this much in means.
+MAX_DECIBANS = 100.0
+
+
+@runtime_checkable
+class HasEvidence(Protocol):
+    """A model that gives the evidence of rows, in decibans, (rows, columns, classes)."""
+
+    classes_: Labels
+
+    def evidence(self, X: Any) -> Any:
+        """Decibans of every column for every class."""
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
+class RowEvidence:
     """Some rows and their evidence, (rows, columns, classes), in decibans."""
 
-    rows: Rows
+    rows: LabelledRows
     codes: NDArray[np.intp]
-    said: FloatArray
+    evidence: FloatArray
     classes: tuple[Any, ...]
 
     def importance(self) -> Importance:
-        """What each column said for the true class, on average."""
+        """The mean evidence of each column for the true class."""
         known = np.flatnonzero(self.codes < len(self.classes))
-        true = self.said[known, :, self.codes[known]]
-        mean = np.nan_to_num(true, posinf=100.0, neginf=-100.0).mean(axis=0)
+        true = self.evidence[known, :, self.codes[known]]
+        mean = np.nan_to_num(true, posinf=MAX_DECIBANS, neginf=-MAX_DECIBANS).mean(axis=0)
         names = self.rows.batch.columns
         return Importance.of(
             [Weight(name, float(db)) for name, db in zip(names, mean, strict=True)], self.classes
         )
 
     def curve(self, name: str) -> Curve:
-        """What about the same values of a column said, on average; no band."""
+        """The mean evidence of about the same values of a column; no band."""
         j = list(self.rows.batch.columns).index(name)
         labels, middles, at, edges = self._cells(name)
         some = at >= 0
         rows = np.bincount(at[some], minlength=len(labels)).astype(np.float64)
-        finite = np.clip(self.said[some, j], -100.0, 100.0)
+        finite = np.clip(self.evidence[some, j], -MAX_DECIBANS, MAX_DECIBANS)
         total = np.stack(
             [np.bincount(at[some], finite[:, c], len(labels)) for c in range(finite.shape[1])],
             axis=1,
         )
-        kind: Any = "category" if edges is None else "number"
+        kind: Literal["category", "number"] = "category" if edges is None else "number"
         mean = total / np.maximum(rows, 1.0)[:, None]
         return Curve(name, kind, middles, labels, self.classes, None, mean, None, None, 0.95,
                      rows, edges)  # fmt: skip
 
-    def _cells(self, name: str) -> tuple[Any, Any, NDArray[Any], tuple[float, ...] | None]:
+    def _cells(
+        self, name: str
+    ) -> tuple[tuple[str, ...], tuple[Any, ...], NDArray[np.int64], tuple[float, ...] | None]:
         """Cells in words and by their values, the cell of every row, and cut points."""
         if name not in self.rows.schema.numbers:
             values, at = factorise(self.rows.batch.columns[name])
@@ -73,14 +88,14 @@ class Observed:
         x = x[:, [self.rows.schema.numbers.index(name)]]
         grid, sums = histogram.tabulate(x, self.codes, int(self.codes.max()) + 1, None,
                                         narrowed([name]))  # fmt: skip
-        edges = histogram.edges_of(grid, 0, cut_points(sums["count"], BINS))
+        edges = histogram.edges_of(grid, 0, cut_points(sums["count"], N_BINS))
         at = np.where(np.isnan(x[:, 0]), -1, np.searchsorted(edges, x[:, 0], side="right"))
         middles = tuple(float(np.median(x[at == b, 0])) for b in range(len(edges) + 1))
-        shown = _shown(self.rows, name, middles)
+        shown = _as_written(self.rows, name, middles)
         return tuple(map(_label, shown)), shown, at, tuple(edges.tolist())
 
 
-def _shown(rows: Rows, name: str, values: tuple[float, ...]) -> tuple[Any, ...]:
+def _as_written(rows: LabelledRows, name: str, values: tuple[float, ...]) -> tuple[Any, ...]:
     """Numbers as they are, times as times."""
     unit = next(column.unit for column in rows.schema.columns if column.name == name)
     if not unit:
@@ -94,12 +109,12 @@ def _label(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def observed(model: Any, rows: Rows, codes: NDArray[np.intp]) -> Observed:
+def row_evidence(model: HasEvidence, rows: LabelledRows, codes: NDArray[np.intp]) -> RowEvidence:
     """The evidence of at most 20,000 rows, evenly spaced."""
     n = rows.batch.n_rows
-    at = np.arange(0, n, max(1, -(-n // ROWS)))
-    some = rows if len(at) == n else rows.some(model, at)
-    said = model.evidence(some.X)
-    if not isinstance(said, np.ndarray):
+    at = np.arange(0, n, max(1, -(-n // MAX_ROWS)))
+    some = rows if len(at) == n else rows.select(model, at)
+    evidence = model.evidence(some.X)
+    if not isinstance(evidence, np.ndarray):
         raise InputError("the evidence is sparse.", hint="give a dense matrix")
-    return Observed(some, codes[at], said, tuple(model.classes_.tolist()))
+    return RowEvidence(some, codes[at], evidence, tuple(model.classes_.tolist()))

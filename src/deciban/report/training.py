@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 #: Longer settings are cut.
-LONG = 80
+MAX_SETTING_CHARACTERS = 80
 
 
 @dataclass(frozen=True)
-class Trained:
-    """A model in words; ``rows`` and the weights of classes are None if it does not say."""
+class TrainingSummary:
+    """How a model was trained; ``rows`` and the weights of classes are None if it does not say."""
 
     kind: str
     target: str | None
@@ -25,12 +25,12 @@ class Trained:
     shapes: Mapping[str, str]
 
 
-def trained(model: Any) -> Trained:
+def summarize_training(model: Any) -> TrainingSummary:
     """What a fitted model says about itself."""
     weight = _class_weight(model)
     labels = np.asarray(model.classes_).tolist()
     known = [None] * len(labels) if weight is None else weight
-    return Trained(
+    return TrainingSummary(
         type(model).__name__,
         getattr(model, "target_", None),
         _settings(model),
@@ -43,12 +43,12 @@ def trained(model: Any) -> Trained:
 
 def _class_weight(model: Any) -> list[float] | None:
     """The weight of the rows of each class."""
-    found = getattr(getattr(model, "counts_", None), "weight", None)
-    if found is None:
-        found = getattr(model, "class_count_", None)
-    if found is None or len(found) != len(model.classes_):
+    counted = getattr(getattr(model, "counts_", None), "weight", None)
+    if counted is None:
+        counted = getattr(model, "class_count_", None)
+    if counted is None or len(counted) != len(model.classes_):
         return None
-    return [float(value) for value in found]
+    return [float(value) for value in counted]
 
 
 def _settings(model: Any) -> dict[str, str]:
@@ -59,7 +59,8 @@ def _settings(model: Any) -> dict[str, str]:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= LONG else text[: LONG - 1] + "…"
+    limit = MAX_SETTING_CHARACTERS
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def _shapes(model: Any) -> dict[str, str]:

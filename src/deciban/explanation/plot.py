@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deciban.errors import ParameterError
-from deciban.explanation import Explainable
-from deciban.plots.reliability import reliability
+
+if TYPE_CHECKING:
+    from deciban.explanation.explainable import Explainable
 
 
 class Plot:
     """The charts of one model; each is an Altair chart."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Explainable) -> None:
         self._model = model
 
     def evidence(
@@ -22,14 +23,14 @@ class Plot:
 
         Categories and bins are bars or steps; ``of`` is the class that is shown.
         """
-        if (column is None) == (row is None):
-            raise ParameterError(
-                "either a column or a row is drawn.",
-                hint='plot.evidence("age"), or plot.evidence(row={...})',
-            )
-        if row is not None:
+        if row is not None and column is None:
             return self._model.explain(row, against).chart()
-        return self._model.curve(column, against).chart(of)
+        if column is not None and row is None:
+            return self._model.curve(column, against).chart(of)
+        raise ParameterError(
+            "either a column or a row is drawn.",
+            hint='plot.evidence("age"), or plot.evidence(row={...})',
+        )
 
     def importance(self, most: int = 30) -> Any:
         """The strongest features."""
@@ -41,23 +42,10 @@ class Plot:
 
     def reliability(self, X: Any, y: Any, bins: int = 10, of: Any = None) -> Any:
         """How often what is predicted comes true."""
-        return reliability(self._model, X, y, bins, of).chart()
+        from deciban.evaluation import measure_reliability
+
+        return measure_reliability(self._model, X, y, bins, of).chart()
 
     def __repr__(self) -> str:
         kinds = "evidence, importance, nomogram, reliability"
         return f"the charts of a {type(self._model).__name__}: {kinds}"
-
-
-class Plotted(Explainable):
-    """A model that gives reasons, and draws them."""
-
-    @property
-    def plot(self) -> Plot:
-        """The charts of this model.
-
-        >>> from deciban import NaiveBayes
-        >>> m = NaiveBayes().fit({"x": ["S", "S", "L"]}, [1, 1, 2])
-        >>> type(m.plot.evidence("x")).__name__
-        'LayerChart'
-        """
-        return Plot(self)
