@@ -180,7 +180,7 @@ class BayesClassifier(Answering):
     def _importance(self) -> dict[str, Any]:
         model: Model = self._model()  # type: ignore[assignment]
         prior = np.exp(model.counted.log_prior)
-        of = explanation.weighed(self._pieces(), prior, self.schema_.names)
+        of = explanation.expected_evidence(self._pieces(), prior, self.schema_.names)
         return {**of, **spoken.weighed(model.counted, prior)}
 
     def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:

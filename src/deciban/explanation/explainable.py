@@ -11,24 +11,25 @@ has no curves and no nomogram.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError, ParameterError
-from deciban.explanation import bulk, rows
-from deciban.explanation.bulk import Explanations
-from deciban.explanation.counterfactual import Asked, Change, Counterfactual, search
-from deciban.explanation.curve import Curve, curve
-from deciban.explanation.explained import Explanation
-from deciban.explanation.importance import Importance, Weight, weighed
+from deciban.explanation import explanations, rows
+from deciban.explanation.counterfactual import Change, Counterfactual, Problem, search
+from deciban.explanation.curve import Curve, evidence_curve
+from deciban.explanation.explanation import Explanation
+from deciban.explanation.explanations import Explanations
+from deciban.explanation.importance import Importance, expected_evidence
 from deciban.explanation.kept import Kept
-from deciban.explanation.nomogram import Nomogram, nomogram
+from deciban.explanation.nomogram import Nomogram, build_nomogram
 from deciban.explanation.plot import Plot
-from deciban.explanation.weights import DECIBANS, position
+from deciban.explanation.weights import DECIBANS
 from deciban.families.piece import Piece
+from deciban.labels import position
 from deciban.sources import naming
 
 FloatArray = NDArray[np.float64]
@@ -75,22 +76,22 @@ class Explainable:
         return self.explain_rows(X, against)[0]
 
     def explain_rows(self, X: Any, against: Any = None) -> Explanations:
-        """The same of every row of a table: arrays, and an object when one is asked for.
+        """The explanation of every row of a table: arrays, and an object when one is asked for.
 
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, [1, 1, 2])
-        >>> found = m.explain_rows({"x": ["S", "L"]})
-        >>> found.total.round(1), found[1].answer
+        >>> both = m.explain_rows({"x": ["S", "L"]})
+        >>> both.total.round(1), both[1].answer
         (array([5.3, 2.5]), 2)
         """
         self._check_fitted()
         kept = Kept.of(self, X)
         first = self.classes_[0] if len(self.classes_) else None
-        prior, said = self.prior_evidence(first), self.evidence(kept.table, first)
-        probabilities = bulk.posterior(prior, said)
+        prior, evidence = self.prior_evidence(first), self.evidence(kept.table, first)
+        probabilities = explanations.posterior(prior, evidence)
         if np.isnan(probabilities).any():
             probabilities = self.predict_proba(kept.table)
-        answer, other = bulk.best_two(probabilities)
+        answer, other = explanations.best_two(probabilities)
         at = position(against, self.classes_)
         if at is not None:
             # Where that class is the answer, it is compared with the runner-up.
@@ -104,15 +105,15 @@ class Explainable:
             answer,
             other,
             prior,
-            said,
+            evidence,
             kept.row,
             rows.ignored(self),
             words,
-            lambda i, b: self._exactly(kept, i, b),
+            lambda i, b: self._exact_evidence(kept, i, b),
         )
 
     def importance(self) -> Importance:
-        """Which features carry how much: their expected weight of evidence, decibans a row.
+        """Which features carry how much: their expected evidence, in decibans a row.
 
         >>> from deciban import NaiveBayes
         >>> X = {"size": ["S", "S", "L", "L"], "noise": [1, 2, 1, 2]}
@@ -122,9 +123,7 @@ class Explainable:
         noise               0.0
         """
         self._check_fitted()
-        found = self._importance()
-        weights = [Weight(n, float(w.sum()), tuple(w.tolist())) for n, w in found.items()]
-        return Importance.of(weights, self.classes_.tolist())
+        return Importance.from_evidence(self._importance(), self.classes_.tolist())
 
     def curve(self, column: str, against: Any = None, level: float = 0.95) -> Curve:
         """What each value of a column says for every class, and how sure that is.
@@ -140,10 +139,11 @@ class Explainable:
         True
         """
         self._check_fitted()
-        pieces = {piece.name: piece for piece in self._added_pieces()}
+        pieces = {piece.name: piece for piece in self._additive_pieces()}
         if column not in pieces:
             raise naming.unknown(str(column), list(pieces))
-        return curve(pieces[column], self.classes_, position(against, self.classes_), level)
+        at = position(against, self.classes_)
+        return evidence_curve(pieces[column], self.classes_, at, level)
 
     def nomogram(self, of: Any = None, against: Any = None) -> Nomogram:
         """Points for every value, their total, and the probability: for a pencil.
@@ -164,7 +164,7 @@ class Explainable:
             )
         a, b = self._pair(of, against)
         prior = self.prior_evidence(self.classes_[0])
-        return nomogram(self._added_pieces(), self.classes_, prior, a, b)
+        return build_nomogram(self._additive_pieces(), self.classes_, prior, a, b)
 
     def counterfactual(
         self,
@@ -186,10 +186,10 @@ class Explainable:
         """
         self._check_fitted()
         one = rows.one_row(self, row)
-        asked = Asked(one, self._values(fixed), self._odds, self._place)
-        most = len(one) if max_changes is None else _count(max_changes)
-        changes = search(asked, position(target, self.classes_), most)
-        return None if not changes else self._changed(one, changes)
+        problem = Problem(one, self._trial_values(fixed), self._log_odds, self._answer)
+        limit = len(one) if max_changes is None else _check_count(max_changes)
+        changes = search(problem, position(target, self.classes_), limit)
+        return None if not changes else self._counterfactual(one, changes)
 
     @property
     def plot(self) -> Plot:
@@ -202,17 +202,17 @@ class Explainable:
         """
         return Plot(self)
 
-    # ------------------------------------------------------------------ what a model says
+    # ------------------------------------------------------------------ hooks of a model
 
     def _pieces(self) -> Sequence[Piece]:
         """The tables that the model adds up; none if it has no such tables."""
         return ()
 
     def _importance(self) -> dict[str, FloatArray]:
-        """What each feature is expected to say for every class, (classes,) by feature."""
+        """The expected evidence of each feature for every class, (classes,) by feature."""
         prior = self.prior_evidence(self.classes_[0]) / DECIBANS
         share = np.exp(prior - prior.max())
-        return weighed(self._known_pieces(), share / share.sum(), rows.features(self))
+        return expected_evidence(self._known_pieces(), share / share.sum(), rows.features(self))
 
     def _check_fitted(self) -> None:
         from sklearn.utils.validation import check_is_fitted
@@ -220,16 +220,16 @@ class Explainable:
         check_is_fitted(self)
 
     def _known_pieces(self) -> Sequence[Piece]:
-        found = self._pieces()
-        if not found:
+        pieces = self._pieces()
+        if not pieces:
             raise InputError(
                 f"{type(self).__name__} has no tables of evidence.",
                 hint="explain works without",
             )
-        return found
+        return pieces
 
-    def _added_pieces(self) -> Sequence[Piece]:
-        """The same, if the evidence of a value does not depend on the other features."""
+    def _additive_pieces(self) -> Sequence[Piece]:
+        """The tables of evidence, if that of a value does not depend on the other features."""
         if not self._additive:
             raise InputError(
                 f"what a value says depends on the other features in {type(self).__name__}.",
@@ -239,7 +239,7 @@ class Explainable:
 
     # ------------------------------------------------------------------ inside
 
-    def _exactly(self, kept: Kept, i: int, b: int) -> tuple[FloatArray, FloatArray]:
+    def _exact_evidence(self, kept: Kept, i: int, b: int) -> tuple[FloatArray, FloatArray]:
         """The evidence of one row against class b, also where some class is impossible."""
         against = self.classes_[b]
         values = dict(zip(rows.features(self), kept.row(i), strict=True))
@@ -262,7 +262,7 @@ class Explainable:
             raise InputError(f"{of!r} is compared with itself.", hint="name two classes")
         return a, b
 
-    def _values(self, fixed: Iterable[str]) -> dict[str, Sequence[Any]]:
+    def _trial_values(self, fixed: Iterable[str]) -> dict[str, Sequence[Any]]:
         """The values to try, by feature."""
         names = rows.features(self)
         stay = {fixed} if isinstance(fixed, str) else set(fixed)
@@ -275,31 +275,31 @@ class Explainable:
             if piece.name == piece.feature and piece.feature not in stay
         }
 
-    def _odds(self, some: Sequence[Any]) -> FloatArray:
-        """Decibans of whole rows for every class against the first."""
+    def _log_odds(self, some: Sequence[Mapping[str, Any]]) -> FloatArray:
+        """Decibans of whole rows for every class against the first, (rows, classes)."""
         first = self.classes_[0]
-        said = self.evidence(rows.table(self, some), first)
+        evidence = self.evidence(rows.table(self, some), first)
         with np.errstate(invalid="ignore"):
-            total = said.sum(axis=1) + self.prior_evidence(first)
+            total = evidence.sum(axis=1) + self.prior_evidence(first)
         return np.asarray(np.nan_to_num(total, nan=0.0, posinf=1e6, neginf=-1e6))
 
-    def _place(self, row: Any) -> int:
+    def _answer(self, row: Mapping[str, Any]) -> int:
         return int(self.predict_proba(rows.table(self, [row]))[0].argmax())
 
-    def _changed(self, row: dict[str, Any], changes: dict[str, Any]) -> Counterfactual:
+    def _counterfactual(self, row: dict[str, Any], changes: dict[str, Any]) -> Counterfactual:
         before, after = self.predict_proba(rows.table(self, [row, {**row, **changes}]))
         a, b = int(before.argmax()), int(after.argmax())
-        odds = self._odds([row, *({**row, name: value} for name, value in changes.items())])
+        odds = self._log_odds([row, *({**row, name: value} for name, value in changes.items())])
         ahead = odds[:, b] - odds[:, a]
-        made = tuple(
+        gains = tuple(
             Change(name, row[name], value, float(gain))
             for (name, value), gain in zip(changes.items(), ahead[1:] - ahead[0], strict=True)
         )
         labels = self.classes_.tolist()
-        return Counterfactual(labels[a], labels[b], made, float(before[b]), float(after[b]))
+        return Counterfactual(labels[a], labels[b], gains, float(before[b]), float(after[b]))
 
 
-def _count(stated: Any) -> int:
+def _check_count(stated: Any) -> int:
     if isinstance(stated, bool) or not isinstance(stated, int) or stated < 1:
         raise ParameterError(
             f"max_changes must be a whole number >= 1, got {stated!r}.", hint="None is no limit"

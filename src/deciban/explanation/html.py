@@ -11,7 +11,7 @@ from deciban.explanation.terminal import bar_length, lines, signed
 from deciban.templates import render
 
 if TYPE_CHECKING:
-    from deciban.explanation.explained import Explanation, Part, Term
+    from deciban.explanation.explanation import Explanation, Part, Term
     from deciban.explanation.importance import Importance
 
 #: The width of the bars, in pixels; those of an explanation start in the middle.

@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.labels import position as position
 from deciban.models import scores
 
 FloatArray = NDArray[np.float64]

@@ -149,7 +149,7 @@ class Answering(explanation.Explainable, ClassifierMixin, BaseEstimator):
 
     def _importance(self) -> dict[str, FloatArray]:
         prior = np.exp(self._model().log_prior)
-        of = explanation.weighed(self._pieces(), prior, self.schema_.names)
+        of = explanation.expected_evidence(self._pieces(), prior, self.schema_.names)
         return {**of, **spoken.weighed(self._model(), prior)} if self.schema_.texts else of
 
     def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:

@@ -1,4 +1,4 @@
-"""Many rows explained at once: arrays first, objects when they are asked for."""
+"""The rows of a table explained at once: arrays first, objects when they are asked for."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.explanation.explained import Explanation, Part, Term
+from deciban.explanation.explanation import Explanation, Part, Term
 from deciban.explanation.weights import DECIBANS
 from deciban.models import scores
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
-#: The words of a text in their places, and what each says for every class.
-Words = Callable[[str, Any], Sequence[tuple[str, int, int, Sequence[float]]]]
+#: The words of a text of a column, where each stands, and its decibans for every class.
+WordEvidence = Callable[[str, Any], Sequence[tuple[str, int, int, Sequence[float]]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +38,8 @@ class Explanations(Sequence[Explanation]):
     evidence: FloatArray
     row: Callable[[int], Sequence[Any]]
     ignored: frozenset[str] = frozenset()
-    words: Words | None = None
-    exactly: Callable[[int, int], tuple[FloatArray, FloatArray]] | None = None
+    words: WordEvidence | None = None
+    exact_evidence: Callable[[int, int], tuple[FloatArray, FloatArray]] | None = None
 
     @property
     def prior(self) -> FloatArray:
@@ -71,14 +71,14 @@ class Explanations(Sequence[Explanation]):
             return [self[j] for j in range(*i.indices(len(self)))]
         if not -len(self) <= i < len(self):
             raise IndexError(f"row {i} of {len(self)}")
-        return self._made(i % len(self))
+        return self._explanation(i % len(self))
 
-    def _made(self, i: int) -> Explanation:
+    def _explanation(self, i: int) -> Explanation:
         a, b = int(self.answer[i]), int(self.runner_up[i])
-        prior, said = self._against(i, b)
+        prior, evidence = self._against(i, b)
         values = self.row(i)
         terms = tuple(
-            self._term(j, value, said[j], a, b)
+            self._term(j, value, evidence[j], a, b)
             for j, value in enumerate(values)
             if self.features[j] not in self.ignored
         )
@@ -88,7 +88,7 @@ class Explanations(Sequence[Explanation]):
             labels[b] if len(labels) > 1 else None,
             float(prior[a]),
             terms,
-            self._sum(i, prior[a], said[:, a]),
+            self._sum(i, prior[a], evidence[:, a]),
             float(self.probabilities[i, a]),
             tuple(labels),
             tuple(self.probabilities[i].tolist()),
@@ -97,32 +97,33 @@ class Explanations(Sequence[Explanation]):
 
     def _against(self, i: int, b: int) -> tuple[FloatArray, FloatArray]:
         """Evidence for every class against class b: of the prior, of each feature."""
-        said = self.evidence[i]
-        if self.exactly is not None and not np.isfinite(said).all():
-            return self.exactly(i, b)
+        evidence = self.evidence[i]
+        if self.exact_evidence is not None and not np.isfinite(evidence).all():
+            return self.exact_evidence(i, b)
         prior = self.prior_evidence - self.prior_evidence[b]
-        return prior, said - said[:, b, None]
+        return prior, evidence - evidence[:, b, None]
 
-    def _sum(self, i: int, prior: float, said: FloatArray) -> float:
+    def _sum(self, i: int, prior: float, evidence: FloatArray) -> float:
         """The total; where one feature excludes what another demands, the odds shown."""
-        total = float(prior + said.sum()) if not _opposed(said) else np.nan
+        total = float(prior + evidence.sum()) if not _contradicts(evidence) else np.nan
         if not np.isnan(total):
             return total
         odds = self.probabilities[i, [self.answer[i], self.runner_up[i]]]
         with np.errstate(divide="ignore"):
             return float(DECIBANS * (np.log(odds[0]) - np.log(odds[1])))
 
-    def _term(self, j: int, value: Any, said: FloatArray, a: int, b: int) -> Term:
+    def _term(self, j: int, value: Any, evidence: FloatArray, a: int, b: int) -> Term:
         feature = self.features[j]
         parts: tuple[Part, ...] = ()
         if self.words is not None and isinstance(value, str):
-            found = self.words(feature, value)
-            parts = tuple(Part(t, s, e, float(w[a] - w[b])) for t, s, e, w in found)
-        return Term(feature, value, float(said[a]), tuple(said.tolist()), parts)
+            words = self.words(feature, value)
+            parts = tuple(Part(t, s, e, float(w[a] - w[b])) for t, s, e, w in words)
+        return Term(feature, value, float(evidence[a]), tuple(evidence.tolist()), parts)
 
 
-def _opposed(said: FloatArray) -> bool:
-    return bool(np.isposinf(said).any() and np.isneginf(said).any())
+def _contradicts(evidence: FloatArray) -> bool:
+    """Whether one feature excludes what another demands."""
+    return bool(np.isposinf(evidence).any() and np.isneginf(evidence).any())
 
 
 def best_two(probabilities: FloatArray) -> tuple[Codes, Codes]:

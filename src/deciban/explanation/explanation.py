@@ -1,4 +1,4 @@
-"""One row explained: what the prior and every feature say for the answer, in decibans.
+"""One row explained: the evidence of the prior and of every feature for the answer, in decibans.
 
 ``prior + sum(term.decibans) == total == 10 log10(P(answer) / P(runner_up))``: the
 classes compared are the answer and the runner-up. With two classes that alone
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a text, ``text[start:stop]`` in the value, and what it says."""
+    """A word of a text, ``text[start:stop]`` in the value, and its decibans."""
 
     text: str
     start: int
@@ -33,9 +33,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Term:
-    """What one feature says for the answer against the runner-up.
+    """The evidence of one feature for the answer against the runner-up, in decibans.
 
-    ``by_class`` is the same for every class against the runner-up; ``parts`` are
+    ``by_class`` has the decibans of every class against the runner-up; ``parts`` are
     the words of a text in their places.
     """
 
@@ -85,8 +85,8 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; what JSON does not know is written as text, infinity as None."""
-        found: dict[str, Any] = _plain(asdict(self))
-        return found
+        values: dict[str, Any] = _plain(asdict(self))
+        return values
 
     def to_json(self) -> str:
         """One JSON object."""
