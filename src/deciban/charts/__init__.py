@@ -1,4 +1,4 @@
-"""Charts by Altair: each module draws one kind of object, which it knows by its attributes.
+"""Charts by Altair: each module draws one kind of object, which a protocol in it describes.
 
 Altair is imported when a chart is made, and only here.
 """
@@ -12,18 +12,19 @@ from deciban.errors import MissingPackageError
 
 #: Colours that people who do not tell red from green can tell apart.
 FOR, AGAINST, PLAIN, TOTAL = "#2a7fb8", "#d1603d", "#5b7083", "#33434f"
-WIDTH = 460
+#: The width of most charts, in pixels.
+CHART_WIDTH = 460
 
 
 def altair() -> Any:
     """The library, or an error that says how to get it."""
     try:
-        import altair as found
+        import altair as library
     except ImportError:
         raise MissingPackageError(
             "charts need Altair, which is not installed.", hint="pip install deciban[charts]"
         ) from None
-    return found
+    return library
 
 
 def data(rows: Iterable[Mapping[str, Any]]) -> Any:
