@@ -8,11 +8,10 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from deciban.cli import models
-from deciban.cli.inspection import ignored, shares
+from deciban.cli.inspection import ignored, importance, shares
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watched
 from deciban.cli.sample import Sample
-from deciban.cli.strength import Strength, strengths
 from deciban.errors import ParameterError
 from deciban.sources import Batch, Scan
 
@@ -56,7 +55,7 @@ class Trained:
     classes: dict[str, float]
     quality: Quality
     temperature: float
-    strengths: list[Strength]
+    importance: dict[str, float]
     ignored: dict[str, str]
     bytes: int
 
@@ -96,7 +95,7 @@ def train(
         shares(model.model_),
         measured,
         model.temperature_,
-        strengths(model.model_),
+        importance(model.model_),
         ignored(model.model_),
         size,
     )

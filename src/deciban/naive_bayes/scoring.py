@@ -18,6 +18,7 @@ from deciban.models import scores
 from deciban.models.selection import Choice
 from deciban.naive_bayes import spoken
 from deciban.naive_bayes.gathering import few_texts, gather
+from deciban.naive_bayes.importance import expected_evidence
 from deciban.naive_bayes.model import Model
 from deciban.naive_bayes.parts import Part
 from deciban.naive_bayes.pieces import pieces
@@ -148,9 +149,7 @@ class Answering(explanation.Explainable, ClassifierMixin, BaseEstimator):
         return pieces(self._model())
 
     def _importance(self) -> dict[str, FloatArray]:
-        prior = np.exp(self._model().log_prior)
-        of = explanation.expected_evidence(self._pieces(), prior, self.schema_.names)
-        return {**of, **spoken.weighed(self._model(), prior)} if self.schema_.texts else of
+        return expected_evidence(self._model())
 
     def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
         return spoken.spoken(self._model(), column, text)
