@@ -204,7 +204,7 @@ def union(a: Labels, b: Labels) -> Labels:
     return narrowed([*a.tolist(), *new.tolist()])
 
 
-def position(label: Any, classes: Labels) -> int | None:
+def position(label: Hashable | None, classes: Labels) -> int | None:
     """Where a class stands among the classes; None if no class is named.
 
     >>> position("spam", np.array(["ham", "spam"]))

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.charts import altair, data
+from deciban.charts import Chart, altair, data
 
 #: Cells are so wide at most, and a matrix is about so wide, in pixels.
 MAX_CELL_WIDTH, MATRIX_WIDTH = 96, 480
 
 
-def chart(confusion: NDArray[np.float64], classes: Sequence[Any]) -> Any:
+def chart(confusion: NDArray[np.float64], classes: Sequence[Hashable]) -> Chart:
     """Shaded by the share of the truth; written is the number of rows."""
     alt = altair()
     names = [str(label) for label in classes]

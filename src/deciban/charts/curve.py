@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from datetime import date, time
+from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.charts import AGAINST, CHART_WIDTH, FOR, altair, data, finite
+from deciban.charts import AGAINST, CHART_WIDTH, FOR, Chart, Row, altair, data, finite
 
 FloatArray = NDArray[np.float64]
 
@@ -39,11 +40,11 @@ class Curve(Protocol):
         """The values in words."""
 
     @property
-    def classes(self) -> Sequence[Any]:
+    def classes(self) -> Sequence[Hashable]:
         """The classes, in order."""
 
     @property
-    def against(self) -> Any:
+    def against(self) -> Hashable:
         """The class compared with; None for all others."""
 
     @property
@@ -70,11 +71,11 @@ class Curve(Protocol):
     def edges(self) -> Sequence[float] | None:
         """The least value of each bin but the first."""
 
-    def place(self, label: Any) -> int:
+    def place(self, label: Hashable) -> int:
         """Where a class stands."""
 
 
-def chart(curve: Curve, of: Any = None) -> Any:
+def chart(curve: Curve, of: Hashable = None) -> Chart:
     """The chart of one class, or of all where there are more than two."""
     places = _places(curve, of)
     rows = [row for c in places for row in _rows(curve, c)]
@@ -83,7 +84,7 @@ def chart(curve: Curve, of: Any = None) -> Any:
     return draw(curve, rows, len(places)).properties(title=_title(curve, places))
 
 
-def _places(curve: Curve, of: Any) -> list[int]:
+def _places(curve: Curve, of: Hashable) -> list[int]:
     if of is not None:
         return [curve.place(of)]
     if len(curve.classes) == 2:
@@ -92,7 +93,7 @@ def _places(curve: Curve, of: Any) -> list[int]:
     return others[:MAX_CLASSES]
 
 
-def _title(curve: Curve, places: list[int]) -> Any:
+def _title(curve: Curve, places: list[int]) -> Chart:
     what = curve.classes[places[0]] if len(places) == 1 else "each class"
     other = curve.against
     if other is None and len(curve.classes) == 2 and len(places) == 1:
@@ -106,7 +107,7 @@ def _title(curve: Curve, places: list[int]) -> Any:
     }
 
 
-def _rows(curve: Curve, c: int) -> list[dict[str, Any]]:
+def _rows(curve: Curve, c: int) -> list[Row]:
     low = curve.decibans if curve.low is None else curve.low
     high = curve.decibans if curve.high is None else curve.high
     bottom, top = _ends(curve)
@@ -136,11 +137,11 @@ def _ends(curve: Curve) -> tuple[float, float]:
     return float(shown.min()) - room, float(shown.max()) + room
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.isoformat() if isinstance(value, date | time) else value
 
 
-def _tips(alt: Any) -> list[Any]:
+def _tips(alt: ModuleType) -> list[Chart]:
     return [
         alt.Tooltip("class:N"),
         alt.Tooltip("label:N", title="value"),
@@ -151,7 +152,7 @@ def _tips(alt: Any) -> list[Any]:
     ]
 
 
-def _line(curve: Curve, rows: list[dict[str, Any]], n_classes: int) -> Any:
+def _line(curve: Curve, rows: list[Row], n_classes: int) -> Chart:
     """Numbers: a smooth curve, or steps with the bins' edges."""
     alt = altair()
     binned = curve.edges is not None and not isinstance(curve.x[0], date)
@@ -171,7 +172,7 @@ def _line(curve: Curve, rows: list[dict[str, Any]], n_classes: int) -> Any:
     ).properties(width=CHART_WIDTH, height=260)
 
 
-def _steps(curve: Curve, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _steps(curve: Curve, rows: list[Row]) -> list[Row]:
     """Each bin from its least value on, and the last one to its end."""
     edges, out = list(curve.edges or ()), []
     first, last = float(curve.x[0]), float(curve.x[-1])
@@ -185,7 +186,7 @@ def _steps(curve: Curve, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return out
 
 
-def _bars(curve: Curve, rows: list[dict[str, Any]], n_classes: int) -> Any:
+def _bars(curve: Curve, rows: list[Row], n_classes: int) -> Chart:
     """Categories: a bar each, with its interval."""
     alt = altair()
     order = _order(rows) if curve.kind == "category" else None
@@ -207,13 +208,13 @@ def _bars(curve: Curve, rows: list[dict[str, Any]], n_classes: int) -> Any:
     )
 
 
-def _order(rows: list[dict[str, Any]]) -> list[str]:
+def _order(rows: list[Row]) -> list[str]:
     """The strongest for the first class that is drawn at the top."""
     first = [row for row in rows if row["class"] == rows[0]["class"]]
     return [row["label"] for row in sorted(first, key=lambda row: -row["decibans"])]
 
 
-def _colour(alt: Any, n_classes: int) -> dict[str, Any]:
+def _colour(alt: ModuleType, n_classes: int) -> dict[str, Chart]:
     if n_classes == 1:
         return {"color": alt.value(FOR)}
     return {"color": alt.Color("class:N", title="class", scale=alt.Scale(scheme="tableau10"))}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import Any, Protocol
+from typing import Protocol
 
-from deciban.charts import CHART_WIDTH, PLAIN, altair, data
+from deciban.charts import CHART_WIDTH, PLAIN, Chart, altair, data
 
 
 class Weight(Protocol):
@@ -21,7 +21,7 @@ class Weight(Protocol):
         """Decibans a row for the true class."""
 
 
-def chart(weights: Iterable[Weight], limit: int = 30) -> Any:
+def chart(weights: Iterable[Weight], limit: int = 30) -> Chart:
     """Bars of the expected evidence of at most so many features."""
     alt = altair()
     rows = [{"feature": w.feature, "decibans": w.decibans} for w in islice(weights, limit)]

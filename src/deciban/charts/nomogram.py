@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Hashable, Sequence
+from types import ModuleType
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.charts import AGAINST, FOR, altair, data
+from deciban.charts import AGAINST, FOR, Chart, Row, altair, data
 
 #: The width of 100 points, of a character, and the height of a line of labels, in pixels.
 RULER_WIDTH, CHARACTER_WIDTH, LANE_HEIGHT = 640, 6.2, 13
@@ -31,7 +32,7 @@ class Scale(Protocol):
         """A number, a category or an amount."""
 
     @property
-    def values(self) -> Sequence[Any]:
+    def values(self) -> Sequence[Hashable]:
         """The values."""
 
     @property
@@ -51,11 +52,11 @@ class Nomogram(Protocol):
     """The scales of all features, and how total points become a probability."""
 
     @property
-    def of(self) -> Any:
+    def of(self) -> Hashable:
         """The class whose probability is read."""
 
     @property
-    def against(self) -> Any:
+    def against(self) -> Hashable:
         """The class that it is compared with."""
 
     @property
@@ -70,7 +71,7 @@ class Nomogram(Protocol):
         """The total points at which a probability is reached."""
 
 
-def chart(sheet: Nomogram) -> Any:
+def chart(sheet: Nomogram) -> Chart:
     """The scales below each other with the ruler on top, and below them total and probability."""
     alt = altair()
     title = {
@@ -82,7 +83,7 @@ def chart(sheet: Nomogram) -> Any:
     return parts.configure_view(stroke=None).configure_concat(spacing=18)
 
 
-def _scales(alt: Any, sheet: Nomogram) -> Any:
+def _scales(alt: ModuleType, sheet: Nomogram) -> Chart:
     lines, ticks, y = [], [], 12.0
     for scale in sheet.scales:
         marks, lanes = _ticks(scale)
@@ -96,7 +97,7 @@ def _scales(alt: Any, sheet: Nomogram) -> Any:
     x = alt.Scale(domain=[0, 100], nice=False)
     at = alt.Scale(domain=[0, height], reverse=True, nice=False)
 
-    def place(name: str) -> Any:
+    def place(name: str) -> Chart:
         return alt.Y(f"{name}:Q", scale=at, axis=None)
 
     rule = alt.Chart(data(lines)).encode(y=place("y"))
@@ -116,7 +117,7 @@ def _scales(alt: Any, sheet: Nomogram) -> Any:
     ).properties(width=RULER_WIDTH, height=height)
 
 
-def _ticks(scale: Scale) -> tuple[list[dict[str, Any]], int]:
+def _ticks(scale: Scale) -> tuple[list[Row], int]:
     """The ticks of a scale; each label in the first line that has room for it."""
     points = scale.points.tolist()
     labelled = _labelled(scale)
@@ -143,7 +144,7 @@ def _labelled(scale: Scale) -> set[int]:
     return set(range(n))
 
 
-def _totals(alt: Any, sheet: Nomogram) -> Any:
+def _totals(alt: ModuleType, sheet: Nomogram) -> Chart:
     """Total points above a line, probabilities below it."""
     low, high = _domain(sheet)
     x = alt.Scale(domain=[low, high], nice=False)
@@ -176,7 +177,7 @@ def _domain(sheet: Nomogram) -> tuple[float, float]:
     return (low, high) if low < high else (0.0, largest)
 
 
-def _marks(sheet: Nomogram, low: float, high: float) -> list[dict[str, Any]]:
+def _marks(sheet: Nomogram, low: float, high: float) -> list[Row]:
     """The probabilities within reach, each labelled where there is room."""
     marks, end = [], -1e9
     for probability in MARKED_PROBABILITIES:

@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Hashable
+from typing import Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
-from deciban.charts import FOR, altair, data
+from deciban.charts import FOR, Chart, altair, data
 
 
 class Reliability(Protocol):
     """Bins of a class's predicted probability: means, shares that came true, intervals, rows."""
 
     @property
-    def of(self) -> Any:
+    def of(self) -> Hashable:
         """The class; None for whatever was answered."""
 
     @property
-    def predicted(self) -> NDArray[Any]:
+    def predicted(self) -> NDArray[np.float64]:
         """The mean probability of each bin."""
 
     @property
-    def observed(self) -> NDArray[Any]:
+    def observed(self) -> NDArray[np.float64]:
         """The share that came true."""
 
     @property
-    def low(self) -> NDArray[Any]:
+    def low(self) -> NDArray[np.float64]:
         """The lower end of its interval."""
 
     @property
-    def high(self) -> NDArray[Any]:
+    def high(self) -> NDArray[np.float64]:
         """The upper end of its interval."""
 
     @property
-    def rows(self) -> NDArray[Any]:
+    def rows(self) -> NDArray[np.float64] | NDArray[np.int64]:
         """The rows, or their weight."""
 
 
-def chart(table: Reliability) -> Any:
+def chart(table: Reliability) -> Chart:
     """Points with their intervals; on the diagonal, probabilities can be taken as they are."""
     alt = altair()
     names = ("predicted", "observed", "low", "high", "rows")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Hashable, Sequence
+from types import ModuleType
+from typing import Protocol
 
-from deciban.charts import AGAINST, CHART_WIDTH, FOR, PLAIN, TOTAL, altair, data, finite
+from deciban.charts import AGAINST, CHART_WIDTH, FOR, PLAIN, TOTAL, Chart, Row, altair, data, finite
 
 #: More features are folded into one bar.
 MAX_BARS = 20
@@ -20,7 +21,7 @@ class Term(Protocol):
         """The name of the feature."""
 
     @property
-    def value(self) -> Any:
+    def value(self) -> object:
         """Its value in the row."""
 
     @property
@@ -32,11 +33,11 @@ class Explanation(Protocol):
     """The evidence of prior and features for the answer against the runner-up, in decibans."""
 
     @property
-    def answer(self) -> Any:
+    def answer(self) -> Hashable:
         """The likeliest class."""
 
     @property
-    def runner_up(self) -> Any:
+    def runner_up(self) -> Hashable:
         """The class that it is compared with."""
 
     @property
@@ -55,7 +56,7 @@ class Explanation(Protocol):
         """The features, the strongest first."""
 
 
-def chart(why: Explanation) -> Any:
+def chart(why: Explanation) -> Chart:
     """Bars to the right are for the answer, bars to the left against it."""
     alt = altair()
     rows = _rows(why)
@@ -85,11 +86,11 @@ def chart(why: Explanation) -> Any:
     )
 
 
-def _names(alt: Any) -> Any:
+def _names(alt: ModuleType) -> Chart:
     return alt.Axis(labelLimit=260, labelPadding=8, ticks=False, domain=False)
 
 
-def _ruler(alt: Any) -> Any:
+def _ruler(alt: ModuleType) -> Chart:
     """Faint lines, and a plain one between for and against."""
     zero = alt.condition("datum.value == 0", alt.value(PLAIN), alt.value("#e4e8eb"))
     return alt.Axis(gridColor=zero, ticks=False, domain=False, titleFontWeight="normal")
@@ -102,11 +103,11 @@ def _domain(bars: list[float]) -> list[float]:
     return [low - room if low < 0 else 0.0, high + room]
 
 
-def _colours(alt: Any) -> Any:
+def _colours(alt: ModuleType) -> Chart:
     return alt.Scale(domain=["for", "against", "total"], range=[FOR, AGAINST, TOTAL])
 
 
-def _rows(why: Explanation) -> list[dict[str, Any]]:
+def _rows(why: Explanation) -> list[Row]:
     terms = why.strongest()
     n_shown = len(terms) if len(terms) <= MAX_BARS else MAX_BARS - 1
     lines = [(_name(term), term.decibans) for term in terms[:n_shown]]
@@ -119,7 +120,7 @@ def _rows(why: Explanation) -> list[dict[str, Any]]:
     return [_bar(name, decibans, 1.2 * longest or 1.0) for name, decibans in lines]
 
 
-def _bar(name: str, decibans: float, limit: float) -> dict[str, Any]:
+def _bar(name: str, decibans: float, limit: float) -> Row:
     side = "total" if name == "total" else "for" if decibans >= 0 else "against"
     return {
         "name": name,

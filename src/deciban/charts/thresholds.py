@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Protocol
+from collections.abc import Hashable, Iterable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.charts import AGAINST, FOR, altair, data
+from deciban.charts import AGAINST, FOR, Chart, Row, altair, data
 
 FloatArray = NDArray[np.float64]
 
@@ -22,7 +22,7 @@ class RocCurve(Protocol):
     """One class against the rest, at every threshold."""
 
     @property
-    def of(self) -> Any:
+    def of(self) -> Hashable:
         """The class."""
 
     @property
@@ -50,7 +50,7 @@ class Thresholds(Protocol):
         """The cost of a row on average."""
 
 
-def roc(curves: Iterable[RocCurve]) -> Any:
+def roc(curves: Iterable[RocCurve]) -> Chart:
     """The share of rows of a class that is found, by the share of others that is taken for it."""
     alt = altair()
     rows = [row for curve in curves for row in _rows(curve, curve.fpr, curve.tpr)]
@@ -61,14 +61,14 @@ def roc(curves: Iterable[RocCurve]) -> Any:
     ).properties(width=CHART_SIDE, height=CHART_SIDE, title="ROC curve")
 
 
-def precision_recall(curves: Iterable[RocCurve]) -> Any:
+def precision_recall(curves: Iterable[RocCurve]) -> Chart:
     """How often a class is right, by the share of its rows that is found."""
     rows = [row for curve in curves for row in _rows(curve, curve.tpr, curve.precision)]
     curve = _line(rows, "recall: share of the class found", "precision: share that is right")
     return curve.properties(width=CHART_SIDE, height=CHART_SIDE, title="Precision and recall")
 
 
-def cost(table: Thresholds, of: Any, marks: Iterable[tuple[str, float]] = ()) -> Any:
+def cost(table: Thresholds, of: Hashable, marks: Iterable[tuple[str, float]] = ()) -> Chart:
     """The cost a row of answering a class from a probability on; marked are some thresholds."""
     alt = altair()
     finite = np.isfinite(table.threshold)
@@ -97,7 +97,7 @@ def cost(table: Thresholds, of: Any, marks: Iterable[tuple[str, float]] = ()) ->
     )
 
 
-def _rows(curve: RocCurve, across: FloatArray, up: FloatArray) -> list[dict[str, Any]]:
+def _rows(curve: RocCurve, across: FloatArray, up: FloatArray) -> list[Row]:
     some = _thin(np.abs(np.diff(across, prepend=across[0])).cumsum()
                     + np.abs(np.diff(up, prepend=up[0])).cumsum())  # fmt: skip
     return [
@@ -118,7 +118,7 @@ def _thin(way: FloatArray) -> list[int]:
     return sorted({*np.flatnonzero(np.diff(step, prepend=-1.0)).tolist(), len(way) - 1})
 
 
-def _line(rows: list[dict[str, Any]], across: str, up: str) -> Any:
+def _line(rows: list[Row], across: str, up: str) -> Chart:
     alt = altair()
     unit = alt.Scale(domain=[0, 1])
     several = len({row["class"] for row in rows}) > 1

@@ -14,6 +14,7 @@ from deciban.cli.reading import Input
 from deciban.explanation import Importance
 from deciban.naive_bayes.importance import expected_evidence
 from deciban.naive_bayes.model import Model
+from deciban.naive_bayes.pieces import pieces
 from deciban.schema import SAMPLE, Schema
 from deciban.sources import Batch
 
@@ -118,7 +119,7 @@ def shares(model: Model) -> dict[str, float]:
 
 def importance(model: Model) -> dict[str, float]:
     """The expected evidence of every counted column, in decibans a row, the strongest first."""
-    weights = Importance.from_evidence(expected_evidence(model)).to_dict()
+    weights = Importance.from_evidence(expected_evidence(model, pieces(model))).to_dict()
     without = ignored(model)
     return {name: decibans for name, decibans in weights.items() if name not in without}
 

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.decision import Loss
 from deciban.errors import ParameterError
 from deciban.evaluation.bootstrap import check_settings, interval, resample
+from deciban.evaluation.classifier import Classifier
 from deciban.evaluation.decisions import Decisions, decide
 from deciban.evaluation.predictions import predict
 from deciban.evaluation.reliability import Interval
@@ -122,13 +124,13 @@ class Comparison:
 
 
 def compare(
-    models: Mapping[str, Any] | Sequence[Any],
-    X: Any,
-    y: Any = None,
-    loss: Any = None,
+    models: Mapping[str, Classifier] | Sequence[Classifier],
+    X: object,
+    y: object = None,
+    loss: Loss = None,
     *,
     target: str | None = None,
-    sample_weight: Any = None,
+    sample_weight: object = None,
     abstain: float | None = None,
     leave_one_out: bool = False,
     bootstrap: int = 1000,
@@ -149,10 +151,12 @@ def compare(
     """
     by_name = _by_name(models)
     check_settings(bootstrap, confidence, seed)
-    how = {"target": target, "sample_weight": sample_weight, "leave_one_out": leave_one_out}
-    decisions = {
-        name: decide(predict(model, X, y, **how), loss, abstain) for name, model in by_name.items()
-    }
+    decisions = {}
+    for name, model in by_name.items():
+        predictions = predict(
+            model, X, y, target=target, sample_weight=sample_weight, leave_one_out=leave_one_out
+        )
+        decisions[name] = decide(predictions, loss, abstain)
     return compare_decisions(decisions, bootstrap, confidence, seed)
 
 
@@ -202,7 +206,9 @@ def _differences(
     ]
 
 
-def _by_name(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+def _by_name(
+    models: Mapping[str, Classifier] | Sequence[Classifier],
+) -> dict[str, Classifier]:
     """Models by name; those of a list are named by their class and place."""
     if isinstance(models, Mapping):
         by_name = {str(name): model for name, model in models.items()}

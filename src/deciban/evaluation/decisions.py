@@ -9,12 +9,12 @@ loss : (answers, truths), over all classes; 0/1 if nothing is stated.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import decision
+from deciban.decision import Loss
 from deciban.errors import ShapeError
 from deciban.evaluation.predictions import Predictions
 
@@ -48,7 +48,7 @@ class Decisions:
         return cost if self.abstain is None else np.where(self.answers < 0, self.abstain, cost)
 
 
-def decide(predictions: Predictions, loss: Any = None, abstain: float | None = None) -> Decisions:
+def decide(predictions: Predictions, loss: Loss = None, abstain: float | None = None) -> Decisions:
     """The answers of least expected cost; only what the model knows can be an answer."""
     matrix, known = _loss_matrix(loss, predictions), predictions.n_known
     posterior = predictions.posterior[:, :known]
@@ -78,7 +78,7 @@ def decide_commonest(decisions: Decisions) -> Decisions:
     return Decisions(guesses, decisions.loss, None, answers, expected)
 
 
-def _loss_matrix(loss: Any, predictions: Predictions) -> FloatArray:
+def _loss_matrix(loss: Loss, predictions: Predictions) -> FloatArray:
     try:
         return decision.loss_matrix(loss, predictions.classes)
     except ShapeError as error:

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.decision import Loss
 from deciban.errors import ParameterError
 from deciban.evaluation import bootstrap as resampling
 from deciban.evaluation import metrics
+from deciban.evaluation.classifier import Classifier, check_model
 from deciban.evaluation.decisions import Decisions, decide, decide_commonest
 from deciban.evaluation.metrics import CLASS_METRICS, PerClass, RowTerms
-from deciban.evaluation.predictions import check_model, predict, training_predictions
+from deciban.evaluation.predictions import predict, training_predictions
 from deciban.evaluation.reliability import reliability_bins
 from deciban.evaluation.result import Evaluation
 
@@ -20,13 +22,13 @@ FloatArray = NDArray[np.float64]
 
 
 def evaluate(
-    model: Any,
-    X: Any = None,
-    y: Any = None,
-    loss: Any = None,
+    model: Classifier,
+    X: object = None,
+    y: object = None,
+    loss: Loss = None,
     *,
     target: str | None = None,
-    sample_weight: Any = None,
+    sample_weight: object = None,
     abstain: float | None = None,
     leave_one_out: bool = False,
     bootstrap: int = 1000,

@@ -6,10 +6,9 @@ rows as well (:class:`RowTerms`), so that resampled rows are matrix products.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from deciban.evaluation.reliability import bin_numbers, bin_sums
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
-Key = str | tuple[str, Any]
+Key = str | tuple[str, Hashable]
 
 #: The metrics that every class has.
 CLASS_METRICS = ("precision", "recall", "f1")
@@ -35,19 +34,19 @@ class PerClass(float):
     (0.75, 1.0, 0.8, 0.9)
     """
 
-    by_class: Mapping[Any, float]
+    by_class: Mapping[Hashable, float]
     micro: float
     weighted: float
 
     def __new__(
-        cls, by_class: Mapping[Any, float], macro: float, micro: float, weighted: float
+        cls, by_class: Mapping[Hashable, float], macro: float, micro: float, weighted: float
     ) -> PerClass:
         """The mean, and where it comes from."""
         metric = super().__new__(cls, macro)
         metric.by_class, metric.micro, metric.weighted = dict(by_class), micro, weighted
         return metric
 
-    def __getnewargs__(self) -> tuple[Mapping[Any, float], float, float, float]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[Mapping[Hashable, float], float, float, float]:  # type: ignore[override]
         return self.by_class, float(self), self.micro, self.weighted
 
     @property
@@ -55,7 +54,7 @@ class PerClass(float):
         """The mean over the classes that occur among truths or answers."""
         return float(self)
 
-    def __getitem__(self, label: Any) -> float:
+    def __getitem__(self, label: Hashable) -> float:
         return self.by_class[label]
 
 

@@ -10,7 +10,7 @@ posterior : ``P(c | x)``, (rows, classes).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from deciban import encoding, labels, sources
 from deciban.encoding import Labelled
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
+from deciban.evaluation.classifier import Classifier, LeaveOneOutClassifier, check_model
 from deciban.labels import Labels
 from deciban.sources import Batch, Scan
 
@@ -74,7 +75,7 @@ class Predictions:
         return np.zeros_like(self.posterior) if self.is_baseline else self.posterior
 
 
-def training_predictions(model: Any) -> Predictions:
+def training_predictions(model: Classifier) -> Predictions:
     """The leave-one-out predictions of the training rows that the model kept in ``fit``."""
     scores = getattr(model, "_left_out_", None)
     if not isinstance(scores, LeaveOneOutScores):
@@ -89,12 +90,12 @@ def training_predictions(model: Any) -> Predictions:
 
 
 def predict(
-    model: Any,
+    model: Classifier,
     X: Any,
-    y: Any = None,
+    y: object = None,
     *,
     target: str | None = None,
-    sample_weight: Any = None,
+    sample_weight: object = None,
     leave_one_out: bool = False,
 ) -> Predictions:
     """The predictions of a model for labelled rows; labels are ``y`` or the column ``target``."""
@@ -112,21 +113,11 @@ def predict(
     return _predictions(model, posterior, labelled, weight, leave_one_out)
 
 
-def check_model(model: Any) -> None:
-    """Whatever has probabilities and classes is a model."""
-    if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
-        raise InputError(
-            f"a fitted classifier with predict_proba and classes_ is needed, "
-            f"got {type(model).__name__}.",
-            hint="fit it first",
-        )
-
-
 def _posterior(
-    model: Any, X: Any, labelled: Labelled, weight: FloatArray | None, leave_one_out: bool
+    model: Classifier, X: object, labelled: Labelled, weight: FloatArray | None, leave_one_out: bool
 ) -> FloatArray:
     if leave_one_out:
-        if not hasattr(model, "leave_one_out"):
+        if not isinstance(model, LeaveOneOutClassifier):
             raise ParameterError(
                 f"{type(model).__name__} cannot leave its rows out one by one.",
                 hint="evaluate it on rows that it has not seen",
@@ -144,7 +135,7 @@ def _posterior(
 
 
 def _predictions(
-    model: Any,
+    model: Classifier,
     posterior: FloatArray,
     labelled: Labelled,
     weight: FloatArray | None,
@@ -163,7 +154,9 @@ def _predictions(
     return Predictions(classes, len(mine), full, codes, amount, shares, leave_one_out)
 
 
-def _class_weight(model: Any, classes: Labels, codes: Codes, weight: FloatArray) -> FloatArray:
+def _class_weight(
+    model: Classifier, classes: Labels, codes: Codes, weight: FloatArray
+) -> FloatArray:
     """The weight of each class in training; if the model does not say, among these rows."""
     counted = getattr(getattr(model, "counts_", None), "weight", None)
     if counted is None:
@@ -176,7 +169,9 @@ def _class_weight(model: Any, classes: Labels, codes: Codes, weight: FloatArray)
 # ---------------------------------------------------------------------- labels in a column
 
 
-def _split_labels(model: Any, X: Any, target: str | None, weight: Any) -> tuple[Any, Labelled, Any]:
+def _split_labels(
+    model: Classifier, X: Any, target: str | None, weight: object
+) -> tuple[object, Labelled, object]:
     """The columns of the model, the labels and the weights of a table that has all of them."""
     name = target if target is not None else getattr(model, "target_", None)
     if name is None:
@@ -202,7 +197,7 @@ def _split_labels(model: Any, X: Any, target: str | None, weight: Any) -> tuple[
     return _select(rest, batches), labelled, weight
 
 
-def _values(batches: list[Batch], name: str) -> list[Any]:
+def _values(batches: list[Batch], name: str) -> list[Hashable]:
     return [value for batch in batches for value in batch.columns[name].tolist()]
 
 

@@ -8,15 +8,16 @@ resampling would be certain of a bin with one row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.charts import Chart
 from deciban.conjugate import Beta
 from deciban.errors import InputError, ParameterError, ShapeError
+from deciban.evaluation.classifier import Classifier
 from deciban.labels import Labels, position
 
 FloatArray = NDArray[np.float64]
@@ -24,15 +25,6 @@ Interval = tuple[float, float]
 
 #: The share of the posterior that an interval holds, unless stated.
 LEVEL = 0.95
-
-
-class Classifier(Protocol):
-    """A fitted classifier, as scikit-learn has it."""
-
-    classes_: Labels
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """``P(c | x)``, (rows, classes)."""
 
 
 @dataclass(frozen=True)
@@ -55,21 +47,21 @@ class Reliability:
     whatever was answered. Bins without rows are left out.
     """
 
-    of: Any
+    of: Hashable
     predicted: FloatArray
     observed: FloatArray
     low: FloatArray
     high: FloatArray
-    rows: NDArray[Any]
+    rows: NDArray[np.float64] | NDArray[np.int64]
 
     @classmethod
-    def from_bins(cls, of: Any, bins: Iterable[Bin]) -> Reliability:
+    def from_bins(cls, of: Hashable, bins: Iterable[Bin]) -> Reliability:
         """The columns of a table of bins."""
         some = [b for b in bins if b.weight > 0]
         columns = [(b.stated, b.observed, *b.interval, b.weight) for b in some]
         return cls(of, *np.array(columns).reshape(-1, 5).T)
 
-    def chart(self) -> Any:
+    def chart(self) -> Chart:
         """An Altair chart: the diagonal is perfect."""
         from deciban.charts import reliability
 
@@ -105,7 +97,7 @@ def reliability_bins(sums: FloatArray, confidence: float) -> list[Bin]:
 
 
 def measure_reliability(
-    model: Classifier, X: Any, y: Any, bins: int = 10, of: Any = None
+    model: Classifier, X: object, y: object, bins: int = 10, of: Hashable = None
 ) -> Reliability:
     """The reliability of a model on labelled rows.
 
@@ -138,8 +130,8 @@ def measure_reliability(
 
 
 def _stated(
-    posterior: FloatArray, truth: Labels, classes: Labels, of: Any
-) -> tuple[Any, FloatArray, NDArray[np.bool_]]:
+    posterior: FloatArray, truth: Labels, classes: Labels, of: Hashable
+) -> tuple[Hashable, FloatArray, NDArray[np.bool_]]:
     """The class that is looked at, its probability in each row, and whether it came true."""
     at = position(of, classes)
     at = 1 if at is None and len(classes) == 2 else at

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from deciban.evaluation.metrics import CLASS_METRICS, Key, PerClass
 from deciban.evaluation.reliability import Bin, Interval
 from deciban.evaluation.text import align, between, figure, html, plain
 from deciban.evaluation.thresholds import Thresholds
+from deciban.labels import Labels
 
 FloatArray = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ class Evaluation:
     [[3, 1], [0, 2]]
     """
 
-    classes: NDArray[Any]
+    classes: Labels
     rows: int
     weight: float
     leave_one_out: bool
@@ -72,11 +73,11 @@ class Evaluation:
     reliability: list[Bin]
     class_areas: FloatArray
     intervals: Mapping[Key, Any]
-    guess: Any = None
+    guess: Hashable = None
     baseline: Evaluation | None = None
     _decisions: Decisions | None = field(default=None, repr=False)
 
-    def interval(self, name: str, label: Any = None) -> Interval:
+    def interval(self, name: str, label: Hashable = None) -> Interval:
         """The bootstrap interval of a figure, or of that of one class.
 
         >>> from deciban import NaiveBayes, evaluate

@@ -17,7 +17,7 @@ the features that are changed, numbers are then moved no further than needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+#: Values by feature, as rows and as changes of rows have them.
 Row = Mapping[str, Any]
+Changes = dict[str, Any]
+#: A feature, and a value to try for it.
+Trial = tuple[str, Any]
 #: Decibans by which the new answer must be ahead.
 MIN_LEAD = 1e-9
 
@@ -54,8 +58,8 @@ class Counterfactual:
     ('a', 'b', [('size', 'L')])
     """
 
-    answer: Any
-    new_answer: Any
+    answer: Hashable
+    new_answer: Hashable
     changes: tuple[Change, ...]
     probability_before: float
     probability_after: float
@@ -80,7 +84,7 @@ class Problem:
     answer: Callable[[Row], int]
 
 
-def search(problem: Problem, target: int | None, limit: int) -> dict[str, Any] | None:
+def search(problem: Problem, target: int | None, limit: int) -> Changes | None:
     """The changes, as new values by feature; None if there are none that do."""
     answer = problem.answer(problem.row)
     if target == answer:
@@ -96,7 +100,7 @@ def search(problem: Problem, target: int | None, limit: int) -> dict[str, Any] |
     return min(possible, key=len) if possible else None
 
 
-def _trials(problem: Problem) -> list[tuple[str, Any]]:
+def _trials(problem: Problem) -> list[Trial]:
     return [
         (name, value)
         for name, values in problem.values.items()
@@ -107,17 +111,17 @@ def _trials(problem: Problem) -> list[tuple[str, Any]]:
 
 def _for_pair(
     problem: Problem,
-    trials: Sequence[tuple[str, Any]],
+    trials: Sequence[Trial],
     odds: FloatArray,
     answer: int,
     rival: int,
     limit: int,
     target: int | None,
-) -> dict[str, Any] | None:
+) -> Changes | None:
     """The largest gains of the rival, until the model gives another answer."""
     now = problem.log_odds([problem.row])[0]
     gains = _best(trials, (odds[:, rival] - odds[:, answer]) - (now[rival] - now[answer]))
-    changes: dict[str, Any] = {}
+    changes: Changes = {}
     ahead = now[rival] - now[answer]
     for name, (value, gain) in sorted(gains.items(), key=lambda item: -item[1][1])[:limit]:
         changes[name] = value
@@ -127,7 +131,7 @@ def _for_pair(
     return _step_by_step(problem, answer, rival, target, limit)
 
 
-def _best(trials: Sequence[tuple[str, Any]], gains: FloatArray) -> dict[str, tuple[Any, float]]:
+def _best(trials: Sequence[Trial], gains: FloatArray) -> dict[str, tuple[Any, float]]:
     """The best value of each feature that gains anything."""
     best: dict[str, tuple[Any, float]] = {}
     for (name, value), gain in zip(trials, gains.tolist(), strict=True):
@@ -143,9 +147,9 @@ def _succeeds(problem: Problem, changes: Row, answer: int, target: int | None) -
 
 def _step_by_step(
     problem: Problem, answer: int, rival: int, target: int | None, limit: int
-) -> dict[str, Any] | None:
+) -> Changes | None:
     """One change after the other, each the best for the rival against whoever leads now."""
-    changes: dict[str, Any] = {}
+    changes: Changes = {}
     while len(changes) < limit:
         row = {**problem.row, **changes}
         left = {name: v for name, v in problem.values.items() if name not in changes}
@@ -161,9 +165,7 @@ def _step_by_step(
     return None
 
 
-def _shrink(
-    problem: Problem, changes: dict[str, Any], answer: int, target: int | None
-) -> dict[str, Any]:
+def _shrink(problem: Problem, changes: Changes, answer: int, target: int | None) -> Changes:
     """The changes, with numbers moved no further than needed."""
     for name in reversed(list(changes)):
         for value in _nearer_values(problem.row[name], changes[name], problem.values[name]):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.charts import Chart
 from deciban.errors import InputError, ParameterError
 from deciban.explanation.weights import decibans
 from deciban.families.piece import Piece
@@ -39,8 +41,8 @@ class Curve:
     kind: Literal["number", "category", "amount"]
     x: tuple[Any, ...]
     labels: tuple[str, ...]
-    classes: tuple[Any, ...]
-    against: Any
+    classes: tuple[Hashable, ...]
+    against: Hashable
     decibans: FloatArray = field(repr=False)
     low: FloatArray | None = field(repr=False)
     high: FloatArray | None = field(repr=False)
@@ -48,18 +50,18 @@ class Curve:
     rows: FloatArray | None = field(repr=False)
     edges: tuple[float, ...] | None = None
 
-    def of(self, label: Any) -> FloatArray:
+    def of(self, label: Hashable) -> FloatArray:
         """The curve of one class."""
         return np.asarray(self.decibans[:, self.place(label)])
 
-    def place(self, label: Any) -> int:
+    def place(self, label: Hashable) -> int:
         """Where a class stands."""
         if label not in self.classes:
             known = ", ".join(map(str, self.classes[:10]))
             raise InputError(f"unknown class {label!r}.", hint=f"one of {known}")
         return self.classes.index(label)
 
-    def chart(self, of: Any = None) -> Any:
+    def chart(self, of: Hashable = None) -> Chart:
         """An Altair chart: a curve with its band, or a bar for each category."""
         from deciban.charts import curve
 

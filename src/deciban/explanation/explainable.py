@@ -11,7 +11,7 @@ has no curves and no nomogram.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from deciban.errors import InputError, ParameterError
 from deciban.explanation import explanations, rows
-from deciban.explanation.counterfactual import Change, Counterfactual, Problem, search
+from deciban.explanation.counterfactual import Change, Changes, Counterfactual, Problem, Row, search
 from deciban.explanation.curve import Curve, evidence_curve
 from deciban.explanation.explanation import Explanation
 from deciban.explanation.explanations import Explanations
@@ -29,7 +29,7 @@ from deciban.explanation.nomogram import Nomogram, build_nomogram
 from deciban.explanation.plot import Plot
 from deciban.explanation.weights import DECIBANS
 from deciban.families.piece import Piece
-from deciban.labels import position
+from deciban.labels import Labels, position
 from deciban.sources import naming
 
 FloatArray = NDArray[np.float64]
@@ -38,25 +38,25 @@ FloatArray = NDArray[np.float64]
 class Explainable:
     """The methods that say why."""
 
-    classes_: NDArray[Any]
+    classes_: Labels
 
     if TYPE_CHECKING:
 
         def predict_proba(self, X: Any) -> FloatArray:
             """``P(c | x)``, (rows, classes)."""
 
-        def evidence(self, X: Any, against: Any = None) -> Any:
+        def evidence(self, X: Any, against: Hashable = None) -> Any:
             """Decibans, (rows, features, classes)."""
 
-        def prior_evidence(self, against: Any = None) -> FloatArray:
+        def prior_evidence(self, against: Hashable = None) -> FloatArray:
             """Decibans of the prior, (classes,)."""
 
     #: Whether the evidence of a feature depends on its own value alone.
     _additive = True
     #: What stands for a value that a row does not have.
-    _hole: Any = None
+    _hole: float | None = None
 
-    def explain(self, row: Any, against: Any = None) -> Explanation:
+    def explain(self, row: object, against: Hashable = None) -> Explanation:
         """Why this row gets its answer: the answer against the runner-up, or ``against``.
 
         A row is a dict (features left out are missing), a one-row frame, a list
@@ -75,7 +75,7 @@ class Explainable:
         X = rows.table(self, [rows.one_row(self, row)])
         return self.explain_rows(X, against)[0]
 
-    def explain_rows(self, X: Any, against: Any = None) -> Explanations:
+    def explain_rows(self, X: Any, against: Hashable = None) -> Explanations:
         """The explanation of every row of a table: arrays, and an object when one is asked for.
 
         >>> from deciban import NaiveBayes
@@ -125,7 +125,7 @@ class Explainable:
         self._check_fitted()
         return Importance.from_evidence(self._importance(), self.classes_.tolist())
 
-    def curve(self, column: str, against: Any = None, level: float = 0.95) -> Curve:
+    def curve(self, column: str, against: Hashable = None, level: float = 0.95) -> Curve:
         """What each value of a column says for every class, and how sure that is.
 
         Numbers give a curve, categories a table. A time's hour and day of the
@@ -145,7 +145,7 @@ class Explainable:
         at = position(against, self.classes_)
         return evidence_curve(pieces[column], self.classes_, at, level)
 
-    def nomogram(self, of: Any = None, against: Any = None) -> Nomogram:
+    def nomogram(self, of: Hashable = None, against: Hashable = None) -> Nomogram:
         """Points for every value, their total, and the probability: for a pencil.
 
         The probability is that of the class ``of`` against one other: of two
@@ -168,8 +168,8 @@ class Explainable:
 
     def counterfactual(
         self,
-        row: Any,
-        target: Any = None,
+        row: object,
+        target: Hashable = None,
         fixed: Iterable[str] = (),
         max_changes: int | None = None,
     ) -> Counterfactual | None:
@@ -246,7 +246,7 @@ class Explainable:
         one = rows.table(self, [rows.one_row(self, values)])
         return self.prior_evidence(against), self.evidence(one, against)[0]
 
-    def _pair(self, of: Any, against: Any) -> tuple[int, int]:
+    def _pair(self, of: Hashable, against: Hashable) -> tuple[int, int]:
         """The two classes that are compared."""
         if len(self.classes_) < 2:
             raise InputError("there is only one class.", hint="a nomogram compares two")
@@ -275,7 +275,7 @@ class Explainable:
             if piece.name == piece.feature and piece.feature not in stay
         }
 
-    def _log_odds(self, some: Sequence[Mapping[str, Any]]) -> FloatArray:
+    def _log_odds(self, some: Sequence[Row]) -> FloatArray:
         """Decibans of whole rows for every class against the first, (rows, classes)."""
         first = self.classes_[0]
         evidence = self.evidence(rows.table(self, some), first)
@@ -283,10 +283,10 @@ class Explainable:
             total = evidence.sum(axis=1) + self.prior_evidence(first)
         return np.asarray(np.nan_to_num(total, nan=0.0, posinf=1e6, neginf=-1e6))
 
-    def _answer(self, row: Mapping[str, Any]) -> int:
+    def _answer(self, row: Row) -> int:
         return int(self.predict_proba(rows.table(self, [row]))[0].argmax())
 
-    def _counterfactual(self, row: dict[str, Any], changes: dict[str, Any]) -> Counterfactual:
+    def _counterfactual(self, row: Row, changes: Changes) -> Counterfactual:
         before, after = self.predict_proba(rows.table(self, [row, {**row, **changes}]))
         a, b = int(before.argmax()), int(after.argmax())
         odds = self._log_odds([row, *({**row, name: value} for name, value in changes.items())])
@@ -299,7 +299,7 @@ class Explainable:
         return Counterfactual(labels[a], labels[b], gains, float(before[b]), float(after[b]))
 
 
-def _check_count(stated: Any) -> int:
+def _check_count(stated: object) -> int:
     if isinstance(stated, bool) or not isinstance(stated, int) or stated < 1:
         raise ParameterError(
             f"max_changes must be a whole number >= 1, got {stated!r}.", hint="None is no limit"

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Hashable
 from dataclasses import asdict, dataclass, field
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from deciban.charts import Chart
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -59,17 +62,17 @@ class Explanation:
     [('x', 'L', 4.26)]
     """
 
-    answer: Any
-    runner_up: Any
+    answer: Hashable
+    runner_up: Hashable
     prior: float
     terms: tuple[Term, ...]
     total: float
     probability: float
-    classes: tuple[Any, ...] = field(default=(), repr=False)
+    classes: tuple[Hashable, ...] = field(default=(), repr=False)
     probabilities: tuple[float, ...] = field(default=(), repr=False)
     prior_by_class: tuple[float, ...] = field(default=(), repr=False)
 
-    def posterior(self) -> dict[Any, float]:
+    def posterior(self) -> dict[Hashable, float]:
         """The probability of every class, from the evidence alone."""
         table = np.array([self.prior_by_class, *(term.by_class for term in self.terms)])
         with np.errstate(invalid="ignore"):
@@ -92,7 +95,7 @@ class Explanation:
         """One JSON object."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
-    def chart(self) -> Any:
+    def chart(self) -> Chart:
         """An Altair chart: a bar for the prior, for every feature, and for their sum."""
         from deciban.charts import row
 

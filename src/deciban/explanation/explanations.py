@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from deciban.explanation.explanation import Explanation, Part, Term
 from deciban.explanation.weights import DECIBANS
+from deciban.labels import Labels
 from deciban.models import scores
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
 #: The words of a text of a column, where each stands, and its decibans for every class.
-WordEvidence = Callable[[str, Any], Sequence[tuple[str, int, int, Sequence[float]]]]
+WordEvidence = Callable[[str, str], Sequence[tuple[str, int, int, Sequence[float]]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,7 @@ class Explanations(Sequence[Explanation]):
     Features that the model ignores are not among the terms.
     """
 
-    classes: NDArray[Any]
+    classes: Labels
     features: tuple[str, ...]
     probabilities: FloatArray
     answer: Codes

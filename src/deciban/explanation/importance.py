@@ -14,13 +14,14 @@ expected amount in a row, and only the sum over all words is a divergence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.charts import Chart
 from deciban.errors import InputError
 from deciban.explanation.weights import decibans
 from deciban.families.piece import Piece
@@ -53,18 +54,18 @@ class Importance(Sequence[Weight]):
     """
 
     weights: tuple[Weight, ...]
-    classes: tuple[Any, ...] = ()
+    classes: tuple[Hashable, ...] = ()
 
     @classmethod
     def from_evidence(
-        cls, evidence: Mapping[str, FloatArray], classes: Sequence[Any] = ()
+        cls, evidence: Mapping[str, FloatArray], classes: Sequence[Hashable] = ()
     ) -> Importance:
         """From the expected evidence of each feature, (classes,)."""
         weights = [Weight(n, float(db.sum()), tuple(db.tolist())) for n, db in evidence.items()]
         return cls.of(weights, classes)
 
     @classmethod
-    def of(cls, weights: Iterable[Weight], classes: Sequence[Any] = ()) -> Importance:
+    def of(cls, weights: Iterable[Weight], classes: Sequence[Hashable] = ()) -> Importance:
         """The strongest first; equals by name."""
         ordered = sorted(weights, key=lambda w: (-w.decibans, w.feature))
         return cls(tuple(ordered), tuple(classes))
@@ -93,7 +94,7 @@ class Importance(Sequence[Weight]):
         """Decibans by feature."""
         return {weight.feature: weight.decibans for weight in self.weights}
 
-    def chart(self, most: int = 30) -> Any:
+    def chart(self, most: int = 30) -> Chart:
         """An Altair chart: a bar for each of the strongest features."""
         from deciban.charts import importance
 

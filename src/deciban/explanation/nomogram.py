@@ -9,13 +9,14 @@ and ``1 / (1 + 10**(-decibans / 10))`` is the probability.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.charts import Chart
 from deciban.errors import InputError
 from deciban.explanation.weights import DECIBANS
 from deciban.families.piece import Piece, as_number, missing_name
@@ -80,8 +81,8 @@ class Nomogram:
     (100.0, 0.64, array([[0.36, 0.64]]))
     """
 
-    of: Any
-    against: Any
+    of: Hashable
+    against: Hashable
     scales: tuple[Scale, ...] = field(repr=False)
     start: float
     unit: float
@@ -112,7 +113,7 @@ class Nomogram:
         """The largest total."""
         return float(sum(scale.points.max() for scale in self.scales))
 
-    def chart(self) -> Any:
+    def chart(self) -> Chart:
         """An Altair chart: the scales below each other, total points and probability."""
         from deciban.charts import nomogram
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
 
+from deciban.charts import Chart
 from deciban.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -17,8 +19,13 @@ class Plot:
         self._model = model
 
     def evidence(
-        self, column: str | None = None, *, row: Any = None, of: Any = None, against: Any = None
-    ) -> Any:
+        self,
+        column: str | None = None,
+        *,
+        row: object = None,
+        of: Hashable = None,
+        against: Hashable = None,
+    ) -> Chart:
         """The evidence curve of a column, with its band; or one row's explanation.
 
         Categories and bins are bars or steps; ``of`` is the class that is shown.
@@ -32,15 +39,15 @@ class Plot:
             hint='plot.evidence("age"), or plot.evidence(row={...})',
         )
 
-    def importance(self, most: int = 30) -> Any:
+    def importance(self, most: int = 30) -> Chart:
         """The strongest features."""
         return self._model.importance().chart(most)
 
-    def nomogram(self, of: Any = None, against: Any = None) -> Any:
+    def nomogram(self, of: Hashable = None, against: Hashable = None) -> Chart:
         """The nomogram of a class against another."""
         return self._model.nomogram(of, against).chart()
 
-    def reliability(self, X: Any, y: Any, bins: int = 10, of: Any = None) -> Any:
+    def reliability(self, X: object, y: object, bins: int = 10, of: Hashable = None) -> Chart:
         """How often what is predicted comes true."""
         from deciban.evaluation import measure_reliability
 

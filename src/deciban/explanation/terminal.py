@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -54,7 +54,7 @@ def lines(why: Explanation, limit: int = MAX_LINES) -> list[tuple[str, float]]:
     return [*rows, ("total", why.total)]
 
 
-def value(of: Any, limit: int = MAX_VALUE_CHARACTERS) -> str:
+def value(of: object, limit: int = MAX_VALUE_CHARACTERS) -> str:
     """A value in words, on one line.
 
     >>> value(2.50), value(None), value("x" * 60)[-3:]

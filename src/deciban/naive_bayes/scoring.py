@@ -149,7 +149,7 @@ class Answering(explanation.Explainable, ClassifierMixin, BaseEstimator):
         return pieces(self._model())
 
     def _importance(self) -> dict[str, FloatArray]:
-        return expected_evidence(self._model())
+        return expected_evidence(self._model(), self._pieces())
 
     def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
         return spoken.spoken(self._model(), column, text)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.evaluation.classifier import Classifier
 from deciban.families import histogram
 from deciban.labels import Labels, positions
 from deciban.report.rows import LabelledRows
@@ -40,7 +40,7 @@ class ColumnDistribution:
     now: FloatArray
 
 
-def column_distributions(model: Any, rows: LabelledRows) -> list[ColumnDistribution]:
+def column_distributions(model: Classifier, rows: LabelledRows) -> list[ColumnDistribution]:
     """Every counted column, in training and now."""
     counts = getattr(model, "counts_", None)
     if counts is None:

@@ -8,8 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from deciban.decision import Loss
 from deciban.errors import FileError, InputError, ParameterError
 from deciban.evaluation import Evaluation, evaluate
+from deciban.evaluation.classifier import Classifier
 from deciban.evaluation.text import plain
 from deciban.explanation import Explainable, Importance
 from deciban.report import figures
@@ -82,12 +84,12 @@ class Report:
 
 
 def report(
-    model: Any,
-    X: Any,
-    y: Any = None,
+    model: Classifier,
+    X: object,
+    y: object = None,
     *,
     target: str | None = None,
-    loss: Any = None,
+    loss: Loss = None,
     leave_one_out: bool = False,
     bootstrap: int = 200,
     seed: int = 0,
@@ -140,7 +142,9 @@ def report(
     )
 
 
-def _figures(model: Any, rows: LabelledRows, evaluation: Evaluation) -> Iterator[Figure | Note]:
+def _figures(
+    model: Classifier, rows: LabelledRows, evaluation: Evaluation
+) -> Iterator[Figure | Note]:
     """The figures in order, and why some are not there."""
     yield figures.reliability(evaluation)
     yield from figures.thresholds(evaluation)
@@ -155,7 +159,7 @@ def _figures(model: Any, rows: LabelledRows, evaluation: Evaluation) -> Iterator
     yield figures.nomogram(model)
 
 
-def _importance(model: Any, sampled: Callable[[], RowEvidence]) -> tuple[Importance, bool]:
+def _importance(model: Classifier, sampled: Callable[[], RowEvidence]) -> tuple[Importance, bool]:
     """By the model's own tables, or by its evidence in these rows; and whether by the rows."""
     if isinstance(model, Explainable):
         try:

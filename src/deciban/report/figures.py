@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from deciban.charts import reliability as reliability_chart
 from deciban.charts import thresholds as threshold_charts
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, Reliability
+from deciban.evaluation.classifier import Classifier
 from deciban.explanation import Curve, Explainable, Importance
 from deciban.report.roc import roc_curves
 from deciban.report.row_evidence import RowEvidence
@@ -105,7 +105,7 @@ def importance(features: Importance, *, of_rows: bool) -> Figure:
 
 
 def evidence(
-    model: Any, rows: LabelledRows, features: Importance, sampled: Callable[[], RowEvidence]
+    model: Classifier, rows: LabelledRows, features: Importance, sampled: Callable[[], RowEvidence]
 ) -> Iterator[Figure | Note]:
     """The curves of the strongest columns, by the model's tables or as means over rows."""
     names = [feature.feature for feature in features if abs(feature.decibans) > 1e-9]
@@ -125,7 +125,7 @@ def evidence(
             yield _curve(n_curves, sampled().curve(name), of_rows=True)
 
 
-def _model_curve(model: Any, name: str) -> Curve | None:
+def _model_curve(model: Classifier, name: str) -> Curve | None:
     """The curve of a column by itself; None where its evidence depends on other columns."""
     try:
         return model.curve(name) if isinstance(model, Explainable) else None
@@ -146,7 +146,7 @@ def _curve(number: int, curve: Curve, *, of_rows: bool = False) -> Figure:
     return Figure(f"evidence-{number}", "evidence", title, shows, curve.chart())
 
 
-def nomogram(model: Any) -> Figure | Note:
+def nomogram(model: Classifier) -> Figure | Note:
     """For people with a pencil; of two classes."""
     if len(model.classes_) != 2:
         return Note("nomogram", "A nomogram compares two classes; this model has "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ MAX_CURVE_CLASSES = 8
 class RocCurve:
     """True and false positive rate and precision of one class, from the surest row on."""
 
-    of: Any
+    of: Hashable
     tpr: FloatArray
     fpr: FloatArray
     precision: FloatArray

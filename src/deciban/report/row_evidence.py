@@ -6,6 +6,7 @@ the model. But its mean can be taken: over all rows, and over those with about t
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -13,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError
+from deciban.evaluation.classifier import Classifier
 from deciban.explanation import Curve, Importance, Weight
 from deciban.explanation.rows import read_time
 from deciban.families import histogram
-from deciban.labels import Labels, narrowed
+from deciban.labels import narrowed
 from deciban.report.rows import LabelledRows
 from deciban.sources.columns import Times
 from deciban.stats.cuts import cut_points
@@ -33,10 +35,8 @@ MAX_DECIBANS = 100.0
 
 
 @runtime_checkable
-class HasEvidence(Protocol):
+class HasEvidence(Classifier, Protocol):
     """A model that gives the evidence of rows, in decibans, (rows, columns, classes)."""
-
-    classes_: Labels
 
     def evidence(self, X: Any) -> Any:
         """Decibans of every column for every class."""
@@ -49,7 +49,7 @@ class RowEvidence:
     rows: LabelledRows
     codes: NDArray[np.intp]
     evidence: FloatArray
-    classes: tuple[Any, ...]
+    classes: tuple[Hashable, ...]
 
     def importance(self) -> Importance:
         """The mean evidence of each column for the true class."""
@@ -105,12 +105,14 @@ def _as_written(rows: LabelledRows, name: str, values: tuple[float, ...]) -> tup
     return tuple(read_time(unit, text or "") for text in written)
 
 
-def _label(value: Any) -> str:
+def _label(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def row_evidence(model: HasEvidence, rows: LabelledRows, codes: NDArray[np.intp]) -> RowEvidence:
+def row_evidence(model: Classifier, rows: LabelledRows, codes: NDArray[np.intp]) -> RowEvidence:
     """The evidence of at most 20,000 rows, evenly spaced."""
+    if not isinstance(model, HasEvidence):
+        raise InputError(f"{type(model).__name__} gives no evidence by column.")
     n = rows.batch.n_rows
     at = np.arange(0, n, max(1, -(-n // MAX_ROWS)))
     some = rows if len(at) == n else rows.select(model, at)

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from deciban import labels, schema, sources
 from deciban.errors import InputError, MissingValueError, ParameterError
+from deciban.evaluation.classifier import Classifier
 from deciban.explanation.rows import features, frame
+from deciban.labels import Labels
 from deciban.schema import Schema
 from deciban.sources.columns import Batch, joined, taken
 from deciban.tabular import numbers
@@ -23,11 +25,11 @@ class LabelledRows:
 
     batch: Batch
     schema: Schema
-    labels: NDArray[Any]
+    labels: Labels
     X: Any
     others: tuple[str, ...] = ()
 
-    def select(self, model: Any, at: NDArray[np.intp]) -> LabelledRows:
+    def select(self, model: Classifier, at: NDArray[np.intp]) -> LabelledRows:
         """Only some rows, as the model takes them."""
         columns = {name: taken(column, at) for name, column in self.batch.columns.items()}
         batch = Batch(len(at), columns)
@@ -40,7 +42,7 @@ class LabelledRows:
         return {name: taken(column, at).tolist()[0] for name, column in self.batch.columns.items()}
 
 
-def read_rows(model: Any, X: Any, y: Any = None, target: str | None = None) -> LabelledRows:
+def read_rows(model: Classifier, X: Any, y: Any = None, target: str | None = None) -> LabelledRows:
     """The labelled rows of any table; labels are ``y`` or the column ``target``."""
     names = features(model)
     table = _scan(model, X, names)
@@ -68,7 +70,7 @@ def read_rows(model: Any, X: Any, y: Any = None, target: str | None = None) -> L
     return LabelledRows(batch, _schema(model, batch), labels.objects(truth), values, others)
 
 
-def _scan(model: Any, X: Any, names: Sequence[str]) -> sources.Scan:
+def _scan(model: Classifier, X: Any, names: Sequence[str]) -> sources.Scan:
     """The table; the columns of a plain matrix are the model's, in order."""
     matrix = isinstance(X, np.ndarray) or (isinstance(X, list) and X and isinstance(X[0], list))
     if not matrix or hasattr(model, "schema_"):
@@ -82,14 +84,14 @@ def _scan(model: Any, X: Any, names: Sequence[str]) -> sources.Scan:
     return sources.scan(dict(zip(names, values.T, strict=True)))
 
 
-def _schema(model: Any, batch: Batch) -> Schema:
+def _schema(model: Classifier, batch: Batch) -> Schema:
     if hasattr(model, "schema_"):
         known: Schema = model.schema_
         return known
     return schema.infer([batch], dict.fromkeys(batch.columns, "numeric"))
 
 
-def _as_model_input(model: Any, batch: Batch) -> Any:
+def _as_model_input(model: Classifier, batch: Batch) -> Any:
     """The rows as the model takes them: a table, or a matrix of numbers."""
     if hasattr(model, "schema_"):
         return sources.Scan(tuple(batch.columns), lambda: iter([batch]))

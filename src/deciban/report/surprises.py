@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from deciban.errors import DecibanError
+from deciban.evaluation.classifier import Classifier
 from deciban.evaluation.predictions import Predictions
 from deciban.explanation import Explainable, Explanation
 from deciban.report.rows import LabelledRows
@@ -18,14 +20,14 @@ class Surprise:
     """A row by its number, from 1; its class, and the probability that the model gave it."""
 
     row: int
-    truth: Any
+    truth: Hashable
     probability: float
     values: dict[str, Any]
     why: Explanation | None
 
 
 def find_surprises(
-    model: Any, rows: LabelledRows, predictions: Predictions, limit: int
+    model: Classifier, rows: LabelledRows, predictions: Predictions, limit: int
 ) -> list[Surprise]:
     """The rows whose true class was least expected, the worst first."""
     true = predictions.true_probability
@@ -34,12 +36,12 @@ def find_surprises(
     return [_surprise(model, rows, int(i), float(true[i])) for i in worst]
 
 
-def _surprise(model: Any, rows: LabelledRows, i: int, probability: float) -> Surprise:
+def _surprise(model: Classifier, rows: LabelledRows, i: int, probability: float) -> Surprise:
     truth, values = rows.labels[i], rows.row(i)
     return Surprise(i + 1, truth, probability, values, _why(model, values, truth))
 
 
-def _why(model: Any, values: dict[str, Any], truth: Any) -> Explanation | None:
+def _why(model: Classifier, values: dict[str, Any], truth: Hashable) -> Explanation | None:
     """The answer against the truth, if the model knows that class."""
     if not isinstance(model, Explainable):
         return None

@@ -10,8 +10,10 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from deciban.charts import Chart
 from deciban.errors import FileError, MissingPackageError
 
 #: Larger letters than usual: a phone shows a chart at two thirds of its size.
@@ -37,7 +39,7 @@ class Figure:
     section: str
     title: str
     shows: str
-    chart: Any = field(repr=False)
+    chart: Chart = field(repr=False)
 
     @cached_property
     def svg(self) -> str:
@@ -77,7 +79,7 @@ class Figure:
         return paths
 
 
-def _vl_convert() -> Any:
+def _vl_convert() -> ModuleType:
     try:
         import vl_convert
     except ImportError:

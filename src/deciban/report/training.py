@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from deciban.evaluation.classifier import Classifier
 
 #: Longer settings are cut.
 MAX_SETTING_CHARACTERS = 80
@@ -20,12 +21,12 @@ class TrainingSummary:
     target: str | None
     settings: Mapping[str, str]
     rows: float | None
-    classes: Mapping[Any, float | None]
+    classes: Mapping[Hashable, float | None]
     temperature: float | None
     shapes: Mapping[str, str]
 
 
-def summarize_training(model: Any) -> TrainingSummary:
+def summarize_training(model: Classifier) -> TrainingSummary:
     """What a fitted model says about itself."""
     weight = _class_weight(model)
     labels = np.asarray(model.classes_).tolist()
@@ -41,7 +42,7 @@ def summarize_training(model: Any) -> TrainingSummary:
     )
 
 
-def _class_weight(model: Any) -> list[float] | None:
+def _class_weight(model: Classifier) -> list[float] | None:
     """The weight of the rows of each class."""
     counted = getattr(getattr(model, "counts_", None), "weight", None)
     if counted is None:
@@ -51,7 +52,7 @@ def _class_weight(model: Any) -> list[float] | None:
     return [float(value) for value in counted]
 
 
-def _settings(model: Any) -> dict[str, str]:
+def _settings(model: Classifier) -> dict[str, str]:
     if not hasattr(model, "get_params"):
         return {}
     params = model.get_params(deep=False).items()
@@ -63,7 +64,7 @@ def _short(text: str) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _shapes(model: Any) -> dict[str, str]:
+def _shapes(model: Classifier) -> dict[str, str]:
     """How each column is modelled, where the model chose that."""
     try:
         choices = getattr(model, "choices_", None) or {}
