@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from commands import FRUIT, done, run
-from deciban import NaiveBayes
+from deciban import NaiveBayes, load
 
 TINY = "size,label\nS,ham\nM,ham\nL,spam\nL,spam\n"
 
@@ -60,8 +60,8 @@ def test_training_prints_what_people_want_to_know(tiny, tmp_path):
         "log loss                      0.635       0.916",
         "temperature  1.00",
         "",
-        "strongest columns, in decibans a row",
-        "size  1.22  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇",
+        "feature  decibans a row",
+        "size                1.5  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇",
         "",
     ]
     assert rest[-1].startswith(f"written to {tmp_path / 'm.deciban'}, ")
@@ -74,7 +74,7 @@ def test_training_tells_machines_the_same(tmp_path):
     assert facts["quality"]["accuracy"] > 0.9 > facts["quality"]["guessing_accuracy"]
     assert facts["quality"]["log_loss"] < facts["quality"]["guessing_log_loss"]
     assert sum(facts["classes"].values()) == pytest.approx(1)
-    assert facts["strengths"][0]["column"] == "grams"
+    assert next(iter(facts["importance"])) == "picked"
     assert set(facts["ignored"]) == {"id"}
     assert facts["bytes"] == path.stat().st_size
 
@@ -307,6 +307,27 @@ def test_a_model_file_is_inspected(model):
     assert facts["target"] == "fruit"
     assert set(facts["priors"]) == {"apple", "cherry", "plum"}
     assert facts["bytes"] == model.stat().st_size
+
+
+def test_importance_is_that_of_the_library(model, tmp_path):
+    direct = load(model).importance()
+    assert direct["id"].decibans == 0
+    expected = {name: db for name, db in direct.to_dict().items() if name != "id"}
+    trained = done("train", FRUIT, "-t", "fruit", "-o", tmp_path / "m.deciban")
+    printed = [line for line in str(direct).splitlines() if not line.startswith("id ")]
+    for text in (trained, done("inspect", model)):
+        assert "\n".join(printed) in text
+    facts = json.loads(done("inspect", model, "--json"))
+    assert facts["importance"] == pytest.approx(expected)
+    assert list(facts["importance"]) == list(expected)
+
+
+def test_the_loss_alone_is_that_of_the_choice(model):
+    facts = json.loads(done("inspect", model, "--json"))
+    choices = load(model).model_.choices
+    assert [c["column"] for c in facts["choices"]] == sorted(choices, key=lambda n: choices[n].loss)
+    for choice in facts["choices"]:
+        assert choice["loss_alone"] == pytest.approx(choices[choice["column"]].loss)
 
 
 def test_the_version():

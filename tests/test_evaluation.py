@@ -14,9 +14,9 @@ from scipy import stats
 
 from deciban import NaiveBayes, evaluate
 from deciban.errors import InputError, ParameterError, ShapeError
-from deciban.evaluation.areas import Sorted
-from deciban.evaluation.bootstrap import drawn, replicates
-from deciban.evaluation.measures import Terms
+from deciban.evaluation.areas import Ranking
+from deciban.evaluation.bootstrap import replicates, resample
+from deciban.evaluation.metrics import RowTerms
 from deciban.naive_bayes import GaussianNB
 from mixed import table
 
@@ -78,10 +78,10 @@ def test_resampled_figures_are_the_figures_of_the_resampled_rows(drawn_case):
     """Every resample, judged anew with its rows as weights."""
     model, p, y, w = drawn_case
     e = evaluate(model, p, y, loss=1 + np.eye(p.shape[1]), abstain=1.4, sample_weight=w)
-    terms = Terms(e._judged, 10)
+    terms = RowTerms(e.decisions, 10)
     found = replicates(terms, 3, seed=5)
-    order = np.lexsort((y, e._judged.answers, terms.bin, terms.confidence[1]))
-    for i, times in enumerate(np.concatenate(list(drawn(len(y), 3, seed=5)))):
+    order = np.lexsort((y, e.decisions.answers, terms.bin, terms.confidence[1]))
+    for i, times in enumerate(np.concatenate(list(resample(len(y), 3, seed=5)))):
         again = np.empty(len(y))
         again[order] = times
         if np.any(np.bincount(y, again) == 0):
@@ -100,7 +100,7 @@ def test_resampled_figures_are_the_figures_of_the_resampled_rows(drawn_case):
 @settings(max_examples=8)
 def test_areas_of_weights_are_those_of_scikit_learn(drawn_case):
     _, p, y, w = drawn_case
-    found = Sorted.of(y == 1, p[:, 1]).areas(np.stack([w, np.ones_like(w)]))
+    found = Ranking.of(y == 1, p[:, 1]).areas(np.stack([w, np.ones_like(w)]))
     for row, weight in zip(found, (w, None), strict=True):
         assert row[0] == pytest.approx(sk.roc_auc_score(y == 1, p[:, 1], sample_weight=weight))
         assert row[1] == pytest.approx(
@@ -340,9 +340,10 @@ def test_it_prints_and_serialises():
     assert pickle.loads(pickle.dumps(e)).precision["ham"] == e.precision["ham"]
 
 
-def test_markup_in_a_label_stays_text():
+@pytest.mark.parametrize("classes", [["<b>", "x"], ["x", "<b>"]])
+def test_markup_in_a_label_stays_text(classes):
     p = np.array([[0.7, 0.3], [0.4, 0.6]])
-    page = evaluate(Oracle(["<b>", "x"], p), p, ["<b>", "x"])._repr_html_()
+    page = evaluate(Oracle(classes, p), p, ["<b>", "x"])._repr_html_()
     assert "&lt;b&gt;" in page
     assert "<b>" not in page
 

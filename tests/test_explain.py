@@ -197,7 +197,7 @@ def test_words_are_listed_once_each_the_strongest_first():
     why = Explanation("x", "y", 0.0, (Term("t", "a b a", 2.0, (), parts),), 2.0, 0.6)
     listed = re.findall(r"\S+\s[+-]\S+", str(why).split("a b a\n")[1])
     assert listed[:3] == ["a +2.0", "b -1.5", "w0 +0.5"]
-    assert len(listed) == terminal.WORDS
+    assert len(listed) == terminal.MAX_LISTED_WORDS
 
 
 def test_words_come_from_the_model():

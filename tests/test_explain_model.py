@@ -9,9 +9,9 @@ import pytest
 
 from deciban import NaiveBayes
 from deciban.errors import InputError, MissingPackageError, ParameterError, ShapeError
+from deciban.evaluation import measure_reliability
 from deciban.explanation import Counterfactual
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB
-from deciban.plots import reliability
 from explainable import ADDITIVE, MODELS
 from models import table as plain_table
 
@@ -364,16 +364,16 @@ def test_reliability_by_hand():
         def predict_proba(self, X):
             return np.array([[0.75, 0.25], [0.75, 0.25], [0.75, 0.25], [0.1, 0.9]])
 
-    found = reliability(Fixed(), None, ["a", "a", "b", "b"], bins=4)
+    found = measure_reliability(Fixed(), None, ["a", "a", "b", "b"], bins=4)
     assert found.rows.tolist() == [3, 1]
     assert found.observed.tolist() == pytest.approx([1 / 3, 1])
     assert found.predicted.tolist() == pytest.approx([0.25, 0.9])
     assert np.all(found.low <= found.observed)
     assert np.all(found.observed <= found.high)
     with pytest.raises(ShapeError, match="X has 4 rows, y has 1"):
-        reliability(Fixed(), None, ["a"])
+        measure_reliability(Fixed(), None, ["a"])
     with pytest.raises(ParameterError, match="bins"):
-        reliability(Fixed(), None, ["a"] * 4, bins=1)
+        measure_reliability(Fixed(), None, ["a"] * 4, bins=1)
 
 
 def test_presence_is_above_the_threshold():

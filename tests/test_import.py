@@ -7,7 +7,8 @@ import pytest
 
 import deciban
 
-HEAVY = ("sklearn", "scipy", "pandas", "polars", "duckdb", "pyarrow", "narwhals", "rich")
+HEAVY = ("sklearn", "scipy", "pandas", "polars", "duckdb", "pyarrow", "narwhals", "rich",
+         "jinja2")  # fmt: skip
 
 
 def imported_by(statement):
@@ -32,3 +33,8 @@ def test_every_public_name_is_there():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = deciban.nothing
+
+
+def test_predicting_imports_no_templates():
+    fit = "from deciban import NaiveBayes; m = NaiveBayes().fit({'x': list('SSL')}, [1, 1, 2])"
+    assert "jinja2" not in imported_by(f"{fit}; m.predict({{'x': ['S']}}); str(m.explain('S'))")

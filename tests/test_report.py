@@ -15,11 +15,12 @@ from deciban.errors import (
     MissingValueError,
     ParameterError,
 )
-from deciban.report import printed, report, sections
-from deciban.report.counted import Cellular
+from deciban.report import pdf, report
+from deciban.report.distributions import ColumnDistribution
 from deciban.report.drift import drifts
-from deciban.report.leaks import accuracy
-from deciban.report.rows import rows as read
+from deciban.report.leakage import leave_one_out_accuracy
+from deciban.report.page import section
+from deciban.report.rows import read_rows
 from reported import MODELS, mixed, texts
 
 HEADINGS = ["careful", "good", "reliability", "thresholds", "confusion", "importance", "evidence",
@@ -105,7 +106,7 @@ def test_the_observed_importance_is_the_mean_evidence_for_the_truth():
     assert drawn == pytest.approx(dict(zip(["x0", "x1", "x2"], mean, strict=True)))
     assert sum(f.name.startswith("evidence-") for f in found.figures) == 3
     assert all(s.why is None for s in found.surprises)
-    assert "x2: " in sections.surprising(found)
+    assert "x2: " in section(found, "surprising")
 
 
 def test_any_classifier_will_do():
@@ -114,8 +115,8 @@ def test_any_classifier_will_do():
     X = np.array([[float(i % 7), float(i % 3)] for i in range(60)])
     y = np.array([i % 2 for i in range(60)])
     found = report(DecisionTreeClassifier(max_depth=2).fit(X, y), X, y, bootstrap=0)
-    assert "gives no evidence" in sections.important(found)
-    assert "DecisionTreeClassifier has none" in sections.nomogram(found)
+    assert "gives no evidence" in section(found, "importance")
+    assert "DecisionTreeClassifier has none" in section(found, "nomogram")
 
 
 # ---------------------------------------------------------------------- what to be careful about
@@ -140,13 +141,13 @@ def test_a_column_that_follows_from_the_answer_is_a_suspect(kind):
     found = report(getattr(deciban, kind)().fit(X, labels), X, labels, bootstrap=0)
     name = "x1" if kind == "LogisticRegression" else "leak"
     assert kinds(found, "leakage") == [name]
-    assert f"{name} alone is right" in sections.careful(found)
+    assert f"{name} alone is right" in section(found, "careful")
 
 
 def test_values_that_occur_once_do_not_look_perfect():
-    assert accuracy(np.eye(50)[:, :2]) == 0.0
-    assert accuracy(np.array([[4.0, 1.0], [1.0, 4.0]])) == 0.8
-    assert accuracy(np.array([[2.0, 2.0]])) == 0.0
+    assert leave_one_out_accuracy(np.eye(50)[:, :2]) == 0.0
+    assert leave_one_out_accuracy(np.array([[4.0, 1.0], [1.0, 4.0]])) == 0.8
+    assert leave_one_out_accuracy(np.array([[2.0, 2.0]])) == 0.0
 
 
 def test_moved_columns_are_found_and_others_are_not():
@@ -172,7 +173,7 @@ def test_chance_alone_is_not_called_drift():
     rng = np.random.default_rng(2)
     p = np.full(20, 0.05)
     found = [
-        drifts([Cellular("x", tuple(map(str, range(20))), rng.multinomial(60, p) + 0.0,
+        drifts([ColumnDistribution("x", tuple(map(str, range(20))), rng.multinomial(60, p) + 0.0,
                          rng.multinomial(60, p) + 0.0)])[0]
         for _ in range(200)
     ]  # fmt: skip
@@ -181,7 +182,9 @@ def test_chance_alone_is_not_called_drift():
 
 
 def test_drift_of_counts_by_hand():
-    (found,) = drifts([Cellular("x", ("a", "b"), np.array([49.5, 49.5]), np.array([89.5, 9.5]))])
+    (found,) = drifts(
+        [ColumnDistribution("x", ("a", "b"), np.array([49.5, 49.5]), np.array([89.5, 9.5]))]
+    )
     assert found.index == pytest.approx(0.4 * np.log(9 / 5) + 0.4 * np.log(5.0), rel=1e-12)
     assert (found.cell, found.verdict) == ("b", "moved far")
 
@@ -200,7 +203,7 @@ def test_classes_that_the_model_has_never_seen_are_named():
     rows = {**rows, "y": ["new" if i < 5 else label for i, label in enumerate(rows["y"])]}
     found = report(model, rows, bootstrap=0)
     assert kinds(found, "unknown class") == ["new"]
-    assert "new" in sections.careful(found)
+    assert "new" in section(found, "careful")
 
 
 # ---------------------------------------------------------------------- input
@@ -227,7 +230,7 @@ def test_columns_of_a_matrix_are_taken_by_name():
     model, rows = MODELS["LogisticRegression"]()
     shuffled = rows[["c", "y", "a", "b"]]
     expected = model.predict_proba(rows[["a", "b", "c"]])
-    found = read(model, shuffled, target="y")
+    found = read_rows(model, shuffled, target="y")
     assert np.array_equal(model.predict_proba(found.X), expected)
 
 
@@ -275,9 +278,9 @@ def test_mistakes_are_one_line(fruit, tmp_path):
 def test_without_a_browser_there_is_no_pdf(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingPackageError, match="apt install chromium"):
-        printed.print_page("<p>", tmp_path / "r.pdf")
+        pdf.write_pdf("<p>", tmp_path / "r.pdf")
     bad = tmp_path / "chromium"
     bad.write_text("#!/bin/sh\necho no display >&2\n")
     bad.chmod(0o755)
     with pytest.raises(FileError, match="no display"):
-        printed.print_page("<p>", tmp_path / "r.pdf")
+        pdf.write_pdf("<p>", tmp_path / "r.pdf")

@@ -4,7 +4,7 @@ import pytest
 
 from browser import Visit, needed, opened
 from deciban import NaiveBayes
-from deciban.report import printed, report
+from deciban.report import pdf, report
 from reported import HOSTILE, hostile, mixed
 
 FOCUS = """(e => e.tagName + e.className + (e.getAttribute('href') || ''))(
@@ -105,7 +105,7 @@ def test_hostile_names_values_and_classes_are_only_text(browser, tmp_path):
 def test_the_page_is_printed_with_what_is_closed_on_the_screen(page, tmp_path):
     needed()
     path = tmp_path / "report.pdf"
-    printed.print_page(page[1].html(), path)
+    pdf.write_pdf(page[1].html(), path)
     assert path.read_bytes()[:5] == b"%PDF-"
     assert path.stat().st_size > 20_000
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import UnhashableError
+from deciban.errors import InputError, UnhashableError
 
 Labels = NDArray[Any]
 Positions = NDArray[np.intp]
@@ -215,3 +215,19 @@ def union(a: Labels, b: Labels) -> Labels:
     if a.dtype.kind == b.dtype.kind:
         return np.concatenate([a, new])
     return label_array([*a.tolist(), *new.tolist()])
+
+
+def position(label: Hashable | None, classes: Labels) -> int | None:
+    """Where a class stands among the classes; None if no class is named.
+
+    >>> position("spam", np.array(["ham", "spam"]))
+    1
+    """
+    if label is None:
+        return None
+    known: list[Any] = classes.tolist()
+    if label not in known:
+        raise InputError(
+            f"unknown class {label!r}.", hint=f"one of {', '.join(map(str, classes[:10]))}"
+        )
+    return known.index(label)

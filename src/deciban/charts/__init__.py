@@ -1,4 +1,4 @@
-"""Charts by Altair: each module draws one kind of object, which it knows by its attributes.
+"""Charts by Altair: each module draws one kind of object, which a protocol in it describes.
 
 Altair is imported when a chart is made, and only here.
 """
@@ -6,27 +6,34 @@ Altair is imported when a chart is made, and only here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeAlias
 
 from deciban.errors import MissingPackageError
 
+#: A chart, or a part of one, as Altair makes it; Altair is imported when one is made.
+Chart: TypeAlias = Any
+#: A row of a chart's data.
+Row: TypeAlias = dict[str, Any]
+
 #: Colours that people who do not tell red from green can tell apart.
 FOR, AGAINST, PLAIN, TOTAL = "#2a7fb8", "#d1603d", "#5b7083", "#33434f"
-WIDTH = 460
+#: The width of most charts, in pixels.
+CHART_WIDTH = 460
 
 
-def altair() -> Any:
+def altair() -> ModuleType:
     """The library, or an error that says how to get it."""
     try:
-        import altair as found
+        import altair as library
     except ImportError:
         raise MissingPackageError(
             "charts need Altair, which is not installed.", hint="pip install deciban[charts]"
         ) from None
-    return found
+    return library
 
 
-def data(rows: Iterable[Mapping[str, Any]]) -> Any:
+def data(rows: Iterable[Mapping[str, object]]) -> Chart:
     """Rows as the data of a chart; no frame library is needed."""
     return altair().Data(values=[dict(row) for row in rows])
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deciban.charts import altair, data
+from deciban.charts import Chart, altair, data
 
-#: Cells are so wide at most, and a matrix is about so wide.
-CELL, WIDTH = 96, 480
+#: Cells are so wide at most, and a matrix is about so wide, in pixels.
+MAX_CELL_WIDTH, MATRIX_WIDTH = 96, 480
 
 
-def chart(confusion: Any, classes: Sequence[Any]) -> Any:
+def chart(confusion: NDArray[np.float64], classes: Sequence[Hashable]) -> Chart:
     """Shaded by the share of the truth; written is the number of rows."""
     alt = altair()
     names = [str(label) for label in classes]
@@ -28,7 +28,7 @@ def chart(confusion: Any, classes: Sequence[Any]) -> Any:
         for i in range(len(names))
         for j in range(len(names))
     ]
-    size = min(CELL, WIDTH // len(names))
+    size = min(MAX_CELL_WIDTH, MATRIX_WIDTH // len(names))
     axis = alt.Axis(labelLimit=140, labelAngle=0 if size > 60 else -40, orient="top")
     base = alt.Chart(data(rows)).encode(
         x=alt.X("answer:N", sort=names, title="answer", axis=axis),

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from itertools import islice
+from typing import Protocol
 
-from deciban.charts import PLAIN, WIDTH, altair, data
+from deciban.charts import CHART_WIDTH, PLAIN, Chart, altair, data
 
 
-def chart(found: Any, most: int = 30) -> Any:
-    """Bars of the expected weight of evidence."""
+class Weight(Protocol):
+    """A feature, and its expected evidence in decibans a row."""
+
+    @property
+    def feature(self) -> str:
+        """Its name."""
+
+    @property
+    def decibans(self) -> float:
+        """Decibans a row for the true class."""
+
+
+def chart(weights: Iterable[Weight], limit: int = 30) -> Chart:
+    """Bars of the expected evidence of at most so many features."""
     alt = altair()
-    rows = [{"feature": w.feature, "decibans": w.decibans} for w in list(found)[:most]]
+    rows = [{"feature": w.feature, "decibans": w.decibans} for w in islice(weights, limit)]
     order = [row["feature"] for row in rows]
     base = alt.Chart(data(rows)).encode(
         y=alt.Y("feature:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False)),
@@ -21,6 +35,6 @@ def chart(found: Any, most: int = 30) -> Any:
             base.mark_bar(height={"band": 0.72}, color=PLAIN),
             base.mark_text(align="left", dx=4).encode(text=alt.Text("decibans:Q", format=".2f")),
         )
-        .properties(width=WIDTH, height=alt.Step(22), title="How much each feature says")
+        .properties(width=CHART_WIDTH, height=alt.Step(22), title="How much each feature says")
         .configure_view(stroke=None)
     )

@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
+from typing import Protocol
 
-from deciban.charts import FOR, altair, data
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.charts import FOR, Chart, altair, data
 
 
-def chart(found: Any) -> Any:
+class Reliability(Protocol):
+    """Bins of a class's predicted probability: means, shares that came true, intervals, rows."""
+
+    @property
+    def of(self) -> Hashable:
+        """The class; None for whatever was answered."""
+
+    @property
+    def predicted(self) -> NDArray[np.float64]:
+        """The mean probability of each bin."""
+
+    @property
+    def observed(self) -> NDArray[np.float64]:
+        """The share that came true."""
+
+    @property
+    def low(self) -> NDArray[np.float64]:
+        """The lower end of its interval."""
+
+    @property
+    def high(self) -> NDArray[np.float64]:
+        """The upper end of its interval."""
+
+    @property
+    def rows(self) -> NDArray[np.float64] | NDArray[np.int64]:
+        """The rows, or their weight."""
+
+
+def chart(table: Reliability) -> Chart:
     """Points with their intervals; on the diagonal, probabilities can be taken as they are."""
     alt = altair()
     names = ("predicted", "observed", "low", "high", "rows")
-    columns = [getattr(found, name).tolist() for name in names]
+    columns = [getattr(table, name).tolist() for name in names]
     rows = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
-    what = "of the answer" if found.of is None else f"of {found.of}"
+    what = "of the answer" if table.of is None else f"of {table.of}"
     unit = alt.Scale(domain=[0, 1])
     base = alt.Chart(data(rows)).encode(
         x=alt.X("predicted:Q", title=f"predicted probability {what}", scale=unit)

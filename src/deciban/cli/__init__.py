@@ -10,8 +10,8 @@ Parse, call, render; no mathematics. Read in the order of a run:
     files to tables, with a bar; model files
 ``training``, ``prediction``, ``evaluation``, ``report``, ``inspection``
     what the commands do; each gives back facts
-``strength``, ``sample``
-    how much each column says; rows that were kept while they passed
+``sample``
+    rows that were kept while they passed
 ``rendering``, ``writing``
     facts as text for people or JSON for machines; tables as CSV, JSON lines or Parquet
 

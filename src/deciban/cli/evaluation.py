@@ -12,8 +12,9 @@ from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
 from deciban.errors import ParameterError
 from deciban.evaluation import Comparison, Evaluation, evaluate
-from deciban.evaluation import rows as judging
-from deciban.evaluation.comparison import contrasted
+from deciban.evaluation.comparison import compare_decisions
+from deciban.evaluation.decisions import decide
+from deciban.evaluation.predictions import predict
 from deciban.sources import Scan
 from deciban.sources.scan import hold, select
 
@@ -78,12 +79,12 @@ def contest(
         table = _read(data.scan(models.types(first.model_, label)), progress)
         how = asked.settings(first.classes_.tolist())
         loss, abstain = how["loss"], how["abstain"]
-        rows = {}
+        decisions = {}
         for name, model in found.items():
-            some = _columns(model, table, label)
-            said = judging.said(model, some, target=label, leave_one_out=asked.leave_one_out)
-            rows[name] = judging.judged(said, loss, abstain)
-        result = contrasted(rows, asked.bootstrap, CONFIDENCE, asked.seed)
+            rows = _columns(model, table, label)
+            predictions = predict(model, rows, target=label, leave_one_out=asked.leave_one_out)
+            decisions[name] = decide(predictions, loss, abstain)
+        result = compare_decisions(decisions, asked.bootstrap, CONFIDENCE, asked.seed)
         return Evaluated(list(paths), result.rows, progress.seconds, result)
 
 

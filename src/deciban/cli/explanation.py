@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html as escaping
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -15,12 +14,6 @@ from deciban.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from deciban.explanation import Explanation
-
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"></head>
-<body style="margin:2em">{body}</body></html>
-"""
 
 
 def explain(
@@ -37,10 +30,10 @@ def explain(
     other = class_of(against, model.classes_.tolist())
     if data is None:
         return [model.explain(row if text is None else text, other)]
-    found = [model.explain(one, other) for one in islice(_rows(model, data, limit), limit)]
-    if not found:
+    explanations = [model.explain(one, other) for one in islice(_rows(model, data, limit), limit)]
+    if not explanations:
         raise InputError("there are no rows.", hint="give a table with rows")
-    return found
+    return explanations
 
 
 def _rows(model: Any, data: Input, limit: int) -> Iterator[dict[str, Any]]:
@@ -55,10 +48,10 @@ def _rows(model: Any, data: Input, limit: int) -> Iterator[dict[str, Any]]:
             yield {name: values[name] for name in names}
 
 
-def show(found: Sequence[Explanation], *, json: bool) -> None:
+def show(explanations: Sequence[Explanation], *, json: bool) -> None:
     """Print tables, in colour on a terminal, or one JSON object a row."""
     if json:
-        for why in found:
+        for why in explanations:
             print(why.to_json())
         return
     from rich.console import Console
@@ -66,7 +59,7 @@ def show(found: Sequence[Explanation], *, json: bool) -> None:
     from deciban.explanation import terminal
 
     console = Console(highlight=False)
-    for i, why in enumerate(found):
+    for i, why in enumerate(explanations):
         if i:
             print()
         if console.is_terminal:
@@ -75,10 +68,11 @@ def show(found: Sequence[Explanation], *, json: bool) -> None:
             print(terminal.text(why))
 
 
-def write_html(found: Sequence[Explanation], path: str) -> None:
+def write_html(explanations: Sequence[Explanation], path: str) -> None:
     """A page that stands alone."""
-    body = '<hr style="margin:1.5em 0">'.join(why._repr_html_() for why in found)
-    page = _PAGE.format(title=escaping.escape(f"{len(found)} explained"), body=body)
+    from deciban.templates import render
+
+    page = render("explanations.html.jinja", explanations=explanations)
     try:
         Path(path).write_text(page, encoding="utf-8")
     except OSError as error:

@@ -11,7 +11,7 @@ import numpy as np
 from deciban import schema
 from deciban.cli import models
 from deciban.cli.reading import Input
-from deciban.cli.strength import Strength, strengths
+from deciban.explanation import Importance, expected_evidence
 from deciban.naive_bayes.model import NaiveBayesModel as Model
 from deciban.schema import INFERENCE_ROWS, Schema
 from deciban.sources import Batch
@@ -30,14 +30,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Chosen:
-    """How a counted column is modelled."""
+    """How a counted column is modelled; the leave-one-out loss that it has alone, nats a row."""
 
     column: str
     shape: str
     bins: int
     smoothing: float
     missing: bool
-    decibans: float | None
+    loss_alone: float
     model: str
 
 
@@ -62,6 +62,7 @@ class Inside:
     priors: dict[str, float]
     temperature: float
     columns: list[Column]
+    importance: dict[str, float]
     choices: list[Chosen]
 
 
@@ -101,9 +102,10 @@ def model(path: str) -> Inside:
         float(found.counts.weight.sum()),
         shares(found),
         dict(zip(map(str, found.counts.classes.tolist()), prior, strict=True)),
-        1.0 / found.discount,
+        found.temperature,
         _columns(found.schema),
-        [_chosen(found, strength) for strength in strengths(found)],
+        importance(found),
+        _choices(found),
     )
 
 
@@ -112,6 +114,13 @@ def shares(model: Model) -> dict[str, float]:
     weight = model.counts.weight
     names = map(str, model.counts.classes.tolist())
     return dict(zip(names, (weight / weight.sum()).tolist(), strict=True))
+
+
+def importance(model: Model) -> dict[str, float]:
+    """The expected evidence of every counted column, in decibans a row, the strongest first."""
+    weights = Importance.from_evidence(expected_evidence(model)).to_dict()
+    without = ignored(model)
+    return {name: decibans for name, decibans in weights.items() if name not in without}
 
 
 def ignored(model: Model) -> dict[str, str]:
@@ -127,14 +136,10 @@ def _columns(found: Schema) -> list[Column]:
     return [Column(column.name, column.kind, column.reason) for column in found.columns]
 
 
-def _chosen(model: Model, strength: Strength) -> Chosen:
-    choice = model.choices[strength.column]
-    return Chosen(
-        choice.column,
-        choice.shape,
-        choice.bins,
-        choice.smoothing,
-        choice.missing,
-        strength.decibans,
-        choice.describe(),
-    )
+def _choices(model: Model) -> list[Chosen]:
+    """What was chosen for each counted column, that of the least loss first."""
+    ordered = sorted(model.choices.values(), key=lambda choice: choice.loss)
+    return [
+        Chosen(c.column, c.shape, c.bins, c.smoothing, c.missing, c.loss, c.describe())
+        for c in ordered
+    ]

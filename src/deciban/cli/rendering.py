@@ -11,9 +11,9 @@ from typing import Any
 from deciban.cli.evaluation import Evaluated
 from deciban.cli.inspection import Chosen, Column, Inside, Table
 from deciban.cli.prediction import Predicted
-from deciban.cli.strength import Strength
 from deciban.cli.training import Changed, Quality, Trained
-from deciban.evaluation.text import aligned
+from deciban.evaluation.text import align
+from deciban.explanation.terminal import bar_length
 
 #: The width of a bar.
 WIDTH = 24
@@ -60,12 +60,11 @@ def _trained(facts: Trained) -> Iterator[str]:
     yield from _quality(facts.quality, facts.rows)
     yield f"temperature  {facts.temperature:.2f}"
     yield ""
-    yield "strongest columns, in decibans a row"
-    yield from _strengths(facts.strengths)
+    yield from _importance(facts.importance)
     if facts.ignored:
         yield ""
         yield "ignored columns"
-        yield from aligned(list(facts.ignored.items()))
+        yield from align(list(facts.ignored.items()))
     yield ""
     yield f"written to {facts.output}, {facts.bytes:,} bytes"
 
@@ -93,10 +92,12 @@ def _inside(facts: Inside) -> Iterator[str]:
     yield ""
     head = [(facts.target or "class", "share", "prior")]
     rows = [(name, _percent(facts.classes[name]), _percent(p)) for name, p in facts.priors.items()]
-    yield from aligned(head + rows[:LISTED], right={1, 2})
+    yield from align(head + rows[:LISTED], right={1, 2})
     yield from _more(rows)
     yield ""
     yield from _columns(facts.columns)
+    yield ""
+    yield from _importance(facts.importance)
     yield ""
     yield from _choices(facts.choices)
 
@@ -122,13 +123,13 @@ def _amount(rows: float, seconds: float) -> str:
 
 def _classes(title: str, shares: Mapping[str, float]) -> Iterator[str]:
     rows = [(name, _percent(share), _bar(share)) for name, share in shares.items()]
-    yield from aligned([(title, "share", ""), *rows[:LISTED]], right={1})
+    yield from align([(title, "share", ""), *rows[:LISTED]], right={1})
     yield from _more(rows)
 
 
 def _quality(found: Quality, rows: float) -> Iterator[str]:
     some = "all rows" if found.rows >= rows else f"{found.rows:,} of {rows:,.0f} rows"
-    yield from aligned(
+    yield from align(
         [
             (f"leave-one-out, {some}", "this model", f"always {found.commonest}"),
             ("accuracy", _percent(found.accuracy), _percent(found.guessing_accuracy)),
@@ -138,28 +139,29 @@ def _quality(found: Quality, rows: float) -> Iterator[str]:
     )
 
 
-def _strengths(found: Sequence[Strength]) -> Iterator[str]:
-    most = max((s.decibans or 0.0 for s in found), default=0.0)
+def _importance(weights: Mapping[str, float]) -> Iterator[str]:
+    """As the library prints what ``importance()`` returns."""
+    longest = max(weights.values(), default=0.0)
     rows = [
-        (s.column, _decibans(s.decibans), _bar((s.decibans or 0.0) / most if most > 0 else 0.0))
-        for s in found
+        (name, f"{decibans:.1f}", "▇" * bar_length(decibans, longest, WIDTH))
+        for name, decibans in weights.items()
     ]
-    yield from aligned(rows[:LISTED], right={1})
+    yield from align([("feature", "decibans a row", ""), *rows[:LISTED]], right={1})
     yield from _more(rows)
 
 
 def _columns(columns: Sequence[Column]) -> Iterator[str]:
     head = ("column", "kind", "because")
-    yield from aligned([head, *((c.name, c.kind, c.reason) for c in columns)])
+    yield from align([head, *((c.name, c.kind, c.reason) for c in columns)])
 
 
 def _choices(choices: Sequence[Chosen]) -> Iterator[str]:
-    rows = [("counted as", "shape", "smoothing", "holes", "decibans a row")]
+    rows = [("counted as", "shape", "smoothing", "holes", "loss alone")]
     for c in choices:
         shape = c.model
         holes = "say something" if c.missing else "say nothing"
-        rows.append((c.column, shape, f"{c.smoothing:.3g}", holes, _decibans(c.decibans)))
-    yield from aligned(rows, right={2, 4})
+        rows.append((c.column, shape, f"{c.smoothing:.3g}", holes, _loss(c.loss_alone)))
+    yield from align(rows, right={2, 4})
 
 
 def _more(rows: Sequence[object]) -> Iterator[str]:
@@ -171,8 +173,8 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _decibans(value: float | None) -> str:
-    return "no values" if value is None else f"{value:.2f}"
+def _loss(nats: float) -> str:
+    return f"{nats:.3f}" if math.isfinite(nats) else "no values"
 
 
 def _bar(share: float) -> str:

@@ -12,7 +12,7 @@ from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
 from deciban.errors import ParameterError
 from deciban.explanation.rows import features
-from deciban.report import Report, printed
+from deciban.report import Report, pdf
 from deciban.report import report as make
 from deciban.sources.field_types import FieldType
 
@@ -92,7 +92,7 @@ def _write(found: Report, wanted: Wanted) -> list[str]:
     if wanted.charts is not None:
         written += map(str, found.save_charts(wanted.charts))
     if wanted.pdf is not None:
-        printed.print_page(found.html(), wanted.pdf)
+        pdf.write_pdf(found.html(), wanted.pdf)
         written.append(wanted.pdf)
     return written
 

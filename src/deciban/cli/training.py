@@ -8,10 +8,9 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from deciban.cli import models
-from deciban.cli.inspection import ignored, shares
+from deciban.cli.inspection import ignored, importance, shares
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
-from deciban.cli.strength import Strength, strengths
 from deciban.errors import ParameterError
 from deciban.sources import Batch, Scan
 from deciban.sources.sample import Sample
@@ -57,7 +56,7 @@ class Trained:
     classes: dict[str, float]
     quality: Quality
     temperature: float
-    strengths: list[Strength]
+    importance: dict[str, float]
     ignored: dict[str, str]
     bytes: int
 
@@ -98,7 +97,7 @@ def train(
         shares(model.model_),
         measured,
         model.temperature_,
-        strengths(model.model_),
+        importance(model.model_),
         ignored(model.model_),
         size,
     )

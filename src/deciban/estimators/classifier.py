@@ -15,7 +15,6 @@ from deciban import decision, explanation, files, labels, threads
 from deciban.files.document import field
 from deciban.models import scores
 from deciban.models.protocol import Model
-from deciban.plots import Plotted
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledScan, few_texts, labelled_scan
@@ -24,7 +23,7 @@ FloatArray = NDArray[np.float64]
 M = TypeVar("M", bound=Model)
 
 
-class TableClassifier(Plotted, ClassifierMixin, BaseEstimator, Generic[M]):
+class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, Generic[M]):
     """The methods that answer, batch by batch on all cores."""
 
     model_: M

@@ -2,15 +2,15 @@
 
 Read in the order of a run:
 
-``rows``
-    labelled rows, what a model says of each, and what it answers under a loss
-``measures``, ``areas``
-    the figures of rows; areas under curves
+``predictions``, ``decisions``
+    labelled rows with a model's posterior of each; its answers under a loss
+``metrics``, ``areas``, ``reliability``
+    the figures of decisions; areas under curves; whether probabilities come true
 ``bootstrap``
-    the same figures of resampled rows, and the intervals they lie in
+    figures of resampled rows, and the intervals they lie in
 ``thresholds``
     two classes: what every threshold would have cost
-``report``, ``judging``
+``result``, ``evaluator``
     :class:`Evaluation`, and :func:`evaluate`
 ``comparison``
     :func:`compare`: models on the same rows, row by row
@@ -21,10 +21,11 @@ Read in the order of a run:
 from __future__ import annotations
 
 from deciban.evaluation.comparison import Comparison, Difference, compare
-from deciban.evaluation.judging import evaluate
-from deciban.evaluation.measures import PerClass
-from deciban.evaluation.report import Bin, Evaluation
-from deciban.evaluation.rows import LeftOut
+from deciban.evaluation.evaluator import evaluate
+from deciban.evaluation.metrics import PerClass
+from deciban.evaluation.predictions import LeaveOneOutScores
+from deciban.evaluation.reliability import Bin, Reliability, measure_reliability
+from deciban.evaluation.result import Evaluation
 from deciban.evaluation.thresholds import Thresholds
 
 __all__ = [
@@ -32,9 +33,11 @@ __all__ = [
     "Comparison",
     "Difference",
     "Evaluation",
-    "LeftOut",
+    "LeaveOneOutScores",
     "PerClass",
+    "Reliability",
     "Thresholds",
     "compare",
     "evaluate",
+    "measure_reliability",
 ]

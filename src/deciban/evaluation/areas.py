@@ -39,7 +39,7 @@ def areas(positive: NDArray[np.bool_], score: FloatArray, weight: FloatArray) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Sorted:
+class Ranking:
     """Rows in the order of their scores, the highest first."""
 
     order: NDArray[np.intp]
@@ -47,33 +47,44 @@ class Sorted:
     positive: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, positive: NDArray[np.bool_], score: FloatArray) -> Sorted:
+    def of(cls, positive: NDArray[np.bool_], score: FloatArray) -> Ranking:
         """Sort once."""
         order = np.argsort(-score, kind="stable")
         starts = np.append(0, 1 + np.flatnonzero(np.diff(score[order])))
         return cls(order, starts, positive[order])
 
-    def summed(self, weight: FloatArray) -> FloatArray:
+    def sum_ties(self, weight: FloatArray) -> FloatArray:
         """Sums of (..., rows in order) over those with the same score."""
         if len(self.starts) == len(self.order):
             return weight
         return np.add.reduceat(weight, self.starts, axis=-1)
 
+    def cumulative(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """True and false positives if all rows down to each score are called positive.
+
+        >>> rows = Ranking.of(np.array([True, False, True]), np.array([0.9, 0.5, 0.2]))
+        >>> rows.cumulative(np.ones(3))
+        (array([1., 1., 2.]), array([0., 1., 1.]))
+        """
+        ordered = weight[self.order]
+        hits = np.cumsum(self.sum_ties(ordered * self.positive))
+        return hits, np.cumsum(self.sum_ties(ordered * ~self.positive))
+
     def areas(self, weights: FloatArray) -> FloatArray:
         """Both areas under each of some (resamples, rows) weights, (resamples, 2).
 
-        >>> rows = Sorted.of(np.array([True, False, True]), np.array([0.9, 0.5, 0.2]))
+        >>> rows = Ranking.of(np.array([True, False, True]), np.array([0.9, 0.5, 0.2]))
         >>> rows.areas(np.ones((1, 3))).round(3)
         array([[0.5  , 0.833]])
         """
         weight = weights[:, self.order]
-        p, w = self.summed(weight * self.positive), self.summed(weight)
+        p, w = self.sum_ties(weight * self.positive), self.sum_ties(weight)
         positive, so_far = np.cumsum(p, axis=1), np.cumsum(w, axis=1)
         total = positive[:, -1] * (so_far[:, -1] - positive[:, -1])
         with np.errstate(invalid="ignore", divide="ignore"):
             wrong = np.einsum("ij,ij->i", p, so_far - positive - (w - p) / 2)
             precision = np.divide(positive, so_far, out=positive, where=so_far > 0)
             right = np.einsum("ij,ij->i", p, precision)
-            found = np.stack([1.0 - wrong / total, right / p.sum(axis=1)], axis=1)
-        found[total <= 0] = np.nan
-        return found
+            both = np.stack([1.0 - wrong / total, right / p.sum(axis=1)], axis=1)
+        both[total <= 0] = np.nan
+        return both

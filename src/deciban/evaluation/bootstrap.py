@@ -1,4 +1,4 @@
-"""The bootstrap: the same figures of rows drawn anew, with replacement, many times over.
+"""The bootstrap: figures of rows drawn anew, with replacement, many times over.
 
 What is a sum over rows, a count or a bin becomes a product with the matrix of how
 often each row was drawn; areas under curves are sums over sorted rows. A row of
@@ -17,25 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import ParameterError
-from deciban.evaluation.areas import Sorted
-from deciban.evaluation.measures import (
-    MEASURES,
+from deciban.evaluation.areas import Ranking
+from deciban.evaluation.metrics import (
+    CLASS_METRICS,
     Key,
-    Terms,
+    RowTerms,
     calibration_error,
     from_counts,
     scored_classes,
 )
+from deciban.evaluation.reliability import Interval
 
 FloatArray = NDArray[np.float64]
-Interval = tuple[float, float]
 
 #: Numbers in a batch of resamples.
-BATCH = 1 << 21
+BATCH_NUMBERS = 1 << 21
 #: Areas of more resamples than this, or of more numbers, would take too long.
-AREAS, AREA_NUMBERS, FEWEST = 200, 40_000_000, 50
+MAX_AREA_RESAMPLES, MAX_AREA_NUMBERS, MIN_AREA_RESAMPLES = 200, 40_000_000, 50
 #: Confusion matrices of more classes than this get no intervals.
-CELLS = 30
+MAX_CONFUSION_CLASSES = 30
 
 
 def check_settings(resamples: int, confidence: float, seed: int, bins: int = 1) -> None:
@@ -53,16 +53,16 @@ def check_settings(resamples: int, confidence: float, seed: int, bins: int = 1) 
         raise ParameterError(message, hint="0.95 is usual")
 
 
-def drawn(n_rows: int, resamples: int, seed: int) -> Iterator[FloatArray]:
+def resample(n_rows: int, resamples: int, seed: int) -> Iterator[FloatArray]:
     """How often each row is drawn, (some resamples, rows) at a time.
 
-    >>> [w.sum(axis=1).tolist() for w in drawn(4, 2, seed=0)]
+    >>> [w.sum(axis=1).tolist() for w in resample(4, 2, seed=0)]
     [[4.0, 4.0]]
     """
     rng = np.random.default_rng(seed)
-    most = max(1, BATCH // n_rows)
-    for start in range(0, resamples, most):
-        size = min(most, resamples - start)
+    batch = max(1, BATCH_NUMBERS // n_rows)
+    for start in range(0, resamples, batch):
+        size = min(batch, resamples - start)
         out = np.empty((size, n_rows))
         for row in out:
             row[:] = np.bincount(rng.integers(0, n_rows, n_rows), minlength=n_rows)
@@ -79,7 +79,7 @@ def interval(values: FloatArray, confidence: float) -> Interval:
 
 
 def intervals(
-    terms: Terms, found: Mapping[Key, float], resamples: int, confidence: float, seed: int
+    terms: RowTerms, figures: Mapping[Key, float], resamples: int, confidence: float, seed: int
 ) -> dict[Key, Any]:
     """The interval of every figure, by its name, or (name, class)."""
     if resamples == 0:
@@ -93,19 +93,19 @@ def intervals(
         low, high = interval(some, confidence)
         # Noise can only add to a distance: resampled, it is too great. Reflected, it is not.
         if key == "calibration_error":
-            low, high = (max(0.0, 2 * found[key] - end) for end in (high, low))
+            low, high = (max(0.0, 2 * figures[key] - end) for end in (high, low))
         out[key] = (low, high)
     return out
 
 
-def replicates(terms: Terms, resamples: int, seed: int) -> dict[Key, FloatArray]:
+def replicates(terms: RowTerms, resamples: int, seed: int) -> dict[Key, FloatArray]:
     """Every figure of every resample."""
     cells = _Cells.of(terms)
     curves = _Curves.of(terms, cells.order)
-    sums, weight = terms.sums[cells.order], terms.judged.said.weight[cells.order]
+    sums, weight = terms.sums[cells.order], terms.decisions.predictions.weight[cells.order]
     left = min(resamples, curves.resamples)
     parts: list[dict[Key, FloatArray]] = []
-    for times in drawn(len(weight), resamples, seed):
+    for times in resample(len(weight), resamples, seed):
         weights = times * weight
         part = _means(weights, sums) | _bins(terms, cells, weights) | _counts(terms, cells, weights)
         parts.append(part | curves.areas(weights[:left]))
@@ -129,10 +129,11 @@ class _Cells:
     stated: FloatArray
 
     @classmethod
-    def of(cls, terms: Terms) -> _Cells:
+    def of(cls, terms: RowTerms) -> _Cells:
         """Sort once."""
         stated, true = terms.confidence
-        keys = (terms.judged.said.codes, terms.judged.answers, terms.bin, true)
+        decisions = terms.decisions
+        keys = (decisions.predictions.codes, decisions.answers, terms.bin, true)
         order = np.lexsort(keys)
         sides = [key[order] for key in keys]
         new = np.any([np.diff(side.astype(np.intp)) != 0 for side in sides], axis=0)
@@ -140,7 +141,7 @@ class _Cells:
         truth, answer, bins, came = (side[starts] for side in sides)
         return cls(order, starts, truth, answer, bins, came, stated[order])
 
-    def summed(self, weights: FloatArray) -> FloatArray:
+    def sum_cells(self, weights: FloatArray) -> FloatArray:
         """Sums over each cell."""
         return np.add.reduceat(weights, self.starts, axis=1)
 
@@ -151,31 +152,31 @@ def _means(weights: FloatArray, sums: FloatArray) -> dict[Key, FloatArray]:
     return dict(zip(names, means.T, strict=True))
 
 
-def _bins(terms: Terms, cells: _Cells, weights: FloatArray) -> dict[Key, FloatArray]:
-    amount, stated = cells.summed(weights), cells.summed(weights * cells.stated)
+def _bins(terms: RowTerms, cells: _Cells, weights: FloatArray) -> dict[Key, FloatArray]:
+    amount, stated = cells.sum_cells(weights), cells.sum_cells(weights * cells.stated)
     sides = (amount, stated, amount * cells.true)
-    bins = np.stack([_grouped(side, cells.bin, terms.bins) for side in sides], axis=-1)
+    bins = np.stack([_sum_groups(side, cells.bin, terms.n_bins) for side in sides], axis=-1)
     return {"calibration_error": calibration_error(bins)}
 
 
-def _counts(terms: Terms, cells: _Cells, weights: FloatArray) -> dict[Key, FloatArray]:
-    k, amount = terms.n_classes, cells.summed(weights)
-    told = amount * (cells.answer >= 0)
-    truth = _grouped(amount, cells.truth, k)
-    right = _grouped(amount * (cells.answer == cells.truth), cells.truth, k)
-    answered = _grouped(told, np.maximum(cells.answer, 0), k)
-    found, per_class = from_counts(right, truth, answered, amount.sum(axis=1), terms.occurring)
-    out: dict[Key, FloatArray] = dict(found.items())
-    for name, values in zip(MEASURES, per_class, strict=True):
-        for c, label in enumerate(terms.judged.said.classes.tolist()):
+def _counts(terms: RowTerms, cells: _Cells, weights: FloatArray) -> dict[Key, FloatArray]:
+    k, amount = terms.n_classes, cells.sum_cells(weights)
+    given = amount * (cells.answer >= 0)
+    truth = _sum_groups(amount, cells.truth, k)
+    right = _sum_groups(amount * (cells.answer == cells.truth), cells.truth, k)
+    answered = _sum_groups(given, np.maximum(cells.answer, 0), k)
+    averages, per_class = from_counts(right, truth, answered, amount.sum(axis=1), terms.occurring)
+    out: dict[Key, FloatArray] = dict(averages.items())
+    for name, values in zip(CLASS_METRICS, per_class, strict=True):
+        for c, label in enumerate(terms.decisions.predictions.classes.tolist()):
             out[name, label] = values[:, c]
-    if k <= CELLS:
-        pairs = _grouped(told, cells.truth * k + np.maximum(cells.answer, 0), k * k)
+    if k <= MAX_CONFUSION_CLASSES:
+        pairs = _sum_groups(given, cells.truth * k + np.maximum(cells.answer, 0), k * k)
         out["confusion"] = pairs.reshape(len(weights), k, k)
     return out
 
 
-def _grouped(amount: FloatArray, group: NDArray[np.intp], n_groups: int) -> FloatArray:
+def _sum_groups(amount: FloatArray, group: NDArray[np.intp], n_groups: int) -> FloatArray:
     """Sums of the columns of each group, (resamples, groups)."""
     out = np.zeros((n_groups, len(amount)))
     np.add.at(out, group, amount.T)
@@ -186,22 +187,22 @@ def _grouped(amount: FloatArray, group: NDArray[np.intp], n_groups: int) -> Floa
 class _Curves:
     """Areas of resamples: fewer of them, since each needs all rows in order."""
 
-    classes: list[Sorted]
+    rankings: list[Ranking]
     resamples: int
 
     @classmethod
-    def of(cls, terms: Terms, order: NDArray[np.intp]) -> _Curves:
+    def of(cls, terms: RowTerms, order: NDArray[np.intp]) -> _Curves:
         """The classes whose areas count, each sorted once."""
-        said = terms.judged.said
-        found = [
-            Sorted.of(said.codes[order] == c, said.scores[order, c]) for c in scored_classes(terms)
+        rows = terms.decisions.predictions
+        rankings = [
+            Ranking.of(rows.codes[order] == c, rows.scores[order, c]) for c in scored_classes(rows)
         ]
-        numbers = len(said.codes) * len(found)
-        return cls(found, max(FEWEST, min(AREAS, AREA_NUMBERS // numbers)))
+        most = MAX_AREA_NUMBERS // (len(rows.codes) * len(rankings))
+        return cls(rankings, max(MIN_AREA_RESAMPLES, min(MAX_AREA_RESAMPLES, most)))
 
     def areas(self, weights: FloatArray) -> dict[Key, FloatArray]:
         """The means over the classes, (resamples,) each."""
-        found = np.empty((0, 2))
+        means = np.empty((0, 2))
         if len(weights):
-            found = np.mean([rows.areas(weights) for rows in self.classes], axis=0)
-        return {"roc_auc": found[:, 0], "average_precision": found[:, 1]}
+            means = np.mean([ranking.areas(weights) for ranking in self.rankings], axis=0)
+        return {"roc_auc": means[:, 0], "average_precision": means[:, 1]}

@@ -14,15 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.decision import Loss
 from deciban.errors import ParameterError
-from deciban.evaluation.bootstrap import Interval, check_settings, drawn, interval
-from deciban.evaluation.rows import Judged, judged, said
-from deciban.evaluation.text import aligned, between, figure, html, plain
+from deciban.evaluation.bootstrap import check_settings, interval, resample
+from deciban.evaluation.classifier import Classifier
+from deciban.evaluation.decisions import Decisions, decide
+from deciban.evaluation.predictions import predict
+from deciban.evaluation.reliability import Interval
+from deciban.evaluation.text import align, between, figure, html, plain
 
 FloatArray = NDArray[np.float64]
 
 #: What is compared, and whether more is better.
-MEASURES = {"log_loss": False, "accuracy": True, "realised_cost": False}
+COMPARED_METRICS = {"log_loss": False, "accuracy": True, "realised_cost": False}
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,8 @@ class Comparison:
     >>> X, y = {"x": list("SSSLLL"), "z": list("uvuvuv")}, ["a", "a", "a", "b", "b", "a"]
     >>> both = NaiveBayes().fit(X, y)
     >>> only = NaiveBayes(kinds={"z": "identifier"}).fit(X, y)
-    >>> found = compare({"both": both, "only x": only}, X, y)
-    >>> found.rows, found.difference("both", "only x", "accuracy").better
+    >>> result = compare({"both": both, "only x": only}, X, y)
+    >>> result.rows, result.difference("both", "only x", "accuracy").better
     (6, None)
     """
 
@@ -80,23 +84,23 @@ class Comparison:
                 return Difference(measure, first, second, -d.advantage, (-high, -low))
         raise ParameterError(
             f"there is no {measure} of {first!r} against {second!r}.",
-            hint=f"models: {', '.join(self.figures)}; measures: {', '.join(MEASURES)}",
+            hint=f"models: {', '.join(self.figures)}; measures: {', '.join(COMPARED_METRICS)}",
         )
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
-        yield from aligned(self._figures(), right={1, 2, 3})
+        yield from align(self._figures(), right={1, 2, 3})
         yield ""
         yield f"paired differences, {100 * self.confidence:g} % intervals"
         yield from map(str, self.differences)
 
     def _figures(self) -> list[tuple[str, ...]]:
-        names = [name.replace("_", " ") for name in MEASURES]
+        names = [name.replace("_", " ") for name in COMPARED_METRICS]
         rows = [(f"{self.rows:,} rows", *names)]
-        for name, found in self.figures.items():
-            rows.append((name, *(figure(found[measure]) for measure in MEASURES)))
+        for name, figures in self.figures.items():
+            rows.append((name, *(figure(figures[measure]) for measure in COMPARED_METRICS)))
         return rows
 
     def _repr_html_(self) -> str:
@@ -104,7 +108,7 @@ class Comparison:
         for d in self.differences:
             pair = f"{d.measure.replace('_', ' ')}: {d.first}, {d.second}"
             rows.append((pair, d.better or "-", f"{d.advantage:.4f}", between(d.interval)))
-        return html(self._figures()) + html(rows)
+        return html(("", self._figures()), ("", rows))
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it."""
@@ -112,7 +116,7 @@ class Comparison:
             {
                 "rows": self.rows,
                 "confidence": self.confidence,
-                "figures": {name: dict(found) for name, found in self.figures.items()},
+                "figures": {name: dict(values) for name, values in self.figures.items()},
                 "differences": [{**vars(d), "better": d.better} for d in self.differences],
             }
         )
@@ -120,13 +124,13 @@ class Comparison:
 
 
 def compare(
-    models: Mapping[str, Any] | Sequence[Any],
-    X: Any,
-    y: Any = None,
-    loss: Any = None,
+    models: Mapping[str, Classifier] | Sequence[Classifier],
+    X: object,
+    y: object = None,
+    loss: Loss = None,
     *,
     target: str | None = None,
-    sample_weight: Any = None,
+    sample_weight: object = None,
     abstain: float | None = None,
     leave_one_out: bool = False,
     bootstrap: int = 1000,
@@ -145,42 +149,47 @@ def compare(
     >>> print(compare({"both": both, "one": one}, X, y).difference("both", "one", "accuracy"))
     accuracy: both is better than one by 0.3333 [0.2037, 0.4630]
     """
-    named = _named(models)
+    by_name = _by_name(models)
     check_settings(bootstrap, confidence, seed)
-    how = {"target": target, "sample_weight": sample_weight, "leave_one_out": leave_one_out}
-    found = {name: judged(said(model, X, y, **how), loss, abstain) for name, model in named.items()}
-    return contrasted(found, bootstrap, confidence, seed)
+    decisions = {}
+    for name, model in by_name.items():
+        predictions = predict(
+            model, X, y, target=target, sample_weight=sample_weight, leave_one_out=leave_one_out
+        )
+        decisions[name] = decide(predictions, loss, abstain)
+    return compare_decisions(decisions, bootstrap, confidence, seed)
 
 
-def contrasted(
-    found: Mapping[str, Judged], bootstrap: int, confidence: float, seed: int
+def compare_decisions(
+    decisions: Mapping[str, Decisions], bootstrap: int, confidence: float, seed: int
 ) -> Comparison:
-    """The comparison of models that judged the same rows."""
-    terms = np.stack([_terms(rows) for rows in found.values()])
-    weight = next(iter(found.values())).said.weight
+    """The comparison of decisions that models made about the same rows."""
+    terms = np.stack([_terms(rows) for rows in decisions.values()])
+    weight = next(iter(decisions.values())).predictions.weight
     means = weight @ terms / weight.sum()
     figures = {
-        name: dict(zip(MEASURES, row, strict=True))
-        for name, row in zip(found, means.tolist(), strict=True)
+        name: dict(zip(COMPARED_METRICS, row, strict=True))
+        for name, row in zip(decisions, means.tolist(), strict=True)
     }
-    pairs = list(combinations(range(len(found)), 2))
-    signs = np.array([1.0 if more else -1.0 for more in MEASURES.values()])
+    pairs = list(combinations(range(len(decisions)), 2))
+    signs = np.array([1.0 if more else -1.0 for more in COMPARED_METRICS.values()])
     gaps = np.concatenate([signs * (terms[a] - terms[b]) for a, b in pairs], axis=1)
     ends = _intervals(gaps, weight, bootstrap, confidence, seed)
-    differences = _differences(list(found), gaps, weight, ends)
+    differences = _differences(list(decisions), gaps, weight, ends)
     return Comparison(len(weight), confidence, figures, differences)
 
 
-def _terms(rows: Judged) -> FloatArray:
-    right = (rows.answers == rows.said.codes).astype(np.float64)
-    return np.stack([rows.log_loss, right, rows.realised], axis=1)
+def _terms(decisions: Decisions) -> FloatArray:
+    """What each row adds to the compared metrics, (rows, metrics)."""
+    right = (decisions.answers == decisions.predictions.codes).astype(np.float64)
+    return np.stack([decisions.log_loss, right, decisions.realised_cost], axis=1)
 
 
 def _intervals(
     gaps: FloatArray, weight: FloatArray, resamples: int, confidence: float, seed: int
 ) -> list[Interval]:
     values = [np.empty((0, gaps.shape[1]))]
-    for times in drawn(len(weight), resamples, seed):
+    for times in resample(len(weight), resamples, seed):
         weights = times * weight
         values.append(weights @ gaps / weights.sum(axis=1, keepdims=True))
     return [interval(column, confidence) for column in np.concatenate(values).T]
@@ -190,28 +199,30 @@ def _differences(
     names: list[str], gaps: FloatArray, weight: FloatArray, ends: list[Interval]
 ) -> list[Difference]:
     means = (weight @ gaps / weight.sum()).tolist()
-    keys = [(a, b, m) for a, b in combinations(names, 2) for m in MEASURES]
+    keys = [(a, b, m) for a, b in combinations(names, 2) for m in COMPARED_METRICS]
     return [
         Difference(m, a, b, mean, end)
         for (a, b, m), mean, end in zip(keys, means, ends, strict=True)
     ]
 
 
-def _named(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+def _by_name(
+    models: Mapping[str, Classifier] | Sequence[Classifier],
+) -> dict[str, Classifier]:
     """Models by name; those of a list are named by their class and place."""
     if isinstance(models, Mapping):
-        named = {str(name): model for name, model in models.items()}
+        by_name = {str(name): model for name, model in models.items()}
     elif isinstance(models, list | tuple):
         kinds = [type(model).__name__ for model in models]
-        named = {
+        by_name = {
             kind if kinds.count(kind) == 1 else f"{kind} {i}": model
             for i, (kind, model) in enumerate(zip(kinds, models, strict=True), start=1)
         }
     else:
-        named = {}
-    if len(named) < 2:
+        by_name = {}
+    if len(by_name) < 2:
         raise ParameterError(
             f"compare needs two or more models, got {models!r}.",
             hint='pass {"one": model, "other": model}, or a list',
         )
-    return named
+    return by_name

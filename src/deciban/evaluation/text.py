@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from html import escape
 from typing import Any
 
 
-def aligned(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
+def align(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
     r"""Lines with the columns below each other.
 
-    >>> print(*aligned([("a", "10"), ("bcd", "5")], right=[1]), sep="\n")
+    >>> print(*align([("a", "10"), ("bcd", "5")], right=[1]), sep="\n")
     a    10
     bcd   5
     """
-    lines = [[_shown(cell) for cell in row] for row in rows]
+    lines = [[_one_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     to_right = set(right)
     for line in lines:
@@ -26,22 +25,20 @@ def aligned(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterato
         yield "  ".join(cells).rstrip()
 
 
-def _shown(cell: str) -> str:
+def _one_line(cell: str) -> str:
     """Text that stays on its line."""
     return cell if cell.isprintable() else repr(cell)
 
 
-def html(rows: Sequence[Sequence[str]]) -> str:
-    """The same table for a notebook; the first row is the head, the first column names.
+def html(*tables: tuple[str, Sequence[Sequence[str]]]) -> str:
+    """Tables for a notebook, each with its title; the first row is the head.
 
-    >>> html([("", "model"), ("accuracy", "0.9")])
+    >>> html(("", [("", "model"), ("accuracy", "0.9")]))
     '<table><tr><th></th><th>model</th></tr><tr><th>accuracy</th><td>0.9</td></tr></table>'
     """
-    lines = []
-    for i, row in enumerate(rows):
-        tags = ["th" if i == 0 or j == 0 else "td" for j in range(len(row))]
-        lines.append("".join(f"<{t}>{escape(c)}</{t}>" for t, c in zip(tags, row, strict=True)))
-    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+    from deciban.templates import render
+
+    return render("tables.html.jinja", tables=tables)
 
 
 def figure(value: float | None) -> str:

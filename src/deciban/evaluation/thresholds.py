@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from deciban import decision
 from deciban.errors import ParameterError
-from deciban.evaluation.areas import Sorted
-from deciban.evaluation.measures import share
-from deciban.evaluation.rows import Judged
+from deciban.evaluation.areas import Ranking
+from deciban.evaluation.decisions import Decisions
+from deciban.evaluation.metrics import share
 
 FloatArray = NDArray[np.float64]
 
@@ -45,31 +45,29 @@ class Thresholds:
         return {name: getattr(self, name).tolist() for name in self.__dataclass_fields__}
 
 
-def table(judged: Judged) -> Thresholds:
+def threshold_table(decisions: Decisions) -> Thresholds:
     """Every threshold at which an answer changes, and above all."""
-    said = judged.said
-    if len(said.classes) != 2 or said.known != 2:
+    rows = decisions.predictions
+    if len(rows.classes) != 2 or rows.n_known != 2:
         raise ParameterError(
-            f"thresholds are for two classes, there are {len(said.classes)}.",
+            f"thresholds are for two classes, there are {len(rows.classes)}.",
             hint="with more, the loss alone decides",
         )
-    rows = Sorted.of(said.codes == 1, said.posterior[:, 1])
-    weight = said.weight[rows.order]
-    hits = np.append(0.0, np.cumsum(rows.summed(weight * rows.positive)))
-    alarms = np.append(0.0, np.cumsum(rows.summed(weight * ~rows.positive)))
-    at = np.append(np.inf, said.posterior[rows.order[rows.starts], 1])
+    ranking = Ranking.of(rows.codes == 1, rows.posterior[:, 1])
+    hits, alarms = (np.append(0.0, sums) for sums in ranking.cumulative(rows.weight))
+    at = np.append(np.inf, rows.posterior[ranking.order[ranking.starts], 1])
     tpr, fpr = share(hits, hits[-1:], np.nan), share(alarms, alarms[-1:], np.nan)
     precision = share(hits, hits + alarms, 1.0)
-    told = np.stack([alarms[-1] - alarms, hits[-1] - hits, alarms, hits], axis=1)
-    cost = told @ judged.loss.ravel() / weight.sum()
+    cells = np.stack([alarms[-1] - alarms, hits[-1] - hits, alarms, hits], axis=1)
+    cost = cells @ decisions.loss.ravel() / rows.weight.sum()
     return Thresholds(at, tpr, fpr, precision, tpr, cost)
 
 
-def implied(judged: Judged) -> float | None:
+def implied_threshold(decisions: Decisions) -> float | None:
     """The threshold that the loss implies; None for more classes, or where there is none."""
-    if judged.said.known != 2:
+    if decisions.predictions.n_known != 2:
         return None
     try:
-        return decision.threshold(judged.loss[:2, :2])
+        return decision.threshold(decisions.loss[:2, :2])
     except ParameterError:
         return None

@@ -1,21 +1,35 @@
 """Reasons in decibans: of one row, of many, and of the model as a whole.
 
 Everything here follows from what every model answers: ``predict_proba``,
-``evidence`` and ``prior_evidence``. :class:`Explainable` adds the methods to an
-estimator.
+``evidence`` and ``prior_evidence``. Read in this order:
+
+``weights``
+    evidence in decibans, from log likelihoods
+``explanation``, ``explanations``
+    the terms of one row's answer, and of the rows of a table
+``importance``, ``curve``, ``nomogram``
+    of a whole model: the expected evidence of columns, the evidence of values, both on paper
+``counterfactual``
+    the fewest changes for another answer
+``terminal``, ``html``, ``plot``
+    explanations as text, as HTML and as charts
+``explainable``
+    :class:`Explainable`, which adds the methods to an estimator
 """
 
 from __future__ import annotations
 
-from deciban.explanation.bulk import Explanations
 from deciban.explanation.counterfactual import Change, Counterfactual
 from deciban.explanation.curve import Curve
 from deciban.explanation.explainable import Explainable
-from deciban.explanation.explained import Explanation, Part, Term
-from deciban.explanation.importance import Importance, Weight, expected_evidence, weighed
+from deciban.explanation.explanation import Explanation, Part, Term
+from deciban.explanation.explanations import Explanations
+from deciban.explanation.importance import Importance, Weight, expected_evidence
 from deciban.explanation.nomogram import Nomogram, Scale
-from deciban.explanation.weights import DECIBANS, decibans, position
+from deciban.explanation.plot import Plot
+from deciban.explanation.weights import DECIBANS, decibans
 from deciban.families.piece import Piece
+from deciban.labels import position
 
 __all__ = [
     "DECIBANS",
@@ -29,11 +43,11 @@ __all__ = [
     "Nomogram",
     "Part",
     "Piece",
+    "Plot",
     "Scale",
     "Term",
     "Weight",
     "decibans",
     "expected_evidence",
     "position",
-    "weighed",
 ]

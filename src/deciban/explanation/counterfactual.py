@@ -8,8 +8,8 @@ smallest number of changes by which b overtakes a. For the answer to be another
 than a, some b must overtake it: the least k over all b is the smallest for any
 other answer. If the answer is to be a *stated* one of several classes, it must
 overtake them all; then changes for the strongest rival are made one after the
-other until it does, which need not be the fewest. The same is done where
-evidence does not add up: the model itself is asked after every change.
+other until it does, which need not be the fewest. So it is where evidence does not
+add up: the model itself is asked after every change.
 
 Values are those seen in training: categories, and a value from each bin. Of
 the features that are changed, numbers are then moved no further than needed.
@@ -17,7 +17,7 @@ the features that are changed, numbers are then moved no further than needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,9 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+#: Values by feature, as rows and as changes of rows have them.
 Row = Mapping[str, Any]
-#: Decibans by which the second class must be ahead.
-AHEAD = 1e-9
+Changes = dict[str, Any]
+#: A feature, and a value to try for it.
+Trial = tuple[str, Any]
+#: Decibans by which the new answer must be ahead.
+MIN_LEAD = 1e-9
 
 
 @dataclass(frozen=True)
@@ -49,13 +53,13 @@ class Counterfactual:
     >>> from deciban import NaiveBayes
     >>> X = {"size": ["S", "S", "S", "L", "L"], "ripe": ["no", "yes", "no", "yes", "yes"]}
     >>> m = NaiveBayes(smoothing=1, calibrate=False).fit(X, ["a", "a", "a", "b", "b"])
-    >>> found = m.counterfactual({"size": "S", "ripe": "yes"})
-    >>> found.answer, found.new_answer, [(c.feature, c.after) for c in found.changes]
+    >>> other = m.counterfactual({"size": "S", "ripe": "yes"})
+    >>> other.answer, other.new_answer, [(c.feature, c.after) for c in other.changes]
     ('a', 'b', [('size', 'L')])
     """
 
-    answer: Any
-    new_answer: Any
+    answer: Hashable
+    new_answer: Hashable
     changes: tuple[Change, ...]
     probability_before: float
     probability_after: float
@@ -67,113 +71,111 @@ class Counterfactual:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What a search needs: the row, values to try, and the model's evidence and answers.
+class Problem:
+    """What is searched: the row, values to try, and the model's log-odds and answers.
 
-    ``said`` gives the decibans of whole rows for every class against one, (rows, classes).
-    ``place`` is the answer of a row.
+    ``log_odds`` gives the decibans of whole rows for every class against one, (rows, classes);
+    ``answer`` the position of the class that a row is answered with.
     """
 
     row: Row
     values: Mapping[str, Sequence[Any]]
-    said: Callable[[Sequence[Row]], FloatArray]
-    place: Callable[[Row], int]
+    log_odds: Callable[[Sequence[Row]], FloatArray]
+    answer: Callable[[Row], int]
 
 
-def search(asked: Asked, target: int | None, most: int) -> dict[str, Any] | None:
+def search(problem: Problem, target: int | None, limit: int) -> Changes | None:
     """The changes, as new values by feature; None if there are none that do."""
-    answer = asked.place(asked.row)
+    answer = problem.answer(problem.row)
     if target == answer:
         return {}
-    now = asked.said([asked.row])[0]
-    tried = _tried(asked)
-    if not tried:
+    now = problem.log_odds([problem.row])[0]
+    trials = _trials(problem)
+    if not trials:
         return None
-    said = asked.said([{**asked.row, name: value} for name, value in tried])
+    odds = problem.log_odds([{**problem.row, name: value} for name, value in trials])
     rivals = [target] if target is not None else [c for c in range(len(now)) if c != answer]
-    found = [_for_pair(asked, tried, said, answer, c, most, target) for c in rivals]
-    some = [changes for changes in found if changes is not None]
-    return min(some, key=len) if some else None
+    changes = [_for_pair(problem, trials, odds, answer, c, limit, target) for c in rivals]
+    possible = [one for one in changes if one is not None]
+    return min(possible, key=len) if possible else None
 
 
-def _tried(asked: Asked) -> list[tuple[str, Any]]:
+def _trials(problem: Problem) -> list[Trial]:
     return [
         (name, value)
-        for name, values in asked.values.items()
+        for name, values in problem.values.items()
         for value in values
-        if value != asked.row[name]
+        if value != problem.row[name]
     ]
 
 
 def _for_pair(
-    asked: Asked,
-    tried: Sequence[tuple[str, Any]],
-    said: FloatArray,
+    problem: Problem,
+    trials: Sequence[Trial],
+    odds: FloatArray,
     answer: int,
     rival: int,
-    most: int,
+    limit: int,
     target: int | None,
-) -> dict[str, Any] | None:
+) -> Changes | None:
     """The largest gains of the rival, until the model gives another answer."""
-    now = asked.said([asked.row])[0]
-    gains = _best(tried, (said[:, rival] - said[:, answer]) - (now[rival] - now[answer]))
-    changes: dict[str, Any] = {}
+    now = problem.log_odds([problem.row])[0]
+    gains = _best(trials, (odds[:, rival] - odds[:, answer]) - (now[rival] - now[answer]))
+    changes: Changes = {}
     ahead = now[rival] - now[answer]
-    for name, (value, gain) in sorted(gains.items(), key=lambda item: -item[1][1])[:most]:
+    for name, (value, gain) in sorted(gains.items(), key=lambda item: -item[1][1])[:limit]:
         changes[name] = value
         ahead += gain
-        if ahead > AHEAD and _done(asked, changes, answer, target):
-            return _closer(asked, changes, answer, target)
-    return _step_by_step(asked, answer, rival, target, most)
+        if ahead > MIN_LEAD and _succeeds(problem, changes, answer, target):
+            return _shrink(problem, changes, answer, target)
+    return _step_by_step(problem, answer, rival, target, limit)
 
 
-def _best(tried: Sequence[tuple[str, Any]], gains: FloatArray) -> dict[str, tuple[Any, float]]:
+def _best(trials: Sequence[Trial], gains: FloatArray) -> dict[str, tuple[Any, float]]:
     """The best value of each feature that gains anything."""
-    found: dict[str, tuple[Any, float]] = {}
-    for (name, value), gain in zip(tried, gains.tolist(), strict=True):
-        if gain > AHEAD and gain > found.get(name, (None, 0.0))[1]:
-            found[name] = value, gain
-    return found
+    best: dict[str, tuple[Any, float]] = {}
+    for (name, value), gain in zip(trials, gains.tolist(), strict=True):
+        if gain > MIN_LEAD and gain > best.get(name, (None, 0.0))[1]:
+            best[name] = value, gain
+    return best
 
 
-def _done(asked: Asked, changes: Row, answer: int, target: int | None) -> bool:
-    place = asked.place({**asked.row, **changes})
+def _succeeds(problem: Problem, changes: Row, answer: int, target: int | None) -> bool:
+    place = problem.answer({**problem.row, **changes})
     return place == target if target is not None else place != answer
 
 
 def _step_by_step(
-    asked: Asked, answer: int, rival: int, target: int | None, most: int
-) -> dict[str, Any] | None:
+    problem: Problem, answer: int, rival: int, target: int | None, limit: int
+) -> Changes | None:
     """One change after the other, each the best for the rival against whoever leads now."""
-    changes: dict[str, Any] = {}
-    while len(changes) < most:
-        row = {**asked.row, **changes}
-        left = {name: v for name, v in asked.values.items() if name not in changes}
-        tried = _tried(Asked(row, left, asked.said, asked.place))
-        if not tried:
+    changes: Changes = {}
+    while len(changes) < limit:
+        row = {**problem.row, **changes}
+        left = {name: v for name, v in problem.values.items() if name not in changes}
+        trials = _trials(Problem(row, left, problem.log_odds, problem.answer))
+        if not trials:
             return None
-        odds = asked.said([{**row, name: value} for name, value in tried])
+        odds = problem.log_odds([{**row, name: value} for name, value in trials])
         margin = odds[:, rival] - np.delete(odds, rival, axis=1).max(axis=1)
-        name, value = tried[int(margin.argmax())]
+        name, value = trials[int(margin.argmax())]
         changes[name] = value
-        if _done(asked, changes, answer, target):
+        if _succeeds(problem, changes, answer, target):
             return changes
     return None
 
 
-def _closer(
-    asked: Asked, changes: dict[str, Any], answer: int, target: int | None
-) -> dict[str, Any]:
-    """The same features with numbers moved no further than needed."""
+def _shrink(problem: Problem, changes: Changes, answer: int, target: int | None) -> Changes:
+    """The changes, with numbers moved no further than needed."""
     for name in reversed(list(changes)):
-        for value in _nearer(asked.row[name], changes[name], asked.values[name]):
-            if _done(asked, {**changes, name: value}, answer, target):
+        for value in _nearer_values(problem.row[name], changes[name], problem.values[name]):
+            if _succeeds(problem, {**changes, name: value}, answer, target):
                 changes = {**changes, name: value}
                 break
     return changes
 
 
-def _nearer(before: Any, after: Any, values: Iterable[Any]) -> list[Any]:
+def _nearer_values(before: Any, after: Any, values: Iterable[Any]) -> list[Any]:
     """Numbers nearer to what it is than what it would be, the nearest first."""
     if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in (before, after)):
         return []

@@ -1,22 +1,25 @@
-"""The evidence curve of one column: what each of its values says, and how sure that is."""
+"""The evidence curve of one column: the decibans of each value, with a credible band."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.charts import Chart
 from deciban.errors import InputError, ParameterError
 from deciban.explanation.weights import decibans
 from deciban.families.piece import Piece
+from deciban.labels import Labels
 
 FloatArray = NDArray[np.float64]
 
 #: How many samples of the posterior a band is made of, and of how many numbers at most.
-DRAWS, MOST = 1000, 1 << 23
-SEED = 20
+BAND_DRAWS, MAX_BAND_NUMBERS = 1000, 1 << 23
+BAND_SEED = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +41,8 @@ class Curve:
     kind: Literal["number", "category", "amount"]
     x: tuple[Any, ...]
     labels: tuple[str, ...]
-    classes: tuple[Any, ...]
-    against: Any
+    classes: tuple[Hashable, ...]
+    against: Hashable
     decibans: FloatArray = field(repr=False)
     low: FloatArray | None = field(repr=False)
     high: FloatArray | None = field(repr=False)
@@ -47,30 +50,30 @@ class Curve:
     rows: FloatArray | None = field(repr=False)
     edges: tuple[float, ...] | None = None
 
-    def of(self, label: Any) -> FloatArray:
+    def of(self, label: Hashable) -> FloatArray:
         """The curve of one class."""
         return np.asarray(self.decibans[:, self.place(label)])
 
-    def place(self, label: Any) -> int:
+    def place(self, label: Hashable) -> int:
         """Where a class stands."""
         if label not in self.classes:
             known = ", ".join(map(str, self.classes[:10]))
             raise InputError(f"unknown class {label!r}.", hint=f"one of {known}")
         return self.classes.index(label)
 
-    def chart(self, of: Any = None) -> Any:
+    def chart(self, of: Hashable = None) -> Chart:
         """An Altair chart: a curve with its band, or a bar for each category."""
         from deciban.charts import curve
 
         return curve.chart(self, of)
 
 
-def curve(piece: Piece, classes: NDArray[Any], at: int | None, level: float) -> Curve:
+def evidence_curve(piece: Piece, classes: Labels, at: int | None, level: float) -> Curve:
     """The curve of a piece; ``at`` is the class compared with."""
     if not 0.0 < level < 1.0:
         raise ParameterError(f"level must be between 0 and 1, got {level!r}.", hint="try 0.95")
-    said = decibans(piece.log_likelihood, at)
-    low, high = _band(piece, said, at, level)
+    evidence = decibans(piece.log_likelihood, at)
+    low, high = _band(piece, evidence, at, level)
     labels = tuple(classes.tolist())
     return Curve(
         piece.name,
@@ -79,7 +82,7 @@ def curve(piece: Piece, classes: NDArray[Any], at: int | None, level: float) -> 
         piece.labels,
         labels,
         None if at is None else labels[at],
-        said,
+        evidence,
         low,
         high,
         level,
@@ -89,13 +92,13 @@ def curve(piece: Piece, classes: NDArray[Any], at: int | None, level: float) -> 
 
 
 def _band(
-    piece: Piece, said: FloatArray, at: int | None, level: float
+    piece: Piece, evidence: FloatArray, at: int | None, level: float
 ) -> tuple[FloatArray | None, FloatArray | None]:
     if piece.draws is None:
         return None, None
-    n = max(100, min(DRAWS, MOST // max(said.size, 1)))
-    drawn = decibans(piece.draws(np.random.default_rng(SEED), n), at)
+    n = max(100, min(BAND_DRAWS, MAX_BAND_NUMBERS // max(evidence.size, 1)))
+    draws = decibans(piece.draws(np.random.default_rng(BAND_SEED), n), at)
     tail = (1.0 - level) / 2.0
-    low, high = np.quantile(drawn, [tail, 1.0 - tail], axis=0)
+    low, high = np.quantile(draws, [tail, 1.0 - tail], axis=0)
     # What is shown is the logarithm of a mean, which may leave the quantiles of a skew posterior.
-    return np.minimum(low, said), np.maximum(high, said)
+    return np.minimum(low, evidence), np.maximum(high, evidence)

@@ -11,7 +11,7 @@ has no curves and no nomogram.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,15 +19,17 @@ from numpy.typing import NDArray
 
 from deciban import checks
 from deciban.errors import InputError
-from deciban.explanation import bulk, rows
-from deciban.explanation.bulk import Explanations
-from deciban.explanation.counterfactual import Asked, Change, Counterfactual, search
-from deciban.explanation.curve import Curve, curve
-from deciban.explanation.explained import Explanation
-from deciban.explanation.importance import Importance, Weight, weighed
-from deciban.explanation.nomogram import Nomogram, nomogram
-from deciban.explanation.weights import DECIBANS, position
+from deciban.explanation import explanations, rows
+from deciban.explanation.counterfactual import Change, Changes, Counterfactual, Problem, Row, search
+from deciban.explanation.curve import Curve, evidence_curve
+from deciban.explanation.explanation import Explanation
+from deciban.explanation.explanations import Explanations
+from deciban.explanation.importance import Importance, sum_pieces
+from deciban.explanation.nomogram import Nomogram, build_nomogram
+from deciban.explanation.plot import Plot
+from deciban.explanation.weights import DECIBANS
 from deciban.families.piece import Piece
+from deciban.labels import Labels, position
 from deciban.sources import column_names
 from deciban.sources.held import HeldTable
 
@@ -37,25 +39,25 @@ FloatArray = NDArray[np.float64]
 class Explainable:
     """The methods that say why."""
 
-    classes_: NDArray[Any]
+    classes_: Labels
 
     if TYPE_CHECKING:
 
         def predict_proba(self, X: Any) -> FloatArray:
             """``P(c | x)``, (rows, classes)."""
 
-        def evidence(self, X: Any, against: Any = None) -> Any:
+        def evidence(self, X: Any, against: Hashable = None) -> Any:
             """Decibans, (rows, features, classes)."""
 
-        def prior_evidence(self, against: Any = None) -> FloatArray:
+        def prior_evidence(self, against: Hashable = None) -> FloatArray:
             """Decibans of the prior, (classes,)."""
 
     #: Whether the evidence of a feature depends on its own value alone.
     _additive = True
     #: What stands for a value that a row does not have.
-    _hole: Any = None
+    _hole: float | None = None
 
-    def explain(self, row: Any, against: Any = None) -> Explanation:
+    def explain(self, row: object, against: Hashable = None) -> Explanation:
         """Why this row gets its answer: the answer against the runner-up, or ``against``.
 
         A row is a dict (features left out are missing), a one-row frame, a list
@@ -74,23 +76,23 @@ class Explainable:
         X = rows.table(self, [rows.one_row(self, row)])
         return self.explain_rows(X, against)[0]
 
-    def explain_rows(self, X: Any, against: Any = None) -> Explanations:
-        """The same of every row of a table: arrays, and an object when one is asked for.
+    def explain_rows(self, X: Any, against: Hashable = None) -> Explanations:
+        """The explanation of every row of a table: arrays, and an object when one is asked for.
 
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, [1, 1, 2])
-        >>> found = m.explain_rows({"x": ["S", "L"]})
-        >>> found.total.round(1), found[1].answer
+        >>> both = m.explain_rows({"x": ["S", "L"]})
+        >>> both.total.round(1), both[1].answer
         (array([5.3, 2.5]), 2)
         """
         self._check_fitted()
         kept = HeldTable(X, rows.features(self), by_name=hasattr(self, "schema_"))
         first = self.classes_[0] if len(self.classes_) else None
-        prior, said = self.prior_evidence(first), self.evidence(kept.X, first)
-        probabilities = bulk.posterior(prior, said)
+        prior, evidence = self.prior_evidence(first), self.evidence(kept.X, first)
+        probabilities = explanations.posterior(prior, evidence)
         if np.isnan(probabilities).any():
             probabilities = self.predict_proba(kept.X)
-        answer, other = bulk.best_two(probabilities)
+        answer, other = explanations.best_two(probabilities)
         at = position(against, self.classes_)
         if at is not None:
             # Where that class is the answer, it is compared with the runner-up.
@@ -104,15 +106,15 @@ class Explainable:
             answer,
             other,
             prior,
-            said,
+            evidence,
             kept.row,
             rows.ignored(self),
             words,
-            lambda i, b: self._exactly(kept, i, b),
+            lambda i, b: self._exact_evidence(kept, i, b),
         )
 
     def importance(self) -> Importance:
-        """Which features carry how much: their expected weight of evidence, decibans a row.
+        """Which features carry how much: their expected evidence, in decibans a row.
 
         >>> from deciban import NaiveBayes
         >>> X = {"size": ["S", "S", "L", "L"], "noise": [1, 2, 1, 2]}
@@ -122,11 +124,9 @@ class Explainable:
         noise               0.0
         """
         self._check_fitted()
-        found = self._importance()
-        weights = [Weight(n, float(w.sum()), tuple(w.tolist())) for n, w in found.items()]
-        return Importance.of(weights, self.classes_.tolist())
+        return Importance.from_evidence(self._importance(), self.classes_.tolist())
 
-    def curve(self, column: str, against: Any = None, level: float = 0.95) -> Curve:
+    def curve(self, column: str, against: Hashable = None, level: float = 0.95) -> Curve:
         """What each value of a column says for every class, and how sure that is.
 
         Numbers give a curve, categories a table. A time's hour and day of the
@@ -140,12 +140,13 @@ class Explainable:
         True
         """
         self._check_fitted()
-        pieces = {piece.name: piece for piece in self._added_pieces()}
+        pieces = {piece.name: piece for piece in self._additive_pieces()}
         if column not in pieces:
             raise column_names.unknown(str(column), list(pieces))
-        return curve(pieces[column], self.classes_, position(against, self.classes_), level)
+        at = position(against, self.classes_)
+        return evidence_curve(pieces[column], self.classes_, at, level)
 
-    def nomogram(self, of: Any = None, against: Any = None) -> Nomogram:
+    def nomogram(self, of: Hashable = None, against: Hashable = None) -> Nomogram:
         """Points for every value, their total, and the probability: for a pencil.
 
         The probability is that of the class ``of`` against one other: of two
@@ -164,12 +165,12 @@ class Explainable:
             )
         a, b = self._pair(of, against)
         prior = self.prior_evidence(self.classes_[0])
-        return nomogram(self._added_pieces(), self.classes_, prior, a, b)
+        return build_nomogram(self._additive_pieces(), self.classes_, prior, a, b)
 
     def counterfactual(
         self,
-        row: Any,
-        target: Any = None,
+        row: object,
+        target: Hashable = None,
         fixed: Iterable[str] = (),
         max_changes: int | None = None,
     ) -> Counterfactual | None:
@@ -186,24 +187,35 @@ class Explainable:
         """
         self._check_fitted()
         one = rows.one_row(self, row)
-        asked = Asked(one, self._values(fixed), self._odds, self._place)
-        most = len(one)
+        problem = Problem(one, self._trial_values(fixed), self._log_odds, self._answer)
+        limit = len(one)
         if max_changes is not None:
-            most = checks.whole_number("max_changes", max_changes, 1, "None is no limit")
-        changes = search(asked, position(target, self.classes_), most)
-        return None if not changes else self._changed(one, changes)
+            limit = checks.whole_number("max_changes", max_changes, 1, "None is no limit")
+        changes = search(problem, position(target, self.classes_), limit)
+        return None if not changes else self._counterfactual(one, changes)
 
-    # ------------------------------------------------------------------ what a model says
+    @property
+    def plot(self) -> Plot:
+        """The charts of this model.
+
+        >>> from deciban import NaiveBayes
+        >>> m = NaiveBayes().fit({"x": ["S", "S", "L"]}, [1, 1, 2])
+        >>> type(m.plot.evidence("x")).__name__
+        'LayerChart'
+        """
+        return Plot(self)
+
+    # ------------------------------------------------------------------ hooks of a model
 
     def _pieces(self) -> Sequence[Piece]:
         """The tables that the model adds up; none if it has no such tables."""
         return ()
 
     def _importance(self) -> dict[str, FloatArray]:
-        """What each feature is expected to say for every class, (classes,) by feature."""
+        """The expected evidence of each feature for every class, (classes,) by feature."""
         prior = self.prior_evidence(self.classes_[0]) / DECIBANS
         share = np.exp(prior - prior.max())
-        return weighed(self._known_pieces(), share / share.sum(), rows.features(self))
+        return sum_pieces(self._known_pieces(), share / share.sum(), rows.features(self))
 
     def _check_fitted(self) -> None:
         from sklearn.utils.validation import check_is_fitted
@@ -211,16 +223,16 @@ class Explainable:
         check_is_fitted(self)
 
     def _known_pieces(self) -> Sequence[Piece]:
-        found = self._pieces()
-        if not found:
+        pieces = self._pieces()
+        if not pieces:
             raise InputError(
                 f"{type(self).__name__} has no tables of evidence.",
                 hint="explain works without",
             )
-        return found
+        return pieces
 
-    def _added_pieces(self) -> Sequence[Piece]:
-        """The same, if the evidence of a value does not depend on the other features."""
+    def _additive_pieces(self) -> Sequence[Piece]:
+        """The tables of evidence, if that of a value does not depend on the other features."""
         if not self._additive:
             raise InputError(
                 f"what a value says depends on the other features in {type(self).__name__}.",
@@ -230,14 +242,14 @@ class Explainable:
 
     # ------------------------------------------------------------------ inside
 
-    def _exactly(self, kept: HeldTable, i: int, b: int) -> tuple[FloatArray, FloatArray]:
+    def _exact_evidence(self, kept: HeldTable, i: int, b: int) -> tuple[FloatArray, FloatArray]:
         """The evidence of one row against class b, also where some class is impossible."""
         against = self.classes_[b]
         values = dict(zip(rows.features(self), kept.row(i), strict=True))
         one = rows.table(self, [rows.one_row(self, values)])
         return self.prior_evidence(against), self.evidence(one, against)[0]
 
-    def _pair(self, of: Any, against: Any) -> tuple[int, int]:
+    def _pair(self, of: Hashable, against: Hashable) -> tuple[int, int]:
         """The two classes that are compared."""
         if len(self.classes_) < 2:
             raise InputError("there is only one class.", hint="a nomogram compares two")
@@ -253,7 +265,7 @@ class Explainable:
             raise InputError(f"{of!r} is compared with itself.", hint="name two classes")
         return a, b
 
-    def _values(self, fixed: Iterable[str]) -> dict[str, Sequence[Any]]:
+    def _trial_values(self, fixed: Iterable[str]) -> dict[str, Sequence[Any]]:
         """The values to try, by feature."""
         names = rows.features(self)
         stay = {fixed} if isinstance(fixed, str) else set(fixed)
@@ -266,25 +278,25 @@ class Explainable:
             if piece.name == piece.feature and piece.feature not in stay
         }
 
-    def _odds(self, some: Sequence[Any]) -> FloatArray:
-        """Decibans of whole rows for every class against the first."""
+    def _log_odds(self, some: Sequence[Row]) -> FloatArray:
+        """Decibans of whole rows for every class against the first, (rows, classes)."""
         first = self.classes_[0]
-        said = self.evidence(rows.table(self, some), first)
+        evidence = self.evidence(rows.table(self, some), first)
         with np.errstate(invalid="ignore"):
-            total = said.sum(axis=1) + self.prior_evidence(first)
+            total = evidence.sum(axis=1) + self.prior_evidence(first)
         return np.asarray(np.nan_to_num(total, nan=0.0, posinf=1e6, neginf=-1e6))
 
-    def _place(self, row: Any) -> int:
+    def _answer(self, row: Row) -> int:
         return int(self.predict_proba(rows.table(self, [row]))[0].argmax())
 
-    def _changed(self, row: dict[str, Any], changes: dict[str, Any]) -> Counterfactual:
+    def _counterfactual(self, row: Row, changes: Changes) -> Counterfactual:
         before, after = self.predict_proba(rows.table(self, [row, {**row, **changes}]))
         a, b = int(before.argmax()), int(after.argmax())
-        odds = self._odds([row, *({**row, name: value} for name, value in changes.items())])
+        odds = self._log_odds([row, *({**row, name: value} for name, value in changes.items())])
         ahead = odds[:, b] - odds[:, a]
-        made = tuple(
+        gains = tuple(
             Change(name, row[name], value, float(gain))
             for (name, value), gain in zip(changes.items(), ahead[1:] - ahead[0], strict=True)
         )
         labels = self.classes_.tolist()
-        return Counterfactual(labels[a], labels[b], made, float(before[b]), float(after[b]))
+        return Counterfactual(labels[a], labels[b], gains, float(before[b]), float(after[b]))

@@ -14,13 +14,14 @@ expected amount in a row, and only the sum over all words is a divergence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.charts import Chart
 from deciban.errors import InputError
 from deciban.explanation.weights import decibans
 from deciban.families.piece import Piece
@@ -47,16 +48,25 @@ class Importance(Sequence[Weight]):
 
     >>> from deciban import NaiveBayes
     >>> X = {"size": ["S", "S", "L", "L"], "noise": [1, 2, 1, 2]}
-    >>> found = NaiveBayes(smoothing=1, calibrate=False).fit(X, ["a", "a", "b", "b"]).importance()
-    >>> found[0].feature, round(found["size"].decibans, 2), round(found["noise"].decibans, 2)
-    ('size', 2.39, 0.0)
+    >>> m = NaiveBayes(smoothing=1, calibrate=False).fit(X, ["a", "a", "b", "b"])
+    >>> features = m.importance()
+    >>> features[0].feature, [round(features[name].decibans, 2) for name in X]
+    ('size', [2.39, 0.0])
     """
 
     weights: tuple[Weight, ...]
-    classes: tuple[Any, ...] = ()
+    classes: tuple[Hashable, ...] = ()
 
     @classmethod
-    def of(cls, weights: Iterable[Weight], classes: Sequence[Any] = ()) -> Importance:
+    def from_evidence(
+        cls, evidence: Mapping[str, FloatArray], classes: Sequence[Hashable] = ()
+    ) -> Importance:
+        """From the expected evidence of each feature, (classes,)."""
+        weights = [Weight(n, float(db.sum()), tuple(db.tolist())) for n, db in evidence.items()]
+        return cls.of(weights, classes)
+
+    @classmethod
+    def of(cls, weights: Iterable[Weight], classes: Sequence[Hashable] = ()) -> Importance:
         """The strongest first; equals by name."""
         ordered = sorted(weights, key=lambda w: (-w.decibans, w.feature))
         return cls(tuple(ordered), tuple(classes))
@@ -67,7 +77,11 @@ class Importance(Sequence[Weight]):
     def __iter__(self) -> Iterator[Weight]:
         return iter(self.weights)
 
-    def __getitem__(self, at: Any) -> Any:
+    @overload
+    def __getitem__(self, at: int | str) -> Weight: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Weight, ...]: ...
+    def __getitem__(self, at: int | str | slice) -> Weight | tuple[Weight, ...]:
         """By position, or by the name of a feature."""
         if not isinstance(at, str):
             return self.weights[at]
@@ -81,7 +95,7 @@ class Importance(Sequence[Weight]):
         """Decibans by feature."""
         return {weight.feature: weight.decibans for weight in self.weights}
 
-    def chart(self, most: int = 30) -> Any:
+    def chart(self, most: int = 30) -> Chart:
         """An Altair chart: a bar for each of the strongest features."""
         from deciban.charts import importance
 
@@ -106,24 +120,25 @@ class Importance(Sequence[Weight]):
 def expected_evidence(model: Model) -> dict[str, FloatArray]:
     """``P(c) E[W_c]`` by column of a model, (classes,): pieces and texts; others say nothing."""
     prior = np.exp(model.log_prior - np.logaddexp.reduce(model.log_prior))
-    expected = weighed(model.pieces(), prior, model.schema.names)
+    expected = sum_pieces(model.pieces(), prior, model.schema.names)
     for name, contribution in model.expected_word_contributions().items():
         expected[name] = prior * np.diagonal(decibans(contribution))
     return expected
 
 
-def weighed(
+def sum_pieces(
     pieces: Iterable[Piece], prior: FloatArray, names: Iterable[str] = ()
 ) -> dict[str, FloatArray]:
-    """``P(c) sum_v P(v | c) W_c(v)`` by feature, (classes,); other names say nothing."""
-    found = {name: np.zeros(len(prior)) for name in names}
+    """``P(c) sum_v P(v | c) W_c(v)`` in decibans by feature, (classes,); 0 for other names."""
+    by_feature = {name: np.zeros(len(prior)) for name in names}
     for piece in pieces:
-        before = found.get(piece.feature, np.zeros(len(prior)))
-        found[piece.feature] = before + prior * _expected(piece)
-    return found
+        before = by_feature.get(piece.feature, np.zeros(len(prior)))
+        by_feature[piece.feature] = before + prior * _expected(piece)
+    return by_feature
 
 
 def _expected(piece: Piece) -> FloatArray:
+    """``sum_v P(v | c) W_c(v)``, (classes,)."""
     with np.errstate(invalid="ignore"):
         each = piece.share * decibans(piece.log_likelihood)
     return np.asarray(np.where(piece.share > 0, each, 0.0).sum(axis=0))

@@ -9,28 +9,30 @@ and ``1 / (1 + 10**(-decibans / 10))`` is the probability.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.charts import Chart
 from deciban.errors import InputError
 from deciban.explanation.weights import DECIBANS
 from deciban.families.piece import Piece, as_number, missing_name
+from deciban.labels import Labels
 
 FloatArray = NDArray[np.float64]
 
 #: The points of the widest scale.
-WIDEST = 100.0
+MAX_POINTS = 100.0
 
 
 @dataclass(frozen=True, eq=False)
 class Scale:
     """One feature's scale: the points of its values.
 
-    ``missing`` are the points where a row has no such value: nothing is said.
+    ``missing`` are the points where a row has no such value: it is no evidence.
     """
 
     feature: str
@@ -55,10 +57,10 @@ class Scale:
                 raise InputError(f"{self.name} has no value {value!r}.", hint=f"some are {known}")
             return float(self.points[self.values.index(value)])
         x = np.array([as_number(known) for known in self.values])
-        return _on_line(as_number(value), x, self.points)
+        return _interpolate(as_number(value), x, self.points)
 
 
-def _on_line(value: float, x: FloatArray, points: FloatArray) -> float:
+def _interpolate(value: float, x: FloatArray, points: FloatArray) -> float:
     """Interpolated; beyond the ends, continued."""
     if len(x) < 2:
         return float(points[0])
@@ -79,8 +81,8 @@ class Nomogram:
     (100.0, 0.64, array([[0.36, 0.64]]))
     """
 
-    of: Any
-    against: Any
+    of: Hashable
+    against: Hashable
     scales: tuple[Scale, ...] = field(repr=False)
     start: float
     unit: float
@@ -111,22 +113,22 @@ class Nomogram:
         """The largest total."""
         return float(sum(scale.points.max() for scale in self.scales))
 
-    def chart(self) -> Any:
+    def chart(self) -> Chart:
         """An Altair chart: the scales below each other, total points and probability."""
         from deciban.charts import nomogram
 
         return nomogram.chart(self)
 
 
-def nomogram(
-    pieces: Iterable[Piece], classes: NDArray[Any], prior: FloatArray, a: int, b: int
+def build_nomogram(
+    pieces: Iterable[Piece], classes: Labels, prior: FloatArray, a: int, b: int
 ) -> Nomogram:
     """The nomogram of class a against class b; ``prior`` is in decibans against one class."""
-    said = [(piece, _pair(piece, a, b)) for piece in pieces]
-    said = [(piece, of) for piece, of in said if len(of) and np.ptp(of) > 1e-9]
-    widest = max((float(np.ptp(of)) for _, of in said), default=1.0)
-    unit = WIDEST / widest
-    start = float(prior[a] - prior[b]) + sum(float(of.min()) for _, of in said)
+    pairs = [(piece, _pair_evidence(piece, a, b)) for piece in pieces]
+    pairs = [(piece, of) for piece, of in pairs if len(of) and np.ptp(of) > 1e-9]
+    widest = max((float(np.ptp(of)) for _, of in pairs), default=1.0)
+    unit = MAX_POINTS / widest
+    start = float(prior[a] - prior[b]) + sum(float(of.min()) for _, of in pairs)
     scales = tuple(
         Scale(
             piece.feature,
@@ -138,13 +140,13 @@ def nomogram(
             -unit * float(of.min()),
             piece.edges,
         )
-        for piece, of in said
+        for piece, of in pairs
     )
     labels = classes.tolist()
     return Nomogram(labels[a], labels[b], scales, start, unit)
 
 
-def _pair(piece: Piece, a: int, b: int) -> FloatArray:
+def _pair_evidence(piece: Piece, a: int, b: int) -> FloatArray:
     """Decibans for a against b; what is impossible would have no place on paper."""
     with np.errstate(invalid="ignore"):
         of = DECIBANS * (piece.log_likelihood[:, a] - piece.log_likelihood[:, b])

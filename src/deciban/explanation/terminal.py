@@ -5,27 +5,29 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
 
-    from deciban.explanation.explained import Explanation, Term
+    from deciban.explanation.explanation import Explanation, Term
     from deciban.explanation.importance import Importance
 
-#: The widest bar, the widest to one side, the most lines, and what is too small for one.
-WIDTH, HALF, LINES, SMALL = 24, 16, 15, 0.05
+#: The widest bar, and the widest to one side, in characters.
+BAR_WIDTH, SIDE_WIDTH = 24, 16
+#: More features are added up in one line, and so are those of fewer decibans.
+MAX_LINES, MIN_LINE_DECIBANS = 15, 0.05
 #: How many words of a text are listed.
-WORDS = 12
+MAX_LISTED_WORDS = 12
 #: Longer values are cut.
-LONGEST = 48
-FOR, AGAINST = "green", "red"
+MAX_VALUE_CHARACTERS = 48
+FOR_COLOUR, AGAINST_COLOUR = "green", "red"
 
 
 def text(shown: RenderableType, width: int = 100) -> str:
-    """What is printed, without colours."""
+    """The text that is printed, without colours."""
     from rich.console import Console
 
     out = io.StringIO()
@@ -33,26 +35,26 @@ def text(shown: RenderableType, width: int = 100) -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").split("\n"))
 
 
-def folded(why: Explanation, most: int = LINES) -> tuple[list[Term], list[Term]]:
+def fold(why: Explanation, limit: int = MAX_LINES) -> tuple[list[Term], list[Term]]:
     """The terms that are shown, the strongest first, and the small ones that are not."""
     terms = why.strongest()
-    shown = [term for term in terms[:most] if abs(term.decibans) >= SMALL]
+    shown = [term for term in terms[:limit] if abs(term.decibans) >= MIN_LINE_DECIBANS]
     rest = terms[len(shown) :]
-    return (terms, []) if len(rest) == 1 and len(terms) <= most else (shown, rest)
+    return (terms, []) if len(rest) == 1 and len(terms) <= limit else (shown, rest)
 
 
-def lines(why: Explanation, most: int = LINES) -> list[tuple[str, float]]:
+def lines(why: Explanation, limit: int = MAX_LINES) -> list[tuple[str, float]]:
     """Every line and its decibans: features and prior by strength, others, the total."""
-    shown, rest = folded(why, most)
-    found = [(f"{term.feature} = {value(term.value)}", term.decibans) for term in shown]
-    found.append(("prior", why.prior))
-    found.sort(key=lambda line: -abs(line[1]))
+    shown, rest = fold(why, limit)
+    rows = [(f"{term.feature} = {value(term.value)}", term.decibans) for term in shown]
+    rows.append(("prior", why.prior))
+    rows.sort(key=lambda line: -abs(line[1]))
     if rest:
-        found.append((f"{len(rest)} others", math.fsum(term.decibans for term in rest)))
-    return [*found, ("total", why.total)]
+        rows.append((f"{len(rest)} others", math.fsum(term.decibans for term in rest)))
+    return [*rows, ("total", why.total)]
 
 
-def value(of: Any, longest: int = LONGEST) -> str:
+def value(of: object, limit: int = MAX_VALUE_CHARACTERS) -> str:
     """A value in words, on one line.
 
     >>> value(2.50), value(None), value("x" * 60)[-3:]
@@ -60,9 +62,9 @@ def value(of: Any, longest: int = LONGEST) -> str:
     """
     if of is None or (isinstance(of, float) and math.isnan(of)):
         return "missing"
-    said = f"{of:.6g}" if isinstance(of, float) else " ".join(str(of).split())
-    said = said if said.isprintable() else repr(said)
-    return said if len(said) <= longest else said[: longest - 1] + "…"
+    words = f"{of:.6g}" if isinstance(of, float) else " ".join(str(of).split())
+    words = words if words.isprintable() else repr(words)
+    return words if len(words) <= limit else words[: limit - 1] + "…"
 
 
 def explanation(why: Explanation) -> RenderableType:
@@ -70,45 +72,47 @@ def explanation(why: Explanation) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
-    table, found = _table(), lines(why)
+    table, rows = _table(), lines(why)
     table.add_row("", Text("decibans", style="dim"), "")
-    most = max((abs(said) for _, said in found if math.isfinite(said)), default=0.0)
-    for name, said in found:
-        style = "bold" if name == "total" else ""
-        table.add_row(Text(name, style=style), Text(signed(said), style=style), _bars(said, most))
+    longest = max((abs(db) for _, db in rows if math.isfinite(db)), default=0.0)
+    for name, decibans in rows:
+        style, bar = "bold" if name == "total" else "", _two_sided_bar(decibans, longest)
+        table.add_row(Text(name, style=style), Text(signed(decibans), style=style), bar)
     rather = "" if why.runner_up is None else f" rather than {why.runner_up}"
     head = Text(f"{why.answer}{rather}: {100 * why.probability:.1f} %", style="bold")
-    texts = [shown(term) for term in why.terms if term.parts for shown in (_marked, _words)]
+    texts = [
+        shown(term) for term in why.terms if term.parts for shown in (_marked_text, _word_list)
+    ]
     return Group(head, table, *texts)
 
 
-def importance(found: Importance) -> RenderableType:
+def importance(features: Importance) -> RenderableType:
     """The features, the strongest first."""
     from rich.text import Text
 
     table = _table()
     table.add_row(Text("feature", style="dim"), Text("decibans a row", style="dim"), "")
-    most = max((weight.decibans for weight in found), default=0.0)
-    for weight in found:
-        bar = Text("▇" * length(weight.decibans, most, WIDTH), style="blue")
+    longest = max((weight.decibans for weight in features), default=0.0)
+    for weight in features:
+        bar = Text("▇" * bar_length(weight.decibans, longest, BAR_WIDTH), style="blue")
         table.add_row(Text(weight.feature), f"{weight.decibans:.1f}", bar)
     return table
 
 
-def signed(said: float) -> str:
+def signed(decibans: float) -> str:
     """Decibans with a sign; certainty is infinite.
 
     >>> signed(2.04), signed(-0.0), signed(float("-inf"))
     ('+2.0', '+0.0', '-∞')
     """
-    return f"{said + 0.0:+.1f}".replace("inf", "∞")
+    return f"{decibans + 0.0:+.1f}".replace("inf", "∞")
 
 
-def length(said: float, most: float, width: int) -> int:
-    """How long a bar is."""
-    if not math.isfinite(said):
+def bar_length(decibans: float, longest: float, width: int) -> int:
+    """How long a bar is, if the longest is as long as the width."""
+    if not math.isfinite(decibans):
         return width
-    return round(width * abs(said) / most) if most > 0 else 0
+    return round(width * abs(decibans) / longest) if longest > 0 else 0
 
 
 def _table() -> Table:
@@ -121,41 +125,46 @@ def _table() -> Table:
     return table
 
 
-def _bars(said: float, most: float) -> Text:
+def _two_sided_bar(decibans: float, longest: float) -> Text:
     from rich.text import Text
 
-    bar = "▇" * length(said, most, HALF)
-    left, right = (bar, "") if said < 0 else ("", bar)
-    return Text.assemble((left.rjust(HALF), AGAINST), ("│", "dim"), (right, FOR))
+    bar = "▇" * bar_length(decibans, longest, SIDE_WIDTH)
+    left, right = (bar, "") if decibans < 0 else ("", bar)
+    sides = (left.rjust(SIDE_WIDTH), AGAINST_COLOUR), ("│", "dim"), (right, FOR_COLOUR)
+    return Text.assemble(*sides)
 
 
-def _marked(term: Term) -> Text:
-    """A text with the words that say something in colour."""
+def _marked_text(term: Term) -> Text:
+    """A text with the words that are evidence in colour."""
     from rich.text import Text
 
-    said = Text(str(term.value))
-    strong = _strong([abs(part.decibans) for part in term.parts])
+    text = Text(str(term.value))
+    least = _least_marked([abs(part.decibans) for part in term.parts])
     for part in term.parts:
-        if abs(part.decibans) >= strong:
-            said.stylize(FOR if part.decibans > 0 else AGAINST, part.start, part.stop)
-    return said
+        if abs(part.decibans) >= least:
+            text.stylize(_colour(part.decibans), part.start, part.stop)
+    return text
 
 
-def _words(term: Term) -> Text:
-    """The words of a text that say most, for those who see no colours."""
+def _word_list(term: Term) -> Text:
+    """The strongest words of a text, for those who see no colours."""
     from rich.text import Text
 
-    said: dict[str, float] = {}
+    words: dict[str, float] = {}
     for part in term.parts:
-        said[part.text] = said.get(part.text, 0.0) + part.decibans
-    strongest = sorted(said.items(), key=lambda word: -abs(word[1]))[:WORDS]
+        words[part.text] = words.get(part.text, 0.0) + part.decibans
+    strongest = sorted(words.items(), key=lambda word: -abs(word[1]))[:MAX_LISTED_WORDS]
     return Text("   ").join(
-        Text(f"{word} {signed(decibans)}", FOR if decibans > 0 else AGAINST)
+        Text(f"{word} {signed(decibans)}", _colour(decibans))
         for word, decibans in strongest
-        if abs(decibans) >= SMALL
+        if abs(decibans) >= MIN_LINE_DECIBANS
     )
 
 
-def _strong(sizes: Sequence[float]) -> float:
-    """Words that say less than a tenth of the strongest are left as they are."""
-    return max(max(sizes, default=0.0) / 10, SMALL)
+def _colour(decibans: float) -> str:
+    return FOR_COLOUR if decibans > 0 else AGAINST_COLOUR
+
+
+def _least_marked(sizes: Sequence[float]) -> float:
+    """Words of less than a tenth of the strongest's decibans are left as they are."""
+    return max(max(sizes, default=0.0) / 10, MIN_LINE_DECIBANS)

@@ -10,12 +10,9 @@ of the prior, adds up to ``10 log10`` of the odds of the joints.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import InputError
 from deciban.models import scores
 
 FloatArray = NDArray[np.float64]
@@ -54,19 +51,3 @@ def _mean_of_others(log_likelihood: FloatArray) -> FloatArray:
     mean = (finite.sum(axis=-1, keepdims=True) - finite) / (n_classes - 1)
     among_others = impossible.sum(axis=-1, keepdims=True) - impossible
     return np.where(among_others > 0, -np.inf, mean)
-
-
-def position(against: Any, classes: NDArray[Any]) -> int | None:
-    """Where the class that is compared against stands; None for all others.
-
-    >>> position("spam", np.array(["ham", "spam"]))
-    1
-    """
-    if against is None:
-        return None
-    known: list[Any] = classes.tolist()
-    if against not in known:
-        raise InputError(
-            f"unknown class {against!r}.", hint=f"one of {', '.join(map(str, classes[:10]))}"
-        )
-    return known.index(against)

@@ -13,13 +13,12 @@ from deciban import decision, explanation
 from deciban.errors import ParameterError
 from deciban.logistic.model import LogisticModel
 from deciban.models import scores
-from deciban.plots import Plotted
 from deciban.sources.matrix import finite_matrix, is_sparse
 
 FloatArray = NDArray[np.float64]
 
 
-class LinearClassifier(Plotted, ClassifierMixin, BaseEstimator):
+class LinearClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
     """Predictions from ``coef_``, ``intercept_`` and ``classes_``, as :attr:`model_` has them."""
 
     multi_class: str

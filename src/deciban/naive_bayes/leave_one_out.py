@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
-from deciban.evaluation import LeftOut
+from deciban.evaluation import LeaveOneOutScores
 from deciban.models import scores
 from deciban.models.calibration import Calibration, discount_evidence
 from deciban.naive_bayes.model import NaiveBayesModel
@@ -47,7 +47,7 @@ def calibrate(rows: list[Scores], sample: Sample[LabelledBatch]) -> Calibration:
     return total * sample.stride
 
 
-def log_posteriors(model: NaiveBayesModel, rows: list[Scores]) -> LeftOut | None:
+def log_posteriors(model: NaiveBayesModel, rows: list[Scores]) -> LeaveOneOutScores | None:
     """What the calibrated model says of those rows, for an evaluation without rows."""
     if not rows:
         return None
@@ -57,4 +57,4 @@ def log_posteriors(model: NaiveBayesModel, rows: list[Scores]) -> LeftOut | None
         scores.normalise(joint, model.log_prior, logarithm=True)
         parts.append(joint)
     y, weight = np.concatenate([r.y for r in rows]), np.concatenate([r.weight for r in rows])
-    return LeftOut(np.concatenate(parts), y, weight)
+    return LeaveOneOutScores(np.concatenate(parts), y, weight)

@@ -4,22 +4,22 @@ Read in the order of a run:
 
 ``rows``, ``columns``
     the rows, in memory; what each column holds
-``trained``, ``counted``
-    what the model says about its training; shares in training and now
-``drift``, ``leaks``, ``cautions``
+``training``, ``distributions``
+    how the model was trained; the values of columns in training and now
+``drift``, ``leakage``, ``cautions``
     columns that moved, columns that are too good, and all that in sentences
-``observed``, ``curves``, ``pictures``, ``drawn``
-    the evidence of rows, thresholds, the figures, and these as SVG and PNG
-``surprising``
+``row_evidence``, ``roc``, ``figures``, ``svg``
+    the mean evidence of rows, curves over thresholds, the figures, and these as SVG and PNG
+``surprises``
     the rows that went most wrong, explained
-``found``
+``document``
     :class:`Report`, and :func:`report`
-``page``, ``markup``, ``style``, ``printed``
-    the same as HTML, and as PDF
+``tables``, ``page``, ``pdf``
+    the tables in words, the page as HTML (its templates are in ``deciban.templates``), as PDF
 """
 
 from __future__ import annotations
 
-from deciban.report.found import Report, report
+from deciban.report.document import Report, report
 
 __all__ = ["Report", "report"]

@@ -8,13 +8,13 @@ from typing import Literal
 
 from deciban.evaluation import Evaluation
 from deciban.report.drift import Drift
-from deciban.report.leaks import Alone
-from deciban.report.trained import Trained
+from deciban.report.leakage import SingleColumn
+from deciban.report.training import TrainingSummary
 
 #: Classes with fewer rows, in training or here, are too small to trust.
-FEW = 30
+MIN_CLASS_ROWS = 30
 #: A stated probability that is off by more than this on average misleads.
-OFF = 0.05
+MAX_CALIBRATION_ERROR = 0.05
 
 Kind = Literal["leakage", "drift", "small class", "same rows", "no gain", "calibration",
                "unknown class"]  # fmt: skip
@@ -29,29 +29,34 @@ class Caution:
     text: str
 
 
-def cautions(
-    found: Evaluation, trained: Trained, alone: Sequence[Alone], drifts: Sequence[Drift]
+def list_cautions(
+    evaluation: Evaluation,
+    trained: TrainingSummary,
+    alone: Sequence[SingleColumn],
+    drifts: Sequence[Drift],
 ) -> list[Caution]:
     """All of them, the gravest first."""
     return [
-        *_same(found, trained, drifts),
-        *_gain(found),
-        *_leaks(alone),
-        *_unknown(found, trained),
+        *_same_rows(evaluation, trained, drifts),
+        *_no_gain(evaluation),
+        *_leakage(alone),
+        *_unknown_classes(evaluation, trained),
         *_drifts(drifts),
-        *_small(found, trained),
-        *_calibration(found),
+        *_small_classes(evaluation, trained),
+        *_calibration(evaluation),
     ]
 
 
-def _rows_of(found: Evaluation) -> dict[object, float]:
-    totals = (found.confusion.sum(axis=1) + found.abstained).tolist()
-    return dict(zip(found.classes.tolist(), totals, strict=True))
+def _rows_of(evaluation: Evaluation) -> dict[object, float]:
+    totals = (evaluation.confusion.sum(axis=1) + evaluation.abstained).tolist()
+    return dict(zip(evaluation.classes.tolist(), totals, strict=True))
 
 
-def _same(found: Evaluation, trained: Trained, drifts: Sequence[Drift]) -> Iterator[Caution]:
-    here = {label: n for label, n in _rows_of(found).items() if n}
-    if found.leave_one_out or here != {c: n for c, n in trained.classes.items() if n}:
+def _same_rows(
+    evaluation: Evaluation, trained: TrainingSummary, drifts: Sequence[Drift]
+) -> Iterator[Caution]:
+    here = {label: n for label, n in _rows_of(evaluation).items() if n}
+    if evaluation.leave_one_out or here != {c: n for c, n in trained.classes.items() if n}:
         return
     if all(drift.index < 1e-3 for drift in drifts):
         yield Caution(
@@ -62,17 +67,18 @@ def _same(found: Evaluation, trained: Trained, drifts: Sequence[Drift]) -> Itera
         )
 
 
-def _gain(found: Evaluation) -> Iterator[Caution]:
-    if found.baseline is not None and found.log_loss >= found.baseline.log_loss:
+def _no_gain(evaluation: Evaluation) -> Iterator[Caution]:
+    if evaluation.baseline is not None and evaluation.log_loss >= evaluation.baseline.log_loss:
         yield Caution(
             "no gain",
             "the model",
             f"Its probabilities are no better than the shares of the classes: log loss "
-            f"{found.log_loss:.3f}, without looking at the columns {found.baseline.log_loss:.3f}.",
+            f"{evaluation.log_loss:.3f}, without looking at the columns "
+            f"{evaluation.baseline.log_loss:.3f}.",
         )
 
 
-def _leaks(alone: Sequence[Alone]) -> Iterator[Caution]:
+def _leakage(alone: Sequence[SingleColumn]) -> Iterator[Caution]:
     for one in alone:
         if one.suspect:
             yield Caution(
@@ -83,8 +89,8 @@ def _leaks(alone: Sequence[Alone]) -> Iterator[Caution]:
             )
 
 
-def _unknown(found: Evaluation, trained: Trained) -> Iterator[Caution]:
-    for label, n in _rows_of(found).items():
+def _unknown_classes(evaluation: Evaluation, trained: TrainingSummary) -> Iterator[Caution]:
+    for label, n in _rows_of(evaluation).items():
         if label not in trained.classes:
             yield Caution(
                 "unknown class",
@@ -106,13 +112,13 @@ def _drifts(drifts: Sequence[Drift]) -> Iterator[Caution]:
             )
 
 
-def _small(found: Evaluation, trained: Trained) -> Iterator[Caution]:
-    here = _rows_of(found)
+def _small_classes(evaluation: Evaluation, trained: TrainingSummary) -> Iterator[Caution]:
+    here = _rows_of(evaluation)
     for label, n in trained.classes.items():
         sides = []
-        if n is not None and n < FEW:
+        if n is not None and n < MIN_CLASS_ROWS:
             sides.append(f"{n:,.6g} rows in training")
-        if here.get(label, 0.0) < FEW:
+        if here.get(label, 0.0) < MIN_CLASS_ROWS:
             sides.append(f"{here.get(label, 0.0):,.6g} here")
         if sides:
             yield Caution(
@@ -123,13 +129,13 @@ def _small(found: Evaluation, trained: Trained) -> Iterator[Caution]:
             )
 
 
-def _calibration(found: Evaluation) -> Iterator[Caution]:
-    low = found.intervals.get("calibration_error", (found.calibration_error,))[0]
-    if low > OFF:
+def _calibration(evaluation: Evaluation) -> Iterator[Caution]:
+    low = evaluation.intervals.get("calibration_error", (evaluation.calibration_error,))[0]
+    if low > MAX_CALIBRATION_ERROR:
         yield Caution(
             "calibration",
             "probabilities",
-            f"Stated probabilities are off by {_percent(found.calibration_error)} on average: "
+            f"Stated probabilities are off by {_percent(evaluation.calibration_error)} on average: "
             "read them with the reliability diagram beside.",
         )
 

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.encoding.matrices import factorise
-from deciban.report.rows import Rows
+from deciban.report.rows import LabelledRows
 from deciban.schema import ColumnSchema
 from deciban.sources.columns import Column, Strings, Times
 
 #: So many categories are named.
-NAMED = 3
+MAX_NAMED_CATEGORIES = 3
 
 
 @dataclass(frozen=True)
-class Described:
+class ColumnSummary:
     """A column: what it is, how much of it is missing, and what it holds."""
 
     name: str
@@ -28,18 +27,19 @@ class Described:
     holds: str
 
 
-def described(rows: Rows) -> list[Described]:
+def summarize_columns(rows: LabelledRows) -> list[ColumnSummary]:
     """The columns of the model, in order."""
-    return [_described(c, rows.batch.columns[c.name]) for c in rows.schema.columns]
+    return [_summarize(c, rows.batch.columns[c.name]) for c in rows.schema.columns]
 
 
-def _described(about: ColumnSchema, column: Column) -> Described:
+def _summarize(about: ColumnSchema, column: Column) -> ColumnSummary:
     missing = int(column.missing.sum())
     if missing == len(column):
-        return Described(about.name, about.kind, missing, 0, "nothing")
+        return ColumnSummary(about.name, about.kind, missing, 0, "nothing")
     if about.kind == "text" and isinstance(column, Strings):
         size = np.diff(column.offsets)[~column.missing]
-        return Described(about.name, about.kind, missing, None, f"{np.mean(size):,.0f} bytes a row")
+        holds = f"{np.mean(size):,.0f} bytes a row"
+        return ColumnSummary(about.name, about.kind, missing, None, holds)
     values, codes = factorise(column)
     known = codes[codes >= 0]
     if about.kind == "numeric" and not isinstance(column, Strings | Times):
@@ -48,10 +48,10 @@ def _described(about: ColumnSchema, column: Column) -> Described:
         holds = _times(column)
     else:
         holds = _categories([str(v) for v in values.tolist()], np.bincount(known))
-    return Described(about.name, about.kind, missing, len(values), holds)
+    return ColumnSummary(about.name, about.kind, missing, len(values), holds)
 
 
-def _numbers(values: NDArray[Any]) -> str:
+def _numbers(values: NDArray[np.float64]) -> str:
     low, middle, high = np.quantile(values, [0.0, 0.5, 1.0])
     return f"{_number(low)} to {_number(high)}, median {_number(middle)}"
 
@@ -71,11 +71,11 @@ def _times(column: Times) -> str:
     return " to ".join(text or "" for text in some.tolist())
 
 
-def _categories(names: list[str], amounts: NDArray[Any]) -> str:
-    order = np.argsort(-amounts, kind="stable")[:NAMED].tolist()
+def _categories(names: list[str], amounts: NDArray[np.intp]) -> str:
+    order = np.argsort(-amounts, kind="stable")[:MAX_NAMED_CATEGORIES].tolist()
     shares = [f"{_cut(names[i])} {100 * amounts[i] / amounts.sum():.0f} %" for i in order]
-    return ", ".join(shares) + (" …" if len(names) > NAMED else "")
+    return ", ".join(shares) + (" …" if len(names) > MAX_NAMED_CATEGORIES else "")
 
 
-def _cut(text: str, most: int = 40) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+def _cut(text: str, limit: int = 40) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

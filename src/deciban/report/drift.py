@@ -15,11 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban.report.counted import Cellular
+from deciban.report.distributions import ColumnDistribution
 
-SOME, MUCH = 0.1, 0.25
+#: The stability index above which a column has moved, and has moved far.
+MOVED_INDEX, FAR_INDEX = 0.1, 0.25
 #: What chance exceeds less often than this is not chance.
-CHANCE = 0.001
+CHANCE_LEVEL = 0.001
 
 
 @dataclass(frozen=True)
@@ -36,21 +37,22 @@ class Drift:
     @property
     def verdict(self) -> str:
         """In words."""
-        if self.index <= max(self.by_chance, SOME):
+        if self.index <= max(self.by_chance, MOVED_INDEX):
             return "the same"
-        return "moved" if self.index <= MUCH else "moved far"
+        return "moved" if self.index <= FAR_INDEX else "moved far"
 
 
-def drifts(columns: Sequence[Cellular]) -> list[Drift]:
+def drifts(columns: Sequence[ColumnDistribution]) -> list[Drift]:
     """All columns, those that moved most first."""
-    found = [_drift(column) for column in columns if column.before.sum() and column.now.sum()]
-    return sorted(found, key=lambda drift: (-drift.index, drift.column))
+    moved = [_drift(column) for column in columns if column.before.sum() and column.now.sum()]
+    return sorted(moved, key=lambda drift: (-drift.index, drift.column))
 
 
-def _drift(column: Cellular) -> Drift:
+def _drift(column: ColumnDistribution) -> Drift:
     """Half a row more in every cell keeps the logarithm finite.
 
-    >>> _drift(Cellular("x", ("a", "b"), np.array([50.0, 50]), np.array([90.0, 10]))).verdict
+    >>> before, now = np.array([50.0, 50.0]), np.array([90.0, 10.0])
+    >>> _drift(ColumnDistribution("x", ("a", "b"), before, now)).verdict
     'moved far'
     """
     from scipy.stats import chi2
@@ -61,7 +63,7 @@ def _drift(column: Cellular) -> Drift:
     p, q = ((side + 0.5) / (side + 0.5).sum() for side in (before, now))
     terms = (p - q) * np.log(p / q)
     least = 1.0 / before.sum() + 1.0 / now.sum()
-    chance = least * float(chi2.ppf(1.0 - CHANCE, len(p) - 1)) if len(p) > 1 else 0.0
+    chance = least * float(chi2.ppf(1.0 - CHANCE_LEVEL, len(p) - 1)) if len(p) > 1 else 0.0
     most = int(terms.argmax())
     return Drift(
         column.name,

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from deciban import labels, schema, sources
 from deciban.encoding.matrices import numbers
 from deciban.errors import InputError, MissingValueError, ParameterError
+from deciban.evaluation.classifier import Classifier
 from deciban.explanation.rows import features
+from deciban.labels import Labels
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
 from deciban.sources.frames import named_frame
@@ -21,26 +23,27 @@ from deciban.sources.scan import Scan, scan_batches
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Labelled rows: the model's columns, what each of them is, and the class of every row."""
+class LabelledRows:
+    """The model's columns, what each of them is, and the class of every row."""
 
     batch: Batch
     schema: Schema
-    labels: NDArray[Any]
+    labels: Labels
     X: Any
     others: tuple[str, ...] = ()
 
-    def some(self, model: Any, at: NDArray[np.intp]) -> Rows:
+    def select(self, model: Classifier, at: NDArray[np.intp]) -> LabelledRows:
         """Only some rows, as the model takes them."""
         batch = self.batch.take(at)
-        return Rows(batch, self.schema, self.labels[at], _taken(model, batch), self.others)
+        values = _as_model_input(model, batch)
+        return LabelledRows(batch, self.schema, self.labels[at], values, self.others)
 
     def row(self, i: int) -> dict[str, Any]:
         """The values of one row."""
         return self.batch.slice(i, i + 1).tolist()[0]
 
 
-def rows(model: Any, X: Any, y: Any = None, target: str | None = None) -> Rows:
+def read_rows(model: Classifier, X: Any, y: Any = None, target: str | None = None) -> LabelledRows:
     """The labelled rows of any table; labels are ``y`` or the column ``target``."""
     names = features(model)
     table = _scan(model, X, names)
@@ -61,28 +64,27 @@ def rows(model: Any, X: Any, y: Any = None, target: str | None = None) -> Rows:
     if not parts:
         raise InputError("there are no rows.", hint="give a table with labelled rows")
     whole = Batch.concatenate([part.select(needed) for part in parts])
-    found = whole.columns[label].tolist() if label is not None else list(y)
+    truth = whole.columns[label].tolist() if label is not None else list(y)
     batch = whole.select(names)
     others = tuple(name for name in table.names if name not in needed)
-    return Rows(
-        batch, _schema(model, batch), labels.object_array(found), _taken(model, batch), others
-    )
+    values = _as_model_input(model, batch)
+    return LabelledRows(batch, _schema(model, batch), labels.object_array(truth), values, others)
 
 
-def _scan(model: Any, X: Any, names: Sequence[str]) -> Scan:
+def _scan(model: Classifier, X: Any, names: Sequence[str]) -> Scan:
     """The table; the columns of a plain matrix are the model's, in order."""
     matrix = None if hasattr(model, "schema_") else scan_named(X, names)
     return sources.scan(X) if matrix is None else matrix
 
 
-def _schema(model: Any, batch: Batch) -> Schema:
+def _schema(model: Classifier, batch: Batch) -> Schema:
     if hasattr(model, "schema_"):
-        found: Schema = model.schema_
-        return found
+        known: Schema = model.schema_
+        return known
     return schema.infer([batch], dict.fromkeys(batch.columns, "numeric"))
 
 
-def _taken(model: Any, batch: Batch) -> Any:
+def _as_model_input(model: Classifier, batch: Batch) -> Any:
     """The rows as the model takes them: a table, or a matrix of numbers."""
     if hasattr(model, "schema_"):
         return scan_batches(batch.columns, [batch])

@@ -22,7 +22,6 @@ from deciban.models import scores
 from deciban.models.prior import StatedPrior, class_prior
 from deciban.naive_bayes.dropins.chunks import count_chunks, score_chunks
 from deciban.naive_bayes.dropins.model import BLOCK, DropInModel, Encoder
-from deciban.plots import Plotted
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources import matrix
 from deciban.sources.matrix import (
@@ -39,7 +38,7 @@ from deciban.stats.table import Table
 from deciban.transaction import all_or_nothing
 
 
-class NaiveBayesClassifier(Plotted, ClassifierMixin, BaseEstimator):
+class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
     """A thin shell over counts, parameters and scores."""
 
     _family: Family
@@ -173,7 +172,7 @@ class NaiveBayesClassifier(Plotted, ClassifierMixin, BaseEstimator):
         array(['spam'], dtype='<U4')
         """
         check_is_fitted(self)
-        return self._answer(X, self.classes_.dtype, self._likeliest)
+        return self._map_joint(X, self.classes_.dtype, self._likeliest)
 
     def decide(self, X: Any, loss: Any = None, abstain: float | None = None) -> NDArray[Any]:
         """The answer of least expected loss for every row.
@@ -197,7 +196,7 @@ class NaiveBayesClassifier(Plotted, ClassifierMixin, BaseEstimator):
             scores.normalise(joint, self.model_.fallback)
             return decision.decide(joint, self.classes_, matrix, abstain)
 
-        return self._answer(X, self.classes_.dtype if abstain is None else object, best)
+        return self._map_joint(X, self.classes_.dtype if abstain is None else object, best)
 
     def _likeliest(self, joint: FloatArray) -> NDArray[Any]:
         """The best class of each row; of a row that no class can have produced, by the prior."""
@@ -217,7 +216,7 @@ class NaiveBayesClassifier(Plotted, ClassifierMixin, BaseEstimator):
         self._each_chunk(X, work)
         return out
 
-    def _answer(
+    def _map_joint(
         self, X: Any, dtype: Any, answer: Callable[[FloatArray], NDArray[Any]]
     ) -> NDArray[Any]:
         """One answer a row, from its log joints."""

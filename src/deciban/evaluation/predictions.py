@@ -1,0 +1,172 @@
+"""Predictions: labelled rows, and the posterior that a model gives each.
+
+Conventions
+-----------
+classes : those of the model in its order, then those that only the labels have.
+    The model gives the latter probability 0.
+codes : the position of each row's true class.
+posterior : ``P(c | x)``, (rows, classes).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban import encoding, labels
+from deciban.encoding import Labelled
+from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
+from deciban.evaluation.classifier import Classifier, LeaveOneOutClassifier, check_model
+from deciban.labels import Labels
+from deciban.sources.target_column import split_target
+
+FloatArray = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOutScores:
+    """Log posteriors, (rows, classes), of training rows, each taken out of the counts.
+
+    An estimator that keeps them after ``fit`` as ``_left_out_`` can be evaluated without rows.
+    """
+
+    log_posterior: FloatArray
+    codes: Codes
+    weight: FloatArray
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LeaveOneOutScores) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in vars(self)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Rows with their true classes, their weights, and the posterior of a model.
+
+    The first ``n_known`` of the classes are the model's own. ``class_weight`` is the weight of
+    each class in training, and ``leave_one_out`` whether each row was taken out of the counts.
+    """
+
+    classes: Labels
+    n_known: int
+    posterior: FloatArray
+    codes: Codes
+    weight: FloatArray
+    class_weight: FloatArray
+    leave_one_out: bool
+    is_baseline: bool = False
+
+    @property
+    def true_probability(self) -> FloatArray:
+        """The probability of each row's true class."""
+        return np.asarray(self.posterior[np.arange(len(self.codes)), self.codes])
+
+    @property
+    def scores(self) -> FloatArray:
+        """What rows are ranked by; class shares that leave each row out would rank all wrong."""
+        return np.zeros_like(self.posterior) if self.is_baseline else self.posterior
+
+
+def training_predictions(model: Classifier) -> Predictions:
+    """The leave-one-out predictions of the training rows that the model kept in ``fit``."""
+    scores = getattr(model, "_left_out_", None)
+    if not isinstance(scores, LeaveOneOutScores):
+        raise InputError(
+            f"this {type(model).__name__} keeps no leave-one-out scores of its training rows.",
+            hint="pass X and y; leave_one_out=True if they are the rows it was trained on",
+        )
+    classes = labels.label_array(model.classes_.tolist())
+    posterior = np.exp(scores.log_posterior)
+    weight = _class_weight(model, classes, scores.codes, scores.weight)
+    return Predictions(classes, len(classes), posterior, scores.codes, scores.weight, weight, True)
+
+
+def predict(
+    model: Classifier,
+    X: Any,
+    y: object = None,
+    *,
+    target: str | None = None,
+    sample_weight: object = None,
+    leave_one_out: bool = False,
+) -> Predictions:
+    """The predictions of a model for labelled rows; labels are ``y`` or the column ``target``."""
+    check_model(model)
+    if y is None:
+        name = target if target is not None else getattr(model, "target_", None)
+        if name is None:
+            raise MissingValueError(
+                "there are no labels: neither y nor the name of their column.",
+                hint="pass y, or target='column'",
+            )
+        split = split_target(X, name, sample_weight, by_name=hasattr(model, "schema_"))
+        X, labelled, sample_weight = split.X, split.labels, split.weight
+    else:
+        if target is not None:
+            raise ParameterError(
+                f"labels are in y or in the column {target!r}; got both.", hint="pass one of them"
+            )
+        labelled = encoding.class_codes(y)
+    weight = encoding.weights(sample_weight, len(labelled.codes))
+    posterior = _posterior(model, X, labelled, weight, leave_one_out)
+    return _predictions(model, posterior, labelled, weight, leave_one_out)
+
+
+def _posterior(
+    model: Classifier, X: object, labelled: Labelled, weight: FloatArray | None, leave_one_out: bool
+) -> FloatArray:
+    if leave_one_out:
+        if not isinstance(model, LeaveOneOutClassifier):
+            raise ParameterError(
+                f"{type(model).__name__} cannot leave its rows out one by one.",
+                hint="evaluate it on rows that it has not seen",
+            )
+        truth = labelled.classes[labelled.codes]
+        posterior = np.asarray(np.exp(model.leave_one_out(X, truth, sample_weight=weight)))
+    else:
+        posterior = np.asarray(model.predict_proba(X), dtype=np.float64)
+    if posterior.shape != (len(labelled.codes), len(model.classes_)):
+        raise ShapeError(
+            f"X has {len(posterior)} rows, y has {len(labelled.codes)}.",
+            hint="give one label per row",
+        )
+    return posterior
+
+
+def _predictions(
+    model: Classifier,
+    posterior: FloatArray,
+    labelled: Labelled,
+    weight: FloatArray | None,
+    leave_one_out: bool,
+) -> Predictions:
+    """Over the classes of the model and of the labels; a row of weight 0 is not there."""
+    mine = labels.label_array(np.asarray(model.classes_).tolist())
+    classes = labels.union(mine, labels.label_array(labelled.classes.tolist()))
+    codes = labels.positions(labels.label_array(labelled.classes.tolist()), classes)[labelled.codes]
+    full = np.zeros((len(codes), len(classes)))
+    full[:, : len(mine)] = posterior
+    amount = np.ones(len(codes)) if weight is None else weight
+    there = np.flatnonzero(amount)
+    full, codes, amount = full[there], codes[there], amount[there]
+    shares = _class_weight(model, classes, codes, amount)
+    return Predictions(classes, len(mine), full, codes, amount, shares, leave_one_out)
+
+
+def _class_weight(
+    model: Classifier, classes: Labels, codes: Codes, weight: FloatArray
+) -> FloatArray:
+    """The weight of each class in training; if the model does not say, among these rows."""
+    counted = getattr(getattr(model, "counts_", None), "weight", None)
+    if counted is None:
+        counted = getattr(model, "class_count_", None)
+    if counted is None or np.shape(counted) != np.shape(model.classes_) or not np.sum(counted) > 0:
+        return np.bincount(codes, weight, len(classes)).astype(np.float64)
+    return np.concatenate([counted, np.zeros(len(classes) - len(counted))])

@@ -1,0 +1,152 @@
+"""The rows of a table explained at once: arrays first, objects when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.explanation.explanation import Explanation, Part, Term
+from deciban.explanation.weights import DECIBANS
+from deciban.labels import Labels
+from deciban.models import scores
+
+FloatArray = NDArray[np.float64]
+Codes = NDArray[np.intp]
+#: The words of a text of a column, where each stands, and its decibans for every class.
+WordEvidence = Callable[[str, str], Sequence[tuple[str, int, int, Sequence[float]]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Explanations(Sequence[Explanation]):
+    """The explanations of the rows of a table; each is made when it is asked for.
+
+    ``answer`` and ``runner_up`` are positions among ``classes``, ``prior`` and
+    ``decibans`` (rows, features) are for the answer against the runner-up, and
+    ``total`` is their sum. ``evidence`` (rows, features, classes) is against the first class.
+    Features that the model ignores are not among the terms.
+    """
+
+    classes: Labels
+    features: tuple[str, ...]
+    probabilities: FloatArray
+    answer: Codes
+    runner_up: Codes
+    prior_evidence: FloatArray
+    evidence: FloatArray
+    row: Callable[[int], Sequence[Any]]
+    ignored: frozenset[str] = frozenset()
+    words: WordEvidence | None = None
+    exact_evidence: Callable[[int, int], tuple[FloatArray, FloatArray]] | None = None
+
+    @property
+    def prior(self) -> FloatArray:
+        """Decibans of the prior for each row's answer."""
+        return self.prior_evidence[self.answer] - self.prior_evidence[self.runner_up]
+
+    @property
+    def decibans(self) -> FloatArray:
+        """Decibans of every feature for each row's answer, (rows, features)."""
+        return scores.differences(self.evidence, self.answer, self.runner_up)
+
+    @property
+    def total(self) -> FloatArray:
+        """Decibans of each row's answer."""
+        return np.asarray(self.prior + self.decibans.sum(axis=1))
+
+    def __len__(self) -> int:
+        return len(self.answer)
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return (self[i] for i in range(len(self)))
+
+    @overload
+    def __getitem__(self, i: int) -> Explanation: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[Explanation]: ...
+    def __getitem__(self, i: int | slice) -> Explanation | list[Explanation]:
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(len(self)))]
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"row {i} of {len(self)}")
+        return self._explanation(i % len(self))
+
+    def _explanation(self, i: int) -> Explanation:
+        a, b = int(self.answer[i]), int(self.runner_up[i])
+        prior, evidence = self._against(i, b)
+        values = self.row(i)
+        terms = tuple(
+            self._term(j, value, evidence[j], a, b)
+            for j, value in enumerate(values)
+            if self.features[j] not in self.ignored
+        )
+        labels = self.classes.tolist()
+        return Explanation(
+            labels[a],
+            labels[b] if len(labels) > 1 else None,
+            float(prior[a]),
+            terms,
+            self._sum(i, prior[a], evidence[:, a]),
+            float(self.probabilities[i, a]),
+            tuple(labels),
+            tuple(self.probabilities[i].tolist()),
+            tuple(prior.tolist()),
+        )
+
+    def _against(self, i: int, b: int) -> tuple[FloatArray, FloatArray]:
+        """Evidence for every class against class b: of the prior, of each feature."""
+        evidence = self.evidence[i]
+        if self.exact_evidence is not None and not np.isfinite(evidence).all():
+            return self.exact_evidence(i, b)
+        prior = self.prior_evidence - self.prior_evidence[b]
+        return prior, evidence - evidence[:, b, None]
+
+    def _sum(self, i: int, prior: float, evidence: FloatArray) -> float:
+        """The total; where one feature excludes what another demands, the odds shown."""
+        total = float(prior + evidence.sum()) if not _contradicts(evidence) else np.nan
+        if not np.isnan(total):
+            return total
+        odds = self.probabilities[i, [self.answer[i], self.runner_up[i]]]
+        with np.errstate(divide="ignore"):
+            return float(DECIBANS * (np.log(odds[0]) - np.log(odds[1])))
+
+    def _term(self, j: int, value: Any, evidence: FloatArray, a: int, b: int) -> Term:
+        feature = self.features[j]
+        parts: tuple[Part, ...] = ()
+        if self.words is not None and isinstance(value, str):
+            words = self.words(feature, value)
+            parts = tuple(Part(t, s, e, float(w[a] - w[b])) for t, s, e, w in words)
+        return Term(feature, value, float(evidence[a]), tuple(evidence.tolist()), parts)
+
+
+def _contradicts(evidence: FloatArray) -> bool:
+    """Whether one feature excludes what another demands."""
+    return bool(np.isposinf(evidence).any() and np.isneginf(evidence).any())
+
+
+def best_two(probabilities: FloatArray) -> tuple[Codes, Codes]:
+    """The likeliest class of every row, and the next; the first of equals.
+
+    >>> best_two(np.array([[0.2, 0.5, 0.3], [0.5, 0.5, 0.0]]))
+    (array([1, 0]), array([2, 1]))
+    """
+    answer = probabilities.argmax(axis=1)
+    if probabilities.shape[1] == 1:
+        return answer, answer
+    if probabilities.shape[1] == 2:
+        return answer, 1 - answer
+    others = probabilities.copy()
+    others[np.arange(len(answer)), answer] = -1.0
+    return answer, others.argmax(axis=1)
+
+
+def posterior(prior: FloatArray, evidence: FloatArray) -> FloatArray:
+    """``P(c | x)`` of every row from decibans against one class; NaN where one is impossible."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        log = scores.sum_contributions(evidence, prior) / DECIBANS
+        log -= log.max(axis=1, keepdims=True)
+        odds = np.exp(log)
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))

@@ -1,0 +1,169 @@
+"""Report: everything worth knowing about a model on some labelled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from deciban.decision import Loss
+from deciban.errors import FileError, InputError, ParameterError
+from deciban.evaluation import Evaluation, evaluate
+from deciban.evaluation.classifier import Classifier
+from deciban.evaluation.text import plain
+from deciban.explanation import Explainable, Importance
+from deciban.report import figures
+from deciban.report.cautions import Caution, list_cautions
+from deciban.report.columns import ColumnSummary, summarize_columns
+from deciban.report.distributions import column_distributions
+from deciban.report.drift import Drift, drifts
+from deciban.report.figures import Note
+from deciban.report.leakage import SingleColumn, single_columns
+from deciban.report.row_evidence import HasEvidence, RowEvidence, row_evidence
+from deciban.report.rows import LabelledRows, read_rows
+from deciban.report.surprises import Surprise, find_surprises
+from deciban.report.svg import Figure
+from deciban.report.training import TrainingSummary, summarize_training
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """The parts of a report; :meth:`html` is the page, :attr:`figures` are its charts."""
+
+    title: str
+    source: str
+    columns: Sequence[ColumnSummary]
+    unused: Sequence[str]
+    trained: TrainingSummary
+    evaluation: Evaluation
+    cautions: Sequence[Caution]
+    alone: Sequence[SingleColumn]
+    drifts: Sequence[Drift]
+    surprises: Sequence[Surprise]
+    figures: Sequence[Figure] = field(repr=False)
+    notes: Sequence[Note] = ()
+
+    def html(self) -> str:
+        """One page that needs nothing else: no script, no link, no network."""
+        from deciban.report import page
+
+        return page.page(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the page."""
+        text = self.html()
+        try:
+            Path(path).write_text(text, encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise FileError(f"{path} cannot be written: {error.strerror}.") from None
+
+    def save_charts(self, folder: str | Path) -> list[Path]:
+        """Write each chart as SVG and PNG."""
+        return [path for figure in self.figures for path in figure.save(Path(folder))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON knows them."""
+        facts: dict[str, Any] = plain(
+            {
+                "rows": self.evaluation.rows,
+                "cautions": [asdict(c) for c in self.cautions],
+                "drift": [asdict(d) | {"verdict": d.verdict} for d in self.drifts],
+                "alone": [asdict(a) for a in self.alone],
+                "surprising": [
+                    {"row": s.row, "truth": s.truth, "probability": s.probability}
+                    for s in self.surprises
+                ],
+                "charts": [figure.name for figure in self.figures],
+                "left_out": [asdict(note) for note in self.notes],
+                "figures": self.evaluation.to_dict(),
+            }
+        )
+        return facts
+
+
+def report(
+    model: Classifier,
+    X: object,
+    y: object = None,
+    *,
+    target: str | None = None,
+    loss: Loss = None,
+    leave_one_out: bool = False,
+    bootstrap: int = 200,
+    seed: int = 0,
+    surprising: int = 5,
+    title: str = "",
+    source: str = "",
+) -> Report:
+    """Everything worth knowing about a model on labelled rows, as one page.
+
+    ``X``, ``y``, ``target``, ``loss``, ``leave_one_out``, ``bootstrap`` and ``seed`` are
+    those of :func:`deciban.evaluate`; ``surprising`` rows are explained.
+
+    >>> from deciban import NaiveBayes
+    >>> X = {"size": ["S", "S", "M", "L", "L", "M"], "y": list("aaabbb")}
+    >>> page = report(NaiveBayes().fit(X, target="y"), X)
+    >>> [caution.kind for caution in page.cautions][:1]
+    ['same rows']
+    """
+    if isinstance(surprising, bool) or not isinstance(surprising, int) or surprising < 0:
+        raise ParameterError(
+            f"surprising must be a whole number >= 0, got {surprising!r}.", hint="5 is usual"
+        )
+    rows = read_rows(model, X, y, target)
+    evaluation = evaluate(
+        model, rows.X, rows.labels, loss, leave_one_out=leave_one_out, bootstrap=bootstrap,
+        seed=seed,
+    )  # fmt: skip
+    predictions = evaluation.decisions.predictions
+    trained = summarize_training(model)
+    moved = drifts(column_distributions(model, rows))
+    alone = single_columns(rows, predictions.codes, len(predictions.classes))
+    drawn = list(_figures(model, rows, evaluation))
+    notes = [one for one in drawn if isinstance(one, Note)]
+    if not moved:
+        notes.append(Note("drift", f"{trained.kind} keeps no counts of its training rows by "
+                          "column, so that these rows cannot be compared with them."))  # fmt: skip
+    return Report(
+        title or f"{trained.kind} on {evaluation.rows:,} rows",
+        source,
+        summarize_columns(rows),
+        rows.others,
+        trained,
+        evaluation,
+        list_cautions(evaluation, trained, alone, moved),
+        alone,
+        moved,
+        find_surprises(model, rows, predictions, surprising),
+        [one for one in drawn if isinstance(one, Figure)],
+        notes,
+    )
+
+
+def _figures(
+    model: Classifier, rows: LabelledRows, evaluation: Evaluation
+) -> Iterator[Figure | Note]:
+    """The figures in order, and why some are not there."""
+    yield figures.reliability(evaluation)
+    yield from figures.thresholds(evaluation)
+    yield figures.confusion(evaluation)
+    sampled = cache(lambda: row_evidence(model, rows, evaluation.decisions.predictions.codes))
+    features, of_rows = _importance(model, sampled)
+    if len(features):
+        yield figures.importance(features, of_rows=of_rows)
+        yield from figures.evidence(model, rows, features, sampled)
+    else:
+        yield Note("importance", f"{type(model).__name__} gives no evidence by column.")
+    yield figures.nomogram(model)
+
+
+def _importance(model: Classifier, sampled: Callable[[], RowEvidence]) -> tuple[Importance, bool]:
+    """By the model's own tables, or by its evidence in these rows; and whether by the rows."""
+    if isinstance(model, Explainable):
+        try:
+            return model.importance(), False
+        except InputError:
+            pass
+    return (sampled().importance() if isinstance(model, HasEvidence) else Importance(())), True

@@ -1,0 +1,85 @@
+"""Leakage suspects: columns that alone predict nearly perfectly.
+
+A column alone answers with the commonest class among the other rows that have
+the same value (numbers: that are in the same bin, cut by description length).
+Leaving the row itself out keeps values that occur once from looking perfect.
+What it is worth is the share of the errors of always guessing that it avoids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.encoding.matrices import category_columns, factorise, numbers
+from deciban.families.histogram import sum_bins
+from deciban.labels import label_array
+from deciban.report.rows import LabelledRows
+from deciban.stats.cuts import MDL, cut_points
+from deciban.stats.histogram import tabulate
+
+FloatArray = NDArray[np.float64]
+
+#: A column that avoids a larger share of the errors is a suspect.
+MAX_AVOIDED_ERRORS = 0.9
+
+
+@dataclass(frozen=True)
+class SingleColumn:
+    """A column, the accuracy that it has alone, and the share of errors that it avoids."""
+
+    column: str
+    accuracy: float
+    avoided: float
+
+    @property
+    def suspect(self) -> bool:
+        """Whether this is too good to be true."""
+        return self.avoided > MAX_AVOIDED_ERRORS
+
+
+def single_columns(
+    rows: LabelledRows, codes: NDArray[np.intp], n_classes: int
+) -> list[SingleColumn]:
+    """Every column by itself, the best first; texts are left out."""
+    guess = np.bincount(codes, minlength=n_classes).max() / len(codes)
+    columns = []
+    for name, table in _tables(rows, codes, n_classes):
+        right = leave_one_out_accuracy(table)
+        avoided = (right - guess) / (1.0 - guess) if guess < 1.0 else 0.0
+        columns.append(SingleColumn(name, right, max(0.0, float(avoided))))
+    return sorted(columns, key=lambda one: (-one.avoided, one.column))
+
+
+def leave_one_out_accuracy(table: FloatArray) -> float:
+    """The share of rows that are answered right by the others of their cell, (cells, classes).
+
+    >>> leave_one_out_accuracy(np.array([[3.0, 0.0], [0.0, 2.0]]))
+    1.0
+    """
+    order = np.sort(table, axis=1)
+    best, next_best = order[:, -1:], order[:, -2:-1] if table.shape[1] > 1 else 0.0 * order
+    other = np.where(table == best, next_best, best)
+    return float((table * (table - 1.0 > other)).sum() / max(table.sum(), 1.0))
+
+
+def _tables(
+    rows: LabelledRows, codes: NDArray[np.intp], n_classes: int
+) -> Iterator[tuple[str, FloatArray]]:
+    X, names = numbers(rows.schema, rows.batch), rows.schema.numbers
+    grid, counts = tabulate(X, codes, n_classes, None, label_array(list(names)))
+    for j, (start, stop) in enumerate(pairwise(grid.offsets)):
+        part = counts.values[:, start:stop]
+        table = sum_bins(part, cut_points(part, MDL)).T
+        holes = np.bincount(codes[np.isnan(X[:, j])], minlength=n_classes)
+        yield names[j], np.vstack([table, holes])
+    columns = category_columns(rows.schema, rows.batch)
+    for name, column in zip(rows.schema.categories, columns, strict=True):
+        values, at = factorise(column)
+        table = np.zeros((len(values) + 1, n_classes))
+        np.add.at(table, (at, codes), 1.0)
+        yield name, table
