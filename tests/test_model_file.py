@@ -85,14 +85,14 @@ def tampered(source, target, change):
         lambda d: d["columns"][1].update(name="agee"),
         lambda d: d["choices"].pop(),
         lambda d: d["choices"][0].update(smoothing=-1.0),
-        lambda d: d["choices"][0].update(shape="circle"),
+        lambda d: d["choices"][0].update(family="circle"),
         lambda d: d["choices"][0].update(bins="ten"),
-        lambda d: d["wishes"].update(method="guess"),
+        lambda d: d["options"].update(method="guess"),
         lambda d: d.update(prior=[0.5, 0.5]),
         lambda d: d.update(surprise=1),
         lambda d: d["parameters"].update(colour="red"),
         lambda d: d["parameters"].update(numeric="square"),
-        lambda d: d.pop("wishes"),
+        lambda d: d.pop("options"),
     ],
 )
 def test_a_description_that_does_not_fit_is_refused(tmp_path, change):

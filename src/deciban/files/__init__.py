@@ -6,6 +6,8 @@ Read from the outside in:
     what an estimator leaves in a file: its kind, its description, its counts
 ``tables``, ``vocabulary``
     counts and labels as a document and arrays, and back, checked
+``upgrade``
+    files of earlier formats, as the present one would have written them
 ``archive``
     the file: a zip of one JSON document and of arrays, in which nothing can run
 ``npy``, ``document``

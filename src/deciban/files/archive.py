@@ -34,8 +34,8 @@ from deciban.files import atomic, document, npy
 from deciban.files.npy import Array
 
 FORMAT = "deciban model"
-#: The version that is written; it and all before it are read.
-VERSION = 1
+#: The version that is written; it and all before it are read, see :mod:`deciban.files.upgrade`.
+VERSION = 2
 #: The most bytes that a file may unpack to, unless the caller says otherwise.
 MAX_UNPACKED_BYTES = 4 << 30
 #: Deflate makes nothing smaller than by this factor: who says more, lies.

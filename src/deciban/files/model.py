@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from deciban.errors import ModelFileError
 from deciban.files import archive, document
 from deciban.files.tables import counts_from, counts_to
+from deciban.files.upgrade import upgrade
 from deciban.files.vocabulary import Reader, Writer
 from deciban.labels import Labels
 from deciban.stats.counts import Counts
@@ -70,6 +71,7 @@ def load(path: str | os.PathLike[str], *, limit: int = archive.MAX_UNPACKED_BYTE
 def unpacked(path: str | os.PathLike[str], content: archive.Content) -> Stored:
     """The model in the content of a file."""
     with archive.errors_about(path):
+        content = upgrade(content)
         parts: dict[str, dict[str, NDArray[Any]]] = {start: {} for start in _PARTS}
         for name, array in content.arrays.items():
             start, dot, rest = name.partition(".")

@@ -91,7 +91,6 @@ def counts_from(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
     reader = Reader(_pop(left, "labels."))
     classes = reader.take(field(document, "classes", dict))
     weight = amounts(left, "weight", (len(classes),))
-    left.pop("weight")
     tables: dict[str, Table] = {}
     for number, entry in enumerate(field(document, "tables", list)):
         if not isinstance(entry, dict) or field(entry, "name", str) in tables:
@@ -128,16 +127,11 @@ def _table_from(entry: dict[str, Any], reader: Reader, arrays: Arrays, n_classes
     if isinstance(cells, Grid) != isinstance(like, Grid):
         raise ModelFileError(f"the cells of statistic {name} have the wrong kind.")
     rows = amounts(arrays, "rows", (n_classes,))
-    arrays.pop("rows")
     shape = (n_classes, cells.size)
-    sums = {}
-    for key, kind in statistic.sum_types.items():
-        parts = {k: v for k, v in arrays.items() if k.partition(".")[2].partition(".")[0] == key}
-        named = {k.removeprefix(f"sum.{key}"): arrays.pop(k) for k in parts}
-        sums[key] = kind.from_arrays(named, shape, signed=key in statistic.signed)
-        extra = set(named) - set(sums[key].to_arrays())
-        if extra:
-            raise ModelFileError(f"array {min(extra)!r} belongs to nothing.")
+    sums = {
+        key: kind.from_arrays(arrays, f"sum.{key}", shape, signed=key in statistic.signed)
+        for key, kind in statistic.sum_types.items()
+    }
     _refuse_rest(arrays)
     return Table(statistic, cells, rows, sums)
 

@@ -210,18 +210,20 @@ class ExactSum:
         return {"": numbers.digits, ".base": np.array([numbers.base])}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, shape: tuple[int, int], *, signed: bool) -> ExactSum:
+    def from_arrays(
+        cls, arrays: Arrays, name: str, shape: tuple[int, int], *, signed: bool
+    ) -> ExactSum:
         """The sums of a file: all digits but the last in 0 .. 2**32 - 1, the last has the sign."""
-        base = int(array(arrays, ".base", np.int64, (1,))[0])
-        length = arrays[""].shape[-1] if "" in arrays and arrays[""].ndim else 0
-        digits = array(arrays, "", np.int64, (*shape, length))
+        base = int(array(arrays, f"{name}.base", np.int64, (1,))[0])
+        length = arrays[name].shape[-1] if name in arrays and arrays[name].ndim else 0
+        digits = array(arrays, name, np.int64, (*shape, length))
         if not 1 <= length <= MAX_STORED_DIGITS or abs(base) > MAX_STORED_DIGITS:
-            raise ModelFileError(f"a sum has {length} digits from place {base}.")
+            raise ModelFileError(f"{name!r} has {length} digits from place {base}.")
         last = digits[..., -1]
         if np.any(digits[..., :-1] >> 32) or np.any(np.abs(last) >> 33):
-            raise ModelFileError("a sum has a digit that no sum has.")
+            raise ModelFileError(f"{name!r} has a digit that no sum has.")
         if not signed and np.any(last < 0):
-            raise ModelFileError("a sum is below zero.")
+            raise ModelFileError(f"{name!r} is below zero.")
         return cls(digits, base)
 
 

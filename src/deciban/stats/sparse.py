@@ -185,19 +185,21 @@ class SparseSum:
         }
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, shape: tuple[int, int], *, signed: bool) -> SparseSum:
+    def from_arrays(
+        cls, arrays: Arrays, name: str, shape: tuple[int, int], *, signed: bool
+    ) -> SparseSum:
         """The entries of a file, in the order of cells and classes, none twice."""
-        n = arrays[".values"].size if ".values" in arrays else 0
-        starts = array(arrays, ".starts", np.int64, (shape[1] + 1,))
-        of = array(arrays, ".classes", np.int32, (n,))
-        values = amounts(arrays, ".values", (n,))
+        n = arrays[f"{name}.values"].size if f"{name}.values" in arrays else 0
+        starts = array(arrays, f"{name}.starts", np.int64, (shape[1] + 1,))
+        of = array(arrays, f"{name}.classes", np.int32, (n,))
+        values = amounts(arrays, f"{name}.values", (n,))
         if starts[0] or starts[-1] != n or np.any(np.diff(starts) < 0):
-            raise ModelFileError("the entries of a sum are not those of its cells.")
+            raise ModelFileError(f"the entries of {name!r} are not those of its cells.")
         if n and not (of.min() >= 0 and of.max() < shape[0]):
-            raise ModelFileError("a sum has a class that is not there.")
+            raise ModelFileError(f"{name!r} has a class that is not there.")
         keys = np.repeat(np.arange(shape[1]), np.diff(starts)) * shape[0] + of
         if np.any(np.diff(keys) <= 0):
-            raise ModelFileError("the entries of a sum are out of order.")
+            raise ModelFileError(f"the entries of {name!r} are out of order.")
         return cls.of_keys(keys, values, shape)
 
 

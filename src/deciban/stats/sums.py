@@ -6,12 +6,12 @@ Conventions
 - ``+`` and ``*`` are those of numbers. ``subtract`` is exact for whole weights, and zero where
   only the rounding of fractional weights is left; it may fall below zero.
 - ``place`` spreads a sum over wider axes, ``select`` and ``between`` take parts of it.
-- ``to_arrays`` gives what a file holds, by suffix; ``from_arrays`` checks it on the way back.
+- ``to_arrays`` gives what a file holds, by suffix of the sum's name; ``from_arrays`` takes it out
+  of the arrays of a file, checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -24,7 +24,8 @@ from deciban.stats import rounding
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-Arrays = Mapping[str, NDArray[Any]]
+#: Arrays of a file, by name; whoever reads one takes it out.
+Arrays = dict[str, NDArray[Any]]
 
 
 class Sum(Protocol):
@@ -63,8 +64,10 @@ class Sum(Protocol):
         """What a file holds, by suffix of the sum's name."""
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, shape: tuple[int, int], *, signed: bool) -> Self:
-        """The sum that a file holds, checked."""
+    def from_arrays(
+        cls, arrays: Arrays, name: str, shape: tuple[int, int], *, signed: bool
+    ) -> Self:
+        """The sum that a file holds under that name, checked; its arrays are taken out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +129,11 @@ class DenseSum:
         return {"": self.values}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, shape: tuple[int, int], *, signed: bool) -> DenseSum:
+    def from_arrays(
+        cls, arrays: Arrays, name: str, shape: tuple[int, int], *, signed: bool
+    ) -> DenseSum:
         """The array of a file: finite numbers, none below zero."""
-        return cls(amounts(arrays, "", shape))
+        return cls(amounts(arrays, name, shape))
 
 
 def place(part: NDArray[Any], out: NDArray[Any], rows: Positions, cells: Positions) -> None:
@@ -145,8 +150,8 @@ def place(part: NDArray[Any], out: NDArray[Any], rows: Positions, cells: Positio
 
 
 def array(arrays: Arrays, name: str, dtype: type, shape: tuple[int, ...]) -> NDArray[Any]:
-    """The array of that name in a file, of that type and shape."""
-    values = arrays.get(name)
+    """Take the array of that name, type and shape out of those of a file."""
+    values = arrays.pop(name, None)
     if values is None:
         raise ModelFileError(f"array {name!r} is missing.")
     if values.dtype != dtype or values.shape != shape:
@@ -158,7 +163,7 @@ def array(arrays: Arrays, name: str, dtype: type, shape: tuple[int, ...]) -> NDA
 
 
 def amounts(arrays: Arrays, name: str, shape: tuple[int, ...]) -> FloatArray:
-    """An array of finite numbers >= 0 in a file."""
+    """Take an array of finite numbers >= 0 out of those of a file."""
     values = array(arrays, name, np.float64, shape)
     bad = values[~(np.isfinite(values) & (values >= 0))]
     if bad.size:
