@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
-from deciban import encoding, files
+from deciban import checks, encoding, files
 from deciban.aode import cut_points, stored
 from deciban.aode.calibration import StrengthCalibration
 from deciban.aode.counting import count_table
@@ -232,23 +231,12 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
 
     def _check_parameters(self) -> AODEOptions:
         cut_points.check(self.bins)
-        if self.missing not in ("auto", "skip", "value"):
-            raise ParameterError(
-                f"missing must be one of 'auto', 'skip', 'value', got {self.missing!r}.",
-                hint="'auto' is the default",
-            )
-        if not _between(self.support, 0, np.inf):
-            raise ParameterError(
-                f"support must be a number >= 0, got {self.support!r}.",
-                hint="30 is what the authors of AODE took, 0 lets every value be a parent",
-            )
-        if not _between(self.memory_limit, 1, np.inf):
+        if not (checks.is_number(self.memory_limit) and self.memory_limit >= 1):
             raise ParameterError(
                 f"memory_limit must be a number of bytes, got {self.memory_limit!r}.",
                 hint="1 << 30 is one GiB, the default",
             )
-        smoothing, support = _smoothing(self.smoothing), float(self.support)
-        return AODEOptions(smoothing, self.missing, support, bool(self.calibrate))
+        return AODEOptions.of(self.smoothing, self.missing, self.support, bool(self.calibrate))
 
     # ------------------------------------------------------------------ files
 
@@ -268,22 +256,6 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         estimator._restore(model, about)
         _ = model.params  # what cannot be estimated is noticed now
         return estimator
-
-
-def _between(value: Any, low: float, high: float) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and low <= float(value) < high
-
-
-def _smoothing(stated: Any) -> float | None:
-    """The strength, checked: a number, or None for ``"auto"``."""
-    if isinstance(stated, str) and stated == "auto":
-        return None
-    if not _between(stated, 1e-6, 1e6 + 1):
-        raise ParameterError(
-            f'smoothing must be a number from 1e-6 to 1e6 or "auto", got {stated!r}.',
-            hint="1 is what Weka takes; without any, most pairs of values are impossible",
-        )
-    return float(stated)
 
 
 def _check_columns(schema: Schema) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import threads
+from deciban import checks, threads
 from deciban.aode import one_dependence
 from deciban.aode.calibration import (
     DEFAULT_STRENGTH_IN_ROWS,
@@ -24,6 +24,7 @@ from deciban.aode.calibration import (
 from deciban.aode.one_dependence import AODEParameters
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
 from deciban.encoding import matrices
+from deciban.errors import ParameterError
 from deciban.families.discrete import log_shares
 from deciban.families.histogram import bin_codes
 from deciban.families.piece import Piece
@@ -44,7 +45,7 @@ FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 KIND = "AODE"
-#: LabelledScan that are left out at once: enough batches for all cores.
+#: Rows that are left out at once: enough batches for all cores.
 LEAVE_ONE_OUT_BATCH_ROWS = 128
 #: The smoothing of the class prior, in rows a class.
 PRIOR_SMOOTHING = 1.0
@@ -64,6 +65,27 @@ class AODEOptions:
     missing: str = "auto"
     min_support: float = 0.0
     calibrate: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        smoothing: float | str = "auto",
+        missing: str = "auto",
+        support: float = 0.0,
+        calibrate: bool = True,
+    ) -> AODEOptions:
+        """The options that the parameters of an estimator state, checked."""
+        strength = None
+        if not (isinstance(smoothing, str) and smoothing == "auto"):
+            if not (checks.is_number(smoothing) and 1e-6 <= float(smoothing) <= 1e6):
+                raise ParameterError(
+                    f'smoothing must be a number from 1e-6 to 1e6 or "auto", got {smoothing!r}.',
+                    hint="1 is what Weka takes; without any, most pairs of values are impossible",
+                )
+            strength = float(smoothing)
+        checks.one_of("missing", missing, "auto", "skip", "value")
+        hint = "30 is what the authors of AODE took, 0 lets every value be a parent"
+        return cls(strength, missing, checks.number("support", support, hint), calibrate)
 
     @property
     def strengths(self) -> tuple[float, ...]:

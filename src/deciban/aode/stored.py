@@ -13,7 +13,7 @@ from deciban.aode.cut_points import CutPoints
 from deciban.aode.model import KIND, AODEModel, AODEOptions
 from deciban.aode.one_dependence import cell_weights
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
-from deciban.errors import ModelFileError
+from deciban.errors import ModelFileError, ParameterError
 from deciban.files import Stored
 from deciban.files.document import check_keys, field
 from deciban.models.calibration import DISCOUNT_GRID
@@ -53,9 +53,10 @@ def _arrays(model: AODEModel) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def from_stored(stored: Stored, options: AODEOptions) -> AODEModel:
-    """The model of a file, checked; the options are those of its parameters."""
+def from_stored(stored: Stored, options: AODEOptions | None = None) -> AODEModel:
+    """The model of a file, checked; without options, they are those of its parameters."""
     about, arrays = stored.description, dict(stored.arrays)
+    options = options or _options(stored)
     schema = Schema(tuple(column(entry) for entry in field(about, "columns", list)))
     cuts = _cut_points(schema, _pop(arrays, "edges"), _pop(arrays, "cuts"))
     if stored.counts is None:
@@ -68,6 +69,16 @@ def from_stored(stored: Stored, options: AODEOptions) -> AODEModel:
     _check_pairs(pair_counts)
     prior = stated_prior(about, stored.counts)
     return AODEModel(schema, pair_counts, options, prior, calibration)
+
+
+def _options(stored: Stored) -> AODEOptions:
+    check(stored)
+    stated = field(stored.description, "parameters", dict)
+    try:
+        names = ("smoothing", "missing", "support", "calibrate")
+        return AODEOptions.of(**{name: stated[name] for name in names if name in stated})
+    except ParameterError as error:
+        raise ModelFileError(f"the parameters are not those of {KIND}: {error}") from None
 
 
 def check(stored: Stored) -> None:

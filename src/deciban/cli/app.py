@@ -144,8 +144,8 @@ def predict(
     from deciban.cli import models, prediction, writing
 
     written = partial(writing.table, output, writing.format_of(output, form))
-    opened = models.opened(model)
-    classes = opened.model.counts.classes.tolist()
+    opened = models.open_model(model)
+    classes = opened.model.classes.tolist()
     wanted = prediction.Wanted(
         o.loss(loss, classes), abstain, o.priors(priors, classes), keep, evidence, digits
     )

@@ -10,7 +10,7 @@ from typing import Any
 from deciban.cli import models
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
-from deciban.errors import ParameterError
+from deciban.estimators.classifier import TableClassifier
 from deciban.evaluation import Comparison, Evaluation, evaluate
 from deciban.evaluation.comparison import compare_decisions
 from deciban.evaluation.decisions import decide
@@ -60,9 +60,9 @@ class Evaluated:
 def judge(path: str, data: Input, target: str | None, asked: Asked, *, quiet: bool) -> Evaluated:
     """Evaluate a model on the rows of a table."""
     with Progress("evaluating", quiet=quiet) as progress:
-        model = models.estimator(path)
-        label = target or _target(model, path)
-        table = _read(data.scan(models.types(model.model_, label)), progress)
+        model = models.load_classifier(path)
+        label = models.target_column(target, model.target_, path)
+        table = _read(data.scan(models.field_types(model.model_, label)), progress)
         rows = _columns(model, table, label)
         found = evaluate(model, rows, target=label, **asked.settings(model.classes_.tolist()))
         return Evaluated([path], found.rows, progress.seconds, found)
@@ -73,10 +73,10 @@ def contest(
 ) -> Evaluated:
     """Compare models on the same rows."""
     with Progress("comparing", quiet=quiet) as progress:
-        found = {name: models.estimator(path) for name, path in _names(paths).items()}
+        found = {name: models.load_classifier(path) for name, path in _names(paths).items()}
         first = next(iter(found.values()))
-        label = target or _target(first, paths[0])
-        table = _read(data.scan(models.types(first.model_, label)), progress)
+        label = models.target_column(target, first.target_, paths[0])
+        table = _read(data.scan(models.field_types(first.model_, label)), progress)
         how = asked.settings(first.classes_.tolist())
         loss, abstain = how["loss"], how["abstain"]
         decisions = {}
@@ -88,21 +88,12 @@ def contest(
         return Evaluated(list(paths), result.rows, progress.seconds, result)
 
 
-def _target(model: Any, path: str) -> str:
-    target: str | None = getattr(model, "target_", None)
-    if target is None:
-        raise ParameterError(
-            f"{path} does not say which column it predicts.", hint="name it with --target"
-        )
-    return target
-
-
 def _read(table: Scan, progress: Progress) -> Scan:
     """The table in memory: the standard input can be read once."""
     return hold(watch(table, [lambda batch: progress.add(batch.n_rows)]))
 
 
-def _columns(model: Any, table: Scan, target: str) -> Scan:
+def _columns(model: TableClassifier[Any], table: Scan, target: str) -> Scan:
     """The columns of the model and its labels; others are not looked at."""
     return select(table, (*model.schema_.names, target))
 

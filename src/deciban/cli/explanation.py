@@ -13,6 +13,7 @@ from deciban.cli.reading import Input
 from deciban.errors import FileError, InputError
 
 if TYPE_CHECKING:
+    from deciban.estimators.classifier import TableClassifier
     from deciban.explanation import Explanation
 
 
@@ -26,7 +27,7 @@ def explain(
     against: str | None,
 ) -> list[Explanation]:
     """The explanations of one row, of a text, or of the first rows of a table."""
-    model: Any = models.estimator(path)
+    model = models.load_classifier(path)
     other = class_of(against, model.classes_.tolist())
     if data is None:
         return [model.explain(row if text is None else text, other)]
@@ -36,10 +37,9 @@ def explain(
     return explanations
 
 
-def _rows(model: Any, data: Input, limit: int) -> Iterator[dict[str, Any]]:
+def _rows(model: TableClassifier[Any], data: Input, limit: int) -> Iterator[dict[str, Any]]:
     """Rows by name; columns that the model does not know are not looked at."""
-    types = models.types(model.model_) if hasattr(model, "model_") else {}
-    table = data.scan(types, rows=limit)
+    table = data.scan(models.field_types(model.model_), rows=limit)
     names = list(model.schema_.names)
     for name in names:
         table.require(name)

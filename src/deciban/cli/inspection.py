@@ -12,7 +12,7 @@ from deciban import schema
 from deciban.cli import models
 from deciban.cli.reading import Input
 from deciban.explanation import Importance, expected_evidence
-from deciban.naive_bayes.model import NaiveBayesModel as Model
+from deciban.models.protocol import CountedModel, HasCounts, Model
 from deciban.schema import INFERENCE_ROWS, Schema
 from deciban.sources import Batch
 
@@ -51,16 +51,17 @@ class Table:
 
 @dataclass(frozen=True)
 class Inside:
-    """What a model file holds."""
+    """What a model file holds; what a kind of model does not have is None, or empty."""
 
     path: str
+    kind: str
     bytes: int
     format_version: int
     target: str | None
-    rows: float
-    classes: dict[str, float]
-    priors: dict[str, float]
-    temperature: float
+    rows: float | None
+    classes: dict[str, float | None]
+    priors: dict[str, float | None]
+    temperature: float | None
     columns: list[Column]
     importance: dict[str, float]
     choices: list[Chosen]
@@ -91,29 +92,40 @@ def table(data: Input, kinds: Mapping[str, str]) -> Table:
 
 def model(path: str) -> Inside:
     """A model file, in words."""
-    opened = models.opened(path)
-    found = opened.model
-    prior = np.exp(found.log_prior).tolist()
+    opened = models.open_model(path)
+    inside = opened.model
+    counted = inside if isinstance(inside, CountedModel) else None
     return Inside(
         path,
+        inside.kind,
         Path(path).stat().st_size,
         opened.format_version,
         opened.target,
-        float(found.counts.weight.sum()),
-        shares(found),
-        dict(zip(map(str, found.counts.classes.tolist()), prior, strict=True)),
-        found.temperature,
-        _columns(found.schema),
-        importance(found),
-        _choices(found),
+        float(inside.counts.weight.sum()) if isinstance(inside, HasCounts) else None,
+        shares(inside),
+        _priors(inside),
+        None if counted is None else counted.temperature,
+        _columns(inside.schema),
+        importance(inside),
+        [] if counted is None else _choices(counted),
     )
 
 
-def shares(model: Model) -> dict[str, float]:
-    """The share of every class among the rows."""
+def shares(model: Model) -> dict[str, float | None]:
+    """The share of every class among the rows, where they were counted."""
+    names = list(map(str, model.classes.tolist()))
+    if not isinstance(model, HasCounts) or not model.counts.weight.any():
+        return dict.fromkeys(names)
     weight = model.counts.weight
-    names = map(str, model.counts.classes.tolist())
     return dict(zip(names, (weight / weight.sum()).tolist(), strict=True))
+
+
+def _priors(model: Model) -> dict[str, float | None]:
+    """``P(c)``, where the model starts from probabilities."""
+    names, prior = list(map(str, model.classes.tolist())), np.exp(model.log_prior)
+    if abs(prior.sum() - 1.0) > 1e-6:
+        return dict.fromkeys(names)
+    return dict(zip(names, prior.tolist(), strict=True))
 
 
 def importance(model: Model) -> dict[str, float]:
@@ -125,18 +137,14 @@ def importance(model: Model) -> dict[str, float]:
 
 def ignored(model: Model) -> dict[str, str]:
     """The columns that are not counted, and why."""
-    return {
-        c.name: f"{c.kind}: {c.reason}"
-        for c in model.schema.columns
-        if not models.is_counted(model, c)
-    }
+    return {c.name: f"{c.kind}: {c.reason}" for c in model.schema.columns if not models.is_used(c)}
 
 
 def _columns(found: Schema) -> list[Column]:
     return [Column(column.name, column.kind, column.reason) for column in found.columns]
 
 
-def _choices(model: Model) -> list[Chosen]:
+def _choices(model: CountedModel) -> list[Chosen]:
     """What was chosen for each counted column, that of the least loss first."""
     ordered = sorted(model.choices.values(), key=lambda choice: choice.loss)
     return [

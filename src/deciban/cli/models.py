@@ -1,72 +1,79 @@
-"""Model files: as an estimator that learns, or as the pure model that scores."""
+"""Model files: as the pure model that scores, or as the estimator that answers and learns."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from deciban.files import archive
-from deciban.files.model import unpacked
-from deciban.naive_bayes import stored as files
-from deciban.naive_bayes.model import NaiveBayesModel as Model
+from deciban import files
+from deciban.errors import ParameterError
+from deciban.files import Opened
+from deciban.files.kinds import load
+from deciban.models.protocol import HasCounts, Model
 from deciban.schema import ColumnSchema
 from deciban.sources.field_types import FieldType
 
 if TYPE_CHECKING:
-    from deciban.naive_bayes import NaiveBayes
+    from deciban.estimators.classifier import TableClassifier
 
 
-@dataclass(frozen=True)
-class Opened:
-    """What scoring needs: the model, and the column that it predicts."""
-
-    model: Model
-    target: str | None
-    format_version: int
-
-
-def estimator(path: str) -> NaiveBayes:
-    """The estimator in a file, ready to learn more."""
-    from deciban.files.loading import load
-
-    found: NaiveBayes = load(path)
-    return found
-
-
-def opened(path: str) -> Opened:
+def open_model(path: str) -> Opened:
     """The pure model in a file; scikit-learn is not needed for it."""
-    content = archive.read(path)
-    stored = unpacked(path, content)
-    with archive.errors_about(path):
-        target = stored.description.get("target")
-        return Opened(files.from_stored(stored), target, content.version)
+    return files.open(path)
 
 
-def is_counted(model: Model, column: ColumnSchema) -> bool:
+def load_classifier(path: str) -> TableClassifier[Any]:
+    """What answers questions about the rows of a table, whatever kind of model the file holds.
+
+    The estimators of tables answer themselves; the models of those that take matrices are asked
+    through the shell that all estimators of tables share.
+    """
+    from deciban.estimators.classifier import TableClassifier
+
+    estimator = load(path)
+    if isinstance(estimator, TableClassifier):
+        return estimator
+    return TableClassifier.of_model(estimator.model_)
+
+
+def target_column(stated: str | None, target: str | None, path: str) -> str:
+    """The column of labels: as stated, or as it was in training."""
+    label = stated or target
+    if label is None:
+        raise ParameterError(
+            f"{path} does not say which column it predicts.", hint="name it with --target"
+        )
+    return label
+
+
+def is_used(column: ColumnSchema) -> bool:
     """Whether a column says something; the others are ignored."""
-    return bool({column.name, *column.numbers, *column.categories} & model.choices.keys())
+    return bool(column.numbers or column.categories or column.texts)
 
 
-def types(model: Model, target: str | None = None) -> dict[str, FieldType]:
+def field_types(model: Model, target: str | None = None) -> dict[str, FieldType]:
     """How columns were written in training, where the fields of a small file may mislead.
 
     A category "1" beside "x" is a text, also in a file where all categories look like numbers.
     """
-    found: dict[str, FieldType] = {
+    types: dict[str, FieldType] = {
         c.name: "number" for c in model.schema.columns if c.kind == "numeric"
     }
-    known = {target: model.counts.classes} if target is not None else {}
-    table = model.counts.tables.get("categories")
-    if table is not None:
-        known |= dict(zip(table.cells.columns.tolist(), table.cells.values or (), strict=True))
+    known = {} if target is None else {target: model.classes}
+    if isinstance(model, HasCounts):
+        for table in model.counts.tables.values():
+            columns = table.cells.columns.tolist()
+            names = [c if isinstance(c, str) else model.schema.names[c] for c in columns]
+            known |= dict(zip(names, table.cells.values or (), strict=False))
+    categories = set(model.schema.categories)
     for name, values in known.items():
-        if len(values) and all(isinstance(value, str) for value in values.tolist()):
-            found[name] = "text"
-    return found
+        words = len(values) and all(isinstance(value, str) for value in values.tolist())
+        if words and (name in categories or name == target):
+            types[name] = "text"
+    return types
 
 
-def save(model: NaiveBayes, path: str) -> int:
+def save(estimator: Any, path: str) -> int:
     """Write a model as a whole; its size in bytes."""
-    model.save(path)
+    estimator.save(path)
     return Path(path).stat().st_size

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import decision, explanation, threads
-from deciban.cli.models import Opened, is_counted, types
+from deciban.cli.models import field_types, is_used
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input
 from deciban.cli.writing import Field, Write, kind_of
+from deciban.errors import ParameterError
+from deciban.files import Opened
 from deciban.models import scores
-from deciban.naive_bayes.model import NaiveBayesModel as Model
+from deciban.models.protocol import HasCounts, Model
 from deciban.sources import BATCH_ROWS, Batch, Column, Scan
 from deciban.sources.scan import check_names
 
@@ -62,15 +64,14 @@ def predict(
 ) -> Predicted:
     """Score all rows of a table and write them as they come."""
     model = opened.model
-    size = len(model.schema.names) * len(model.counts.classes)
+    size = len(model.schema.names) * len(model.classes)
     rows = max(1, min(BATCH_ROWS, REASONS // size)) if wanted.evidence else BATCH_ROWS
-    table = data.scan(types(model), rows)
+    table = data.scan(field_types(model), rows)
     for name in model.schema.names:
         table.require(name)
-    model.estimate()  # once, before the threads ask for it
     abstained = 0
     with Progress("predicting", quiet=quiet) as progress:
-        parts = threads.run(lambda batch: LabelledBatch.of(model, batch, wanted), _batches(table))
+        parts = threads.run(lambda batch: ScoredBatch.of(model, batch, wanted), _batches(table))
         first = list(islice(parts, 1))
         sample = first[0].batch.columns if first else dict.fromkeys(table.names)
         with write_to(fields(model, wanted, sample)) as write:
@@ -85,21 +86,21 @@ def predict(
 
 def fields(model: Model, wanted: Wanted, columns: Mapping[str, Column | None]) -> list[Field]:
     """The names and kinds of the columns that are written; without rows, input is text."""
-    classes = model.counts.classes.tolist()
+    classes = model.classes.tolist()
     label = kind_of(classes)
     found = [
         Field(name, kind_of([] if c is None else c)) for name, c in columns.items() if wanted.keep
     ]
     found += [Field("prediction", label), *(Field(f"p_{c}", "number") for c in classes)]
     if wanted.evidence:
-        names = ["prior", *(c.name for c in model.schema.columns if is_counted(model, c))]
+        names = ["prior", *(c.name for c in model.schema.columns if is_used(c))]
         found += [Field("runner_up", label), *(Field(f"db_{n}", "number") for n in names)]
     check_names([field.name for field in found])
     return found
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledBatch:
+class ScoredBatch:
     """A batch of rows with its answers."""
 
     model: Model
@@ -109,14 +110,14 @@ class LabelledBatch:
     answers: NDArray[Any]
 
     @classmethod
-    def of(cls, model: Model, batch: Batch, wanted: Wanted) -> LabelledBatch:
+    def of(cls, model: Model, batch: Batch, wanted: Wanted) -> ScoredBatch:
         """Score some rows."""
-        classes = model.counts.classes
+        classes = model.classes
         log = np.empty((batch.n_rows, len(classes)))
         model.log_joint(batch, log)
         scores.normalise(log, model.log_prior, logarithm=True)
         if wanted.priors is not None:
-            log = decision.rebase_log(log, np.exp(model.log_prior), wanted.priors, classes)
+            log = decision.rebase_log(log, base_rates(model), wanted.priors, classes)
         posterior = np.exp(log)
         answers = decision.decide(posterior, classes, wanted.loss, wanted.abstain)
         return cls(model, batch, wanted, posterior, answers)
@@ -137,13 +138,13 @@ class LabelledBatch:
 
     def _reasons(self) -> list[Sequence[Any]]:
         """The runner-up, and decibans for the answer against it: of the prior, of each column."""
-        classes = self.model.counts.classes
+        classes = self.model.classes
         pair = _best_two(self.posterior, self.answers, classes)
         prior = np.broadcast_to(self._log_prior(), (len(pair), 1, len(classes)))
-        some = [is_counted(self.model, column) for column in self.model.schema.columns]
+        some = [is_used(column) for column in self.model.schema.columns]
         columns = self.model.contributions(self.batch)[:, some]
-        said = np.concatenate([prior, columns], axis=1)
-        both = np.take_along_axis(said, pair[:, None, :], axis=2)
+        terms = np.concatenate([prior, columns], axis=1)
+        both = np.take_along_axis(terms, pair[:, None, :], axis=2)
         against: list[Any] = classes[pair[:, 1]].tolist()
         if len(classes) == 1:
             against = [None] * len(pair)
@@ -154,8 +155,9 @@ class LabelledBatch:
         prior = self.model.log_prior[None]
         if self.wanted.priors is None:
             return prior
-        old = np.exp(self.model.log_prior)
-        return decision.rebase_log(prior, old, self.wanted.priors, self.model.counts.classes)
+        return decision.rebase_log(
+            prior, base_rates(self.model), self.wanted.priors, self.model.classes
+        )
 
     def _rounded(self, values: FloatArray) -> list[Sequence[Any]]:
         """The columns of a matrix with as many digits as are wanted."""
@@ -163,6 +165,19 @@ class LabelledBatch:
         if digits >= 17:
             return values.T.tolist()  # type: ignore[no-any-return]
         return [[float(f"{v:.{digits}g}") for v in column] for column in values.T.tolist()]
+
+
+def base_rates(model: Model) -> FloatArray:
+    """The probabilities of the classes before anything is known of a row."""
+    prior = np.exp(model.log_prior)
+    if abs(prior.sum() - 1.0) < 1e-6:
+        return prior
+    if isinstance(model, HasCounts):
+        return np.asarray(model.counts.weight / model.counts.weight.sum())
+    raise ParameterError(
+        f"a {model.kind} does not know how often its classes were seen in training.",
+        hint="leave --priors out, or train a model of counts",
+    )
 
 
 def _best_two(posterior: FloatArray, answers: NDArray[Any], classes: NDArray[Any]) -> Codes:

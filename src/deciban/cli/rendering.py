@@ -87,8 +87,11 @@ def _predicted(facts: Predicted) -> Iterator[str]:
 
 
 def _inside(facts: Inside) -> Iterator[str]:
-    yield f"{facts.path}: {facts.bytes:,} bytes, format version {facts.format_version}"
-    yield f"{facts.rows:,.0f} rows, temperature {facts.temperature:.2f}"
+    file = f"{facts.bytes:,} bytes, format version {facts.format_version}"
+    yield f"{facts.path}: {facts.kind}, {file}"
+    if facts.rows is not None:
+        also = "" if facts.temperature is None else f", temperature {facts.temperature:.2f}"
+        yield f"{facts.rows:,.0f} rows{also}"
     yield ""
     head = [(facts.target or "class", "share", "prior")]
     rows = [(name, _percent(facts.classes[name]), _percent(p)) for name, p in facts.priors.items()]
@@ -98,8 +101,9 @@ def _inside(facts: Inside) -> Iterator[str]:
     yield from _columns(facts.columns)
     yield ""
     yield from _importance(facts.importance)
-    yield ""
-    yield from _choices(facts.choices)
+    if facts.choices:
+        yield ""
+        yield from _choices(facts.choices)
 
 
 def _table(facts: Table) -> Iterator[str]:
@@ -121,7 +125,7 @@ def _amount(rows: float, seconds: float) -> str:
     return f"{rows:,.0f} rows in {seconds:.2f} s ({rows / seconds:,.0f} rows/s)"
 
 
-def _classes(title: str, shares: Mapping[str, float]) -> Iterator[str]:
+def _classes(title: str, shares: Mapping[str, float | None]) -> Iterator[str]:
     rows = [(name, _percent(share), _bar(share)) for name, share in shares.items()]
     yield from align([(title, "share", ""), *rows[:LISTED]], right={1})
     yield from _more(rows)
@@ -169,18 +173,18 @@ def _more(rows: Sequence[object]) -> Iterator[str]:
         yield f"and {len(rows) - LISTED} more"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f} %"
 
 
 def _loss(nats: float) -> str:
     return f"{nats:.3f}" if math.isfinite(nats) else "no values"
 
 
-def _bar(share: float) -> str:
+def _bar(share: float | None) -> str:
     """A bar of a share of the full width.
 
     >>> _bar(0.5)
     '▇▇▇▇▇▇▇▇▇▇▇▇'
     """
-    return "▇" * round(WIDTH * max(0.0, min(1.0, share)))
+    return "▇" * round(WIDTH * max(0.0, min(1.0, share or 0.0)))

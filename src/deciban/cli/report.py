@@ -10,11 +10,8 @@ from typing import Any
 from deciban.cli import models
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
-from deciban.errors import ParameterError
-from deciban.explanation.rows import features
 from deciban.report import Report, pdf
 from deciban.report import report as make
-from deciban.sources.field_types import FieldType
 
 
 @dataclass(frozen=True)
@@ -61,13 +58,9 @@ class Reported:
 def report(path: str, data: Input, target: str | None, wanted: Wanted, *, quiet: bool) -> Reported:
     """Write the report of a model on the rows of a table."""
     with Progress("reading", quiet=quiet) as progress:
-        model: Any = models.estimator(path)
-        label = target or getattr(model, "target_", None)
-        if label is None:
-            raise ParameterError(
-                f"{path} does not say which column it predicts.", hint="name it with --target"
-            )
-        table = data.scan(_types(model, label))
+        model = models.load_classifier(path)
+        label = models.target_column(target, model.target_, path)
+        table = data.scan(models.field_types(model.model_, label))
         found = make(
             model,
             watch(table, [lambda batch: progress.add(batch.n_rows)]),
@@ -77,7 +70,7 @@ def report(path: str, data: Input, target: str | None, wanted: Wanted, *, quiet:
             bootstrap=wanted.bootstrap,
             seed=wanted.seed,
             title=f"{Path(path).name} on {Path(data.paths[0]).name}",
-            source=f"{type(model).__name__}, {label} predicted",
+            source=f"{model.model_.kind}, {label} predicted",
         )
         written = _write(found, wanted)
         size = Path(wanted.output).stat().st_size
@@ -95,13 +88,3 @@ def _write(found: Report, wanted: Wanted) -> list[str]:
         pdf.write_pdf(found.html(), wanted.pdf)
         written.append(wanted.pdf)
     return written
-
-
-def _types(model: Any, target: str) -> dict[str, FieldType]:
-    """How columns were written in training."""
-    if hasattr(model, "model_") and hasattr(model.model_, "counts"):
-        return models.types(model.model_, target)
-    found: dict[str, FieldType] = dict.fromkeys(features(model), "number")
-    if all(isinstance(label, str) for label in model.classes_.tolist()):
-        found[target] = "text"
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -12,12 +13,18 @@ from deciban.cli.inspection import ignored, importance, shares
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
 from deciban.errors import ParameterError
+from deciban.files.kinds import load
 from deciban.sources import Batch, Scan
 from deciban.sources.sample import Sample
 from deciban.sources.scan import scan_batches
 
 if TYPE_CHECKING:
+    from deciban.estimators.counted import CountedClassifier
     from deciban.naive_bayes import NaiveBayes
+    from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
+
+    #: The estimators whose models are their counts.
+    Counted = CountedClassifier[Any, Any, Any] | NaiveBayesClassifier
 
 #: Quality is measured on no more rows than this, evenly spaced.
 CHECKED = 20_000
@@ -53,7 +60,7 @@ class Trained:
     rows: float
     seconds: float
     rows_per_second: float
-    classes: dict[str, float]
+    classes: dict[str, float | None]
     quality: Quality
     temperature: float
     importance: dict[str, float]
@@ -69,7 +76,7 @@ class Changed:
     rows_read: int
     rows: float
     seconds: float
-    classes: dict[str, float]
+    classes: dict[str, float | None]
     bytes: int
 
 
@@ -107,45 +114,73 @@ def update(
     path: str, data: Input, target: str | None, output: str, *, forget: bool, quiet: bool
 ) -> Changed:
     """Count more rows into a model file, or take counted ones back."""
-    model = models.estimator(path)
+    model = _counted(path)
     sample = Sample[Batch](1)
     with Progress("forgetting" if forget else "counting", quiet=quiet) as progress:
-        label = _target(model, target, path)
-        table = _shown(data.scan(models.types(model.model_, label)), progress, sample)
-        learn = model.forget if forget else model.partial_fit
-        learn(table, target=label)
+        label = models.target_column(target, getattr(model, "target_", None), path)
+        table = _shown(data.scan(models.field_types(model.model_, label)), progress, sample)
+        _learn(model, table, label, forget=forget)
         return _changed(model, output, sample.rows_seen, progress)
+
+
+def _learn(model: Counted, table: Scan, target: str, *, forget: bool) -> None:
+    """Count rows or take them back; a classifier of matrices gets them batch by batch."""
+    from deciban.estimators.counted import CountedClassifier
+
+    if isinstance(model, CountedClassifier):
+        (model.forget if forget else model.partial_fit)(table, target=target)
+        return
+    for name in (*model.model_.schema.names, target):
+        table.require(name)
+    learn = model.forget if forget else model.partial_fit
+    with warnings.catch_warnings():
+        # The columns of the matrix were found by their names.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        for batch in table:
+            if batch.n_rows:
+                learn(model.model_.matrix(batch), batch.columns[target].tolist())
 
 
 def merge(paths: Sequence[str], output: str, *, quiet: bool) -> Changed:
     """One model of the rows of all."""
     with Progress("merging", quiet=quiet) as progress:
-        found = [models.estimator(path) for path in paths]
-        targets = {getattr(model, "target_", None) for model in found}
+        parts = [_counted(path) for path in paths]
+        kinds = sorted({type(part).__name__ for part in parts})
+        if len(kinds) > 1:
+            raise ParameterError(
+                f"the files hold different kinds of models: {' and '.join(kinds)}.",
+                hint="merge models of one kind",
+            )
+        targets = {getattr(part, "target_", None) for part in parts}
         if len(targets) > 1:
             raise ParameterError(
                 f"the models predict different columns: {', '.join(sorted(map(repr, targets)))}.",
                 hint="merge models of the same target",
             )
-        merged = reduce(lambda a, b: a + b, found)
+        merged = reduce(lambda a, b: a + b, parts)
         merged.target_ = targets.pop()
         return _changed(merged, output, 0, progress)
 
 
-def _changed(model: NaiveBayes, output: str, rows_read: int, progress: Progress) -> Changed:
+def _counted(path: str) -> Counted:
+    """The estimator in a file, which must be one that is its counts."""
+    from deciban.estimators.counted import CountedClassifier
+    from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
+
+    estimator = load(path)
+    if isinstance(estimator, CountedClassifier | NaiveBayesClassifier):
+        return estimator
+    raise ParameterError(
+        f"{path} holds a {type(estimator).__name__}, which is fitted on all rows at once: "
+        "no rows can be added to it or taken back.",
+        hint="train it again on all rows, or keep a NaiveBayes or AODE model, which is its counts",
+    )
+
+
+def _changed(model: Counted, output: str, rows_read: int, progress: Progress) -> Changed:
     size = models.save(model, output)
     rows = float(model.counts_.weight.sum())
     return Changed(output, rows_read, rows, progress.seconds, shares(model.model_), size)
-
-
-def _target(model: NaiveBayes, stated: str | None, path: str) -> str:
-    """The column of labels: as stated, or as it was in training."""
-    target: str | None = stated or getattr(model, "target_", None)
-    if target is None:
-        raise ParameterError(
-            f"{path} does not say which column it predicts.", hint="name it with --target"
-        )
-    return target
 
 
 def _shown(table: Scan, progress: Progress, sample: Sample[Batch]) -> Scan:

@@ -32,6 +32,21 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
     n_features_in_: int
     feature_names_in_: NDArray[Any]
 
+    @classmethod
+    def of_model(cls, model: M, target: str | None = None) -> Self:
+        """A classifier that answers with a fitted model, whatever made it.
+
+        >>> from deciban.naive_bayes import GaussianNB
+        >>> model = GaussianNB().fit([[1.0], [2.0], [8.0]], ["a", "a", "b"]).model_
+        >>> TableClassifier.of_model(model).predict({"x0": [1.5]})
+        array(['a'], dtype='<U1')
+        """
+        classifier = cls()
+        classifier.model_, classifier.classes_ = model, model.classes
+        classifier.target_, classifier.n_features_in_ = target, len(model.schema.names)
+        classifier.feature_names_in_ = labels.object_array(model.schema.names)
+        return classifier
+
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """``log P(c, x)`` of every row and class; the evidence is discounted if calibrated.
 
@@ -159,6 +174,9 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         if "model_" not in self.__dict__:
             check_is_fitted(self, "model_")
         return self.model_
+
+    def _check_fitted(self) -> None:
+        self._model()
 
     def _restore(self, model: M, about: Mapping[str, Any]) -> None:
         """Take on a model that was read from a file, and what the file says about it."""

@@ -2,6 +2,8 @@
 
 Read from the outside in:
 
+``kinds``
+    every kind of model, as the model that scores (``open``) or the estimator (``deciban.load``)
 ``model``
     what an estimator leaves in a file: its kind, its description, its counts
 ``tables``, ``vocabulary``
@@ -18,6 +20,7 @@ Read from the outside in:
 
 from __future__ import annotations
 
+from deciban.files.kinds import Opened, open
 from deciban.files.model import Stored, load, save
 
-__all__ = ["Stored", "load", "save"]
+__all__ = ["Opened", "Stored", "load", "open", "save"]

@@ -16,7 +16,7 @@ Conventions
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,16 @@ class Model(Protocol):
         """
 
 
+@runtime_checkable
+class HasCounts(Protocol):
+    """A model that keeps the table of counts it was estimated from."""
+
+    @property
+    def counts(self) -> Counts:
+        """The table of counts."""
+
+
+@runtime_checkable
 class CountedModel(Model, Protocol):
     """A model that is its counts: rows can be added, taken away, and left out one by one."""
 

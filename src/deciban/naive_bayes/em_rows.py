@@ -32,7 +32,7 @@ from deciban.stats.words import WORDS
 
 FloatArray = NDArray[np.float64]
 
-#: LabelledScan that are encoded, scored and counted at once.
+#: Rows that are encoded, scored and counted at once.
 BATCH_ROWS = 1 << 12
 #: In a random start, a class is this many rows, and as many that look like the whole table.
 START_ROWS = 5

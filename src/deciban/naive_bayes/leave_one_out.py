@@ -16,7 +16,7 @@ from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Sample
 
 FloatArray = NDArray[np.float64]
-#: LabelledScan that are left out at once.
+#: Rows that are left out at once.
 BATCH_ROWS = 512
 
 

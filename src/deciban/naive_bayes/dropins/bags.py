@@ -2,99 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, cast
 
 import numpy as np
 
-from deciban.errors import InputError, MissingValueError, ParameterError
+from deciban.errors import ParameterError
 from deciban.families.bernoulli import BERNOULLI
 from deciban.families.complement import COMPLEMENT, ComplementSettings
 from deciban.families.linear_bag import LinearParameters
 from deciban.families.multinomial import MULTINOMIAL
-from deciban.families.piece import Piece
 from deciban.families.settings import Settings
+from deciban.naive_bayes.dropins.encoders import AmountEncoder, PresenceEncoder
 from deciban.naive_bayes.dropins.model import Encoder
 from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
-from deciban.sources.matrix import AnyRows, CSRRows, FloatArray
+from deciban.sources.matrix import CSRRows, FloatArray
 from deciban.stats.amounts import amount_of
-from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
-
-
-@dataclass(frozen=True)
-class AmountEncoder:
-    """Rows of amounts >= 0, dense or sparse; ``model`` is the name that errors give."""
-
-    model: str
-
-    def encode(self, X: AnyRows, cells: Cells) -> AnyRows:
-        """A chunk of rows, checked."""
-        X = _as_floats(X)
-        if isinstance(X, CSRRows) and X.data.min(initial=0.0) < 0:
-            X = X.canonical()  # the parts of a sum may be negative where the sum is not
-        values = X.data if isinstance(X, CSRRows) else X
-        refuse_infinite(values, self.model)
-        if values.min(initial=0.0) < 0:
-            raise InputError(
-                f"Negative values in data passed to {self.model} (input X): {values.min():g}.",
-                hint="amounts are numbers >= 0",
-            )
-        return X
-
-    def values(self, column: int, piece: Piece) -> Piece:
-        """Nothing and one unit."""
-        return piece
-
-
-@dataclass(frozen=True)
-class PresenceEncoder:
-    """Rows of presences: a value is there where it is above ``threshold``; None takes 0 and 1."""
-
-    model: str
-    threshold: float | None
-
-    def encode(self, X: AnyRows, cells: Cells) -> AnyRows:
-        """A chunk of rows as zeros and ones, checked."""
-        X = _as_floats(X)
-        X = X.canonical() if isinstance(X, CSRRows) else X
-        values = X.data if isinstance(X, CSRRows) else X
-        refuse_infinite(values, self.model)
-        if self.threshold is None:
-            _refuse_amounts(values)
-            return X
-        if self.threshold < 0 and isinstance(X, CSRRows):
-            raise ParameterError(
-                f"Cannot binarize a sparse matrix with threshold < 0, got {self.threshold!r}.",
-                hint="a row of zeros would be all ones",
-            )
-        present = (values > self.threshold).astype(np.float64)
-        return X.with_data(present) if isinstance(X, CSRRows) else present
-
-    def values(self, column: int, piece: Piece) -> Piece:
-        """A value that counts as absent, and one that counts as present."""
-        least = 0.0 if self.threshold is None else self.threshold
-        return replace(piece, values=(least, least + 1.0))
-
-
-def _as_floats(X: AnyRows) -> AnyRows:
-    if isinstance(X, CSRRows):
-        return X
-    return np.ascontiguousarray(X, dtype=np.float64)
-
-
-def refuse_infinite(values: FloatArray, model: str) -> None:
-    """Amounts are finite."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # fast, and nearly always all there is to do
-            return
-    wrong = values[~np.isfinite(values)]
-    if wrong.size:
-        raise MissingValueError(
-            f"Input X contains NaN or infinity: {wrong[0]} in data passed to {model}.",
-            hint="use 0 for nothing",
-        )
 
 
 class BagClassifier(SmoothedClassifier):
@@ -250,13 +174,3 @@ class BernoulliNB(BagClassifier):
                 hint="0 takes every value above 0 as present",
             )
         return PresenceEncoder(type(self).__name__, float(threshold))
-
-
-def _refuse_amounts(values: FloatArray) -> None:
-    """Presences are zeros and ones."""
-    wrong = values[(values != 0) & (values != 1)]
-    if wrong.size:
-        raise InputError(
-            f"binarize=None takes zeros and ones, got {wrong[0]:g}.",
-            hint="binarize=0 takes every value above 0 as present",
-        )

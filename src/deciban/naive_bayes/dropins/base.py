@@ -6,6 +6,7 @@ estimated (``_settings``, ``_log_prior``) and which attributes show them (``_sho
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -14,12 +15,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from deciban import decision, encoding, explanation, labels, threads
-from deciban.errors import InputError, ShapeError
+from deciban import decision, encoding, explanation, files, labels, threads
+from deciban.errors import InputError, ModelFileError, ParameterError, ShapeError
 from deciban.families.protocol import Family
 from deciban.families.settings import Settings
+from deciban.files.document import field
 from deciban.models import scores
 from deciban.models.prior import StatedPrior, class_prior
+from deciban.naive_bayes.dropins import stored
 from deciban.naive_bayes.dropins.chunks import count_chunks, score_chunks
 from deciban.naive_bayes.dropins.model import BLOCK, DropInModel, Encoder
 from deciban.schema import ColumnSchema, Schema
@@ -50,6 +53,7 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
     model_: DropInModel
     classes_: NDArray[Any]
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
 
     # ------------------------------------------------------------------ learning
 
@@ -320,6 +324,39 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
 
     def _pieces(self) -> list[explanation.Piece]:
         return list(self.model_.pieces())
+
+    # ------------------------------------------------------------------ files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a ``.deciban`` file: whole, or not at all.
+
+        >>> import tempfile, deciban
+        >>> from deciban.naive_bayes import MultinomialNB
+        >>> m = MultinomialNB().fit([[2, 1], [0, 3]], ["spam", "ham"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     m.save(f"{folder}/m.deciban")
+        ...     deciban.load(f"{folder}/m.deciban").predict([[1, 0]])
+        array(['spam'], dtype='<U4')
+        """
+        check_is_fitted(self)
+        named = hasattr(self, "feature_names_in_")
+        files.save(path, stored.to_stored(self.model_, self.get_params(deep=False), named))
+
+    @classmethod
+    def from_stored(cls, content: files.Stored) -> Self:
+        """The estimator in a model file that was read."""
+        model, about = stored.from_stored(content), content.description
+        try:
+            estimator = cls(**about["parameters"])
+            estimator.n_features_in_ = len(model.schema.names)
+            if field(about, "named", bool):
+                estimator.feature_names_in_ = labels.object_array(model.schema.names)
+            estimator._adopt(model.counts)
+        except (TypeError, ParameterError, ShapeError) as error:
+            raise ModelFileError(
+                f"the parameters are not those of {cls.__name__}: {error}"
+            ) from None
+        return estimator
 
     # ------------------------------------------------------------------ what a subclass says
 

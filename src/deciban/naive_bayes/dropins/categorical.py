@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Literal, cast
 
@@ -12,75 +11,25 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from deciban import encoding, labels, threads
-from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
+from deciban.errors import InputError, ParameterError, ShapeError
 from deciban.families.categorical import (
     CATEGORICAL,
     CategoricalParameters,
     CategoricalSettings,
 )
-from deciban.families.piece import Piece
 from deciban.families.settings import Settings
+from deciban.naive_bayes.dropins.encoders import CategoryEncoder, all_numbers
 from deciban.naive_bayes.dropins.model import BLOCK
 from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources import matrix
-from deciban.sources.matrix import AnyRows, CSRRows, FloatArray, is_sparse, slice_rows
+from deciban.sources.matrix import CSRRows, FloatArray, is_sparse, slice_rows
 from deciban.stats.categories import count_of
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 
 #: A numeric column with a larger code is not a column of codes.
 MAX_CODE = 1 << 24
-#: Numbers beyond this would not fit a code; all of them are the same unseen category.
-BEYOND_CODES = 1 << 62
-
-
-@dataclass(frozen=True)
-class CategoryEncoder:
-    """Rows of categories as codes; ``model`` is the name that errors give."""
-
-    model: str
-
-    def encode(self, X: AnyRows, cells: Cells) -> NDArray[np.int64]:
-        """Numbers are codes already where the cells are; otherwise values are looked up."""
-        dense = X.dense() if isinstance(X, CSRRows) else X
-        if dense.dtype.kind == "O" and cells.coded and _all_numbers(dense):
-            dense = dense.astype(np.float64)
-        if cells.coded and dense.dtype.kind in "biuf":
-            return self.integers(dense)
-        return encoding.category_codes(dense, cells.values or ())
-
-    def integers(self, X: AnyRows) -> NDArray[np.int64]:
-        """Numbers as codes: whole parts, -1 for NaN."""
-        dense = X.dense() if isinstance(X, CSRRows) else X
-        if dense.dtype.kind == "f":
-            return self._whole_parts(dense)
-        dense = np.minimum(dense, BEYOND_CODES) if dense.dtype == np.uint64 else dense
-        return self._not_negative(np.ascontiguousarray(dense, dtype=np.int64))
-
-    def values(self, column: int, piece: Piece) -> Piece:
-        """Categories are as they are."""
-        return piece
-
-    def _whole_parts(self, X: FloatArray) -> NDArray[np.int64]:
-        wrong = X[np.isinf(X)]
-        if wrong.size:
-            raise MissingValueError(
-                f"Input X contains infinity: {wrong[0]}.",
-                hint="categories are codes 0, 1, ... or names",
-            )
-        missing = np.isnan(X)
-        codes = np.where(missing, 0, np.minimum(X, BEYOND_CODES)).astype(np.int64, order="C")
-        self._not_negative(codes)[missing] = -1
-        return codes
-
-    def _not_negative(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        if codes.min(initial=0) >= 0:
-            return codes
-        raise InputError(
-            f"Negative values in data passed to {self.model} (input X): {codes.min()}.",
-            hint="codes count from 0; None or NaN is a missing value",
-        )
 
 
 class CategoricalNB(SmoothedClassifier):
@@ -135,10 +84,10 @@ class CategoricalNB(SmoothedClassifier):
         """Numbers as numbers; anything else as objects."""
         if not reset:
             check_is_fitted(self)
-        X = matrix.validate(self, _as_objects(X), reset=reset, dtype=None)
+        X = matrix.validate(self, matrix.as_objects(X), reset=reset, dtype=None)
         if X.dtype.kind == "c":
             raise InputError(f"Complex data not supported: {X[0, 0]}.", hint="use names")
-        if X.dtype.kind == "O" and _all_numbers(X):
+        if X.dtype.kind == "O" and all_numbers(X):
             return X.astype(np.float64)
         return X
 
@@ -236,29 +185,6 @@ class CategoricalNB(SmoothedClassifier):
 def _pairs(offsets: NDArray[np.intp]) -> Iterable[tuple[int, int]]:
     """Where each column starts and stops."""
     return zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
-
-
-def _as_objects(X: Any) -> Any:
-    """Lists and frames in which a conversion to numbers or text would lose what a value was."""
-    if isinstance(X, list | tuple):
-        try:
-            plain = np.asarray(X)
-        except ValueError:
-            return X  # ragged: for the check to refuse
-        return np.array(X, dtype=object) if plain.dtype.kind in "USO" else plain
-    kinds = getattr(X, "dtypes", ())
-    if hasattr(X, "astype") and any(getattr(kind, "name", "") == "category" for kind in kinds):
-        return X.astype(object)
-    return X
-
-
-def _all_numbers(X: NDArray[Any]) -> bool:
-    """Whether every object is a number or a missing value, and none is a truth value."""
-    kinds = {kind for row in X for kind in map(type, row)}
-    return all(
-        issubclass(kind, int | float | np.number | type(None)) and not issubclass(kind, bool)
-        for kind in kinds
-    )
 
 
 def _names(X: NDArray[Any]) -> Cells:

@@ -2,51 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
-from deciban.errors import MissingValueError, ParameterError
+from deciban.errors import ParameterError
 from deciban.families.gaussian import GAUSSIAN, GaussianParameters, GaussianSettings
-from deciban.families.piece import Piece
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
-from deciban.naive_bayes.dropins.model import BLOCK
-from deciban.sources.matrix import AnyRows, CSRRows, FloatArray
-from deciban.stats.cells import Cells
+from deciban.naive_bayes.dropins.encoders import NumberEncoder, refuse_infinity
+from deciban.naive_bayes.dropins.model import BLOCK, UNWEIGHTED
+from deciban.sources.matrix import CSRRows, FloatArray
 from deciban.stats.counts import Counts
 from deciban.stats.moments import pool_classes
-
-#: The block of the same rows without their weights: the floor of the variances is not weighted.
-UNWEIGHTED = "rows"
-
-
-@dataclass(frozen=True)
-class NumberEncoder:
-    """Rows of numbers; NaN is a missing value, infinity is a mistake."""
-
-    def encode(self, X: AnyRows, cells: Cells) -> FloatArray:
-        """A chunk of rows as a dense matrix."""
-        dense = X.dense() if isinstance(X, CSRRows) else np.ascontiguousarray(X, dtype=np.float64)
-        refuse_infinity(dense)
-        return dense
-
-    def values(self, column: int, piece: Piece) -> Piece:
-        """A curve of numbers is as it is; how many rows are behind a point is not kept."""
-        return replace(piece, rows=None)
-
-
-def refuse_infinity(values: FloatArray) -> None:
-    """NaN is a missing value, infinity is a mistake."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # fast, and nearly always all there is to do
-            return
-    wrong = values[np.isinf(values)]
-    if wrong.size:
-        raise MissingValueError(
-            f"Input X contains infinity: {wrong[0]}.",
-            hint="replace it by a large finite number, or by NaN for missing",
-        )
 
 
 class GaussianNB(NaiveBayesClassifier):

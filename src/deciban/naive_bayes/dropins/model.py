@@ -33,6 +33,8 @@ from deciban.stats.table import Table
 FloatArray = NDArray[np.float64]
 #: The name of the one block of columns in the counts.
 BLOCK = "X"
+#: The block of the same rows without their weights, where the family needs both.
+UNWEIGHTED = "rows"
 
 
 class Encoder(Protocol):
@@ -89,8 +91,14 @@ class DropInModel:
         self.parameters.add(self.encode(X), out)
 
     def log_joint(self, batch: Batch, out: FloatArray) -> None:
-        """Write ``log P(c, x)`` of the rows of a table to ``out``, (rows, classes)."""
+        """Write ``log P(c, x)`` of the rows of a table to ``out``, (rows, classes).
+
+        A row that no class can have produced has the fallback.
+        """
         self.score(self.matrix(batch), out)
+        impossible = np.all(np.isneginf(out), axis=1)
+        if impossible.any():
+            out[impossible] = self.fallback
 
     def contributions(self, batch: Batch) -> FloatArray:
         """The log likelihood of each column, (rows, columns, classes)."""

@@ -1,0 +1,139 @@
+"""A drop-in classifier in a file: its parameters, columns, settings and prior beside its counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.errors import DecibanError, ModelFileError
+from deciban.families.bernoulli import BERNOULLI
+from deciban.families.categorical import CATEGORICAL, CategoricalSettings
+from deciban.families.complement import COMPLEMENT, ComplementSettings
+from deciban.families.gaussian import GAUSSIAN, GaussianSettings
+from deciban.families.multinomial import MULTINOMIAL
+from deciban.families.protocol import Family
+from deciban.families.settings import Settings
+from deciban.files import Stored
+from deciban.files.document import check_keys, field
+from deciban.naive_bayes.dropins.encoders import (
+    AmountEncoder,
+    CategoryEncoder,
+    NumberEncoder,
+    PresenceEncoder,
+)
+from deciban.naive_bayes.dropins.model import BLOCK, UNWEIGHTED, DropInModel, Encoder
+from deciban.naive_bayes.stored import column, plain
+from deciban.schema import Schema
+from deciban.stats.counts import Counts
+
+_KEYS = ("parameters", "target", "named", "columns", "settings")
+_ARRAYS = ("log_prior", "fallback")
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What the name of a classifier stands for; an encoder is made of the parameters."""
+
+    family: Family
+    settings: type[Settings]
+    encoder: Callable[[Mapping[str, Any]], Encoder]
+    blocks: frozenset[str] = frozenset({BLOCK})
+
+
+def _presences(parameters: Mapping[str, Any]) -> PresenceEncoder:
+    threshold = parameters.get("binarize", 0.0)
+    if threshold is not None and type(threshold) not in (int, float):
+        raise ModelFileError(f"binarize must be a number or null, got {threshold!r}.")
+    return PresenceEncoder("BernoulliNB", None if threshold is None else float(threshold))
+
+
+def _amounts(name: str, parameters: Mapping[str, Any]) -> AmountEncoder:
+    return AmountEncoder(name)
+
+
+_KINDS = {
+    "GaussianNB": _Kind(
+        GAUSSIAN, GaussianSettings, lambda _: NumberEncoder(), frozenset({BLOCK, UNWEIGHTED})
+    ),
+    "MultinomialNB": _Kind(MULTINOMIAL, Settings, partial(_amounts, "MultinomialNB")),
+    "ComplementNB": _Kind(COMPLEMENT, ComplementSettings, partial(_amounts, "ComplementNB")),
+    "BernoulliNB": _Kind(BERNOULLI, Settings, _presences),
+    "CategoricalNB": _Kind(
+        CATEGORICAL, CategoricalSettings, lambda _: CategoryEncoder("CategoricalNB")
+    ),
+}
+
+
+def to_stored(model: DropInModel, parameters: dict[str, Any], named: bool) -> Stored:
+    """The model as a file holds it."""
+    settings = {f.name: getattr(model.settings, f.name) for f in fields(model.settings) if f.init}
+    description = {
+        "parameters": plain(parameters),
+        "target": None,
+        "named": named,
+        "columns": [asdict(entry) for entry in model.schema.columns],
+        "settings": plain(settings),
+    }
+    arrays = {name: getattr(model, name) for name in _ARRAYS}
+    return Stored(model.kind, model.counts, description, arrays=arrays)
+
+
+def from_stored(stored: Stored) -> DropInModel:
+    """The model of a file, checked."""
+    kind, about = _KINDS.get(stored.kind), stored.description
+    if kind is None or stored.counts is None:
+        raise ModelFileError(f"the file holds a {stored.kind}, not a drop-in classifier's counts.")
+    check_keys(about, *_KEYS)
+    schema = Schema(tuple(column(entry) for entry in field(about, "columns", list)))
+    _check_tables(kind, schema, stored.counts)
+    arrays = dict(stored.arrays)
+    log_prior, fallback = (_pop_prior(arrays, name, len(stored.counts.classes)) for name in _ARRAYS)
+    if arrays:
+        raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
+    model = DropInModel(
+        stored.kind,
+        schema,
+        stored.counts,
+        kind.family,
+        _settings(kind, field(about, "settings", dict)),
+        log_prior,
+        fallback,
+        kind.encoder(field(about, "parameters", dict)),
+    )
+    try:
+        _ = model.parameters  # what cannot be estimated is noticed now
+    except DecibanError as error:
+        raise ModelFileError(f"the model cannot be estimated: {error}") from None
+    return model
+
+
+def _settings(kind: _Kind, entry: dict[str, Any]) -> Settings:
+    try:
+        return kind.settings(**entry)
+    except (TypeError, DecibanError) as error:
+        raise ModelFileError(f"the settings are not those of the model: {error}") from None
+
+
+def _check_tables(kind: _Kind, schema: Schema, counts: Counts) -> None:
+    """One block of the family's statistic, with a column for each of the schema."""
+    if set(counts.tables) != kind.blocks:
+        raise ModelFileError(f"the counts must have the blocks {sorted(kind.blocks)}.")
+    for table in counts.tables.values():
+        if table.statistic is not kind.family.statistic:
+            raise ModelFileError(f"the counts must be {kind.family.statistic.name}.")
+        if len(table.cells.columns) != len(schema.columns):
+            raise ModelFileError("the counts are not those of the columns.")
+
+
+def _pop_prior(arrays: dict[str, NDArray[Any]], name: str, n_classes: int) -> NDArray[np.float64]:
+    values = arrays.pop(name, None)
+    if values is None or values.dtype != np.float64 or values.shape != (n_classes,):
+        raise ModelFileError(f"{name} must be {n_classes} floats.")
+    if np.isnan(values).any() or np.any(values > 1e-9):
+        raise ModelFileError(f"{name} must be logarithms of probabilities.")
+    return values
