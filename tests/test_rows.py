@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.stats
+from deciban.models.params import class_prior, estimate
 
 from deciban import Counts, decision
 from deciban.conjugate import Beta, Dirichlet
 from deciban.families.settings import Settings
-from deciban.models.params import class_prior, estimate
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 
 ROWS = [
