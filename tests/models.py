@@ -41,6 +41,8 @@ def _plain(value):
         return [_plain(part) for part in value]
     if hasattr(value, "__dataclass_fields__"):
         return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    if type(value).__module__.startswith("deciban") and not vars(value):
+        return type(value)  # families and statistics have no state
     return value
 
 

@@ -9,7 +9,6 @@ import deciban
 from deciban import AODE
 from deciban.aode import stored as files
 from deciban.errors import ModelFileError
-from deciban.files import describe
 from mixed import table
 
 
@@ -115,8 +114,3 @@ def test_something_else_is_refused():
     other = deciban.NaiveBayes().fit(X, y)
     with pytest.raises(ModelFileError, match="one block of values"):
         AODE.from_stored(replace(whole, counts=other.counts_))
-
-
-def test_a_file_can_be_described(tmp_path):
-    model().save(tmp_path / "m.deciban")
-    assert describe(tmp_path / "m.deciban").kind == "AODE"

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from deciban import families
 from deciban.errors import (
     DecibanError,
     InputError,
@@ -11,9 +12,12 @@ from deciban.errors import (
     ShapeError,
     UnhashableError,
 )
-from deciban.families import family
+from deciban.families.categorical import CategoricalSettings
+from deciban.families.gaussian import GaussianSettings
+from deciban.families.histogram import HistogramSettings
 from deciban.families.settings import Settings, check_smoothing
-from deciban.models import params
+from deciban.families.words import WordSettings
+from deciban.models.prior import class_prior
 from deciban.stats import counts
 from deciban.stats.counts import Counts
 
@@ -99,38 +103,42 @@ def test_nothing_to_merge():
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("kind", "settings"),
     [
-        {"method": "best"},
-        {"smoothing": -1},
-        {"smoothing": [1.0, -0.1]},
-        {"smoothing": np.nan},
-        {"smoothing": "1"},
-        {"smoothing": None},
-        {"smoothing": [[1.0]]},
-        {"sizes": -1},
-        {"sizes": 2.5},
-        {"sizes": [[1]]},
-        {"unseen": "guess"},
-        {"floor": -1e-9},
-        {"floor": np.nan},
-        {"floor": "0"},
+        (Settings, {"method": "best"}),
+        (Settings, {"smoothing": -1}),
+        (Settings, {"smoothing": [1.0, -0.1]}),
+        (Settings, {"smoothing": np.nan}),
+        (Settings, {"smoothing": "1"}),
+        (Settings, {"smoothing": None}),
+        (Settings, {"smoothing": [[1.0]]}),
+        (CategoricalSettings, {"method": "best"}),
+        (CategoricalSettings, {"smoothing": -1}),
+        (CategoricalSettings, {"sizes": -1}),
+        (CategoricalSettings, {"sizes": 2.5}),
+        (CategoricalSettings, {"sizes": [[1]]}),
+        (CategoricalSettings, {"unseen": "guess"}),
+        (GaussianSettings, {"floor": -1e-9}),
+        (GaussianSettings, {"floor": np.nan}),
+        (GaussianSettings, {"floor": "0"}),
+        (HistogramSettings, {"bins": -2}),
+        (HistogramSettings, {"bins": 2.5}),
+        (WordSettings, {"weighting": "guess"}),
+        (WordSettings, {"contrast": -1}),
+        (WordSettings, {"length": np.nan}),
+        (WordSettings, {"scale": "1"}),
     ],
 )
-def test_settings_outside_their_range(settings):
+def test_settings_outside_their_range(kind, settings):
     with pytest.raises(ParameterError, match=r"must be .*, got .*\. Hint: "):
-        Settings(**settings)
+        kind(**settings)
 
 
 @pytest.mark.parametrize("settings", [{"smoothing": [1.0, 1.0]}, {"sizes": [2, 2, 2]}])
 def test_settings_for_other_columns(settings):
+    table = GOOD.tables["categorical"]
     with pytest.raises(ShapeError, match="values for 1 columns"):
-        params.estimate(GOOD, Settings(**settings))
-
-
-def test_settings_for_other_blocks():
-    with pytest.raises(ParameterError, match="'categorical' has no settings"):
-        params.estimate(GOOD, {"gaussian": Settings()})
+        families.get("categorical").estimate(table, CategoricalSettings(**settings))
 
 
 @pytest.mark.parametrize(
@@ -145,15 +153,16 @@ def test_settings_for_other_blocks():
 )
 def test_priors_that_are_no_probabilities(error, prior):
     with pytest.raises(error, match="Hint: "):
-        params.class_prior(GOOD, fixed=prior)
+        class_prior(GOOD.weight, stated=prior)
 
 
 def test_priors_of_nothing_are_uniform():
-    for nothing in (params.class_prior(GOOD * 0), params.class_prior(GOOD, 0.0, method="map")):
+    weight = GOOD.weight
+    for nothing in (class_prior(weight * 0), class_prior(weight, 0.0, method="map")):
         np.testing.assert_allclose(np.exp(nothing), [0.5, 0.5])
-    np.testing.assert_allclose(params.class_prior(GOOD, fixed="uniform"), np.log([0.5, 0.5]))
+    np.testing.assert_allclose(class_prior(weight, stated="uniform"), np.log([0.5, 0.5]))
     with pytest.raises(ParameterError, match="one smoothing"):
-        params.class_prior(GOOD, smoothing=[1.0, 2.0])
+        class_prior(weight, smoothing=[1.0, 2.0])
 
 
 def test_smoothing_may_be_any_number_from_zero():
@@ -163,13 +172,13 @@ def test_smoothing_may_be_any_number_from_zero():
 @pytest.mark.parametrize("name", ["nothing", None, 3])
 def test_unknown_families(name):
     with pytest.raises(ParameterError, match=r"unknown family .* Hint: one of bernoulli"):
-        family(name)
+        families.get(name)
 
 
 def test_squares_that_do_not_fit_a_float():
     huge = Counts.of({"x": [1e200, -1e200]}, [0, 0], family="gaussian")
     with pytest.raises(InputError, match=r"do not fit a float.*Hint: divide"):
-        params.estimate(huge)
+        families.get("gaussian").estimate(huge.tables["gaussian"], Settings())
     assert huge - huge == huge * 0
 
 

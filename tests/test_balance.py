@@ -105,6 +105,20 @@ def test_reweighting_counts_is_weighting_rows():
     assert model.counts_.weight.sum() == 60  # the model itself is as it was
 
 
+@pytest.mark.parametrize("text", ["multinomial", "bernoulli", "complement"])
+def test_texts_are_reweighted_too(text):
+    X = {"note": ["good film", "good plot", "bad film", "good", "fine good"], "n": list("abaab")}
+    y, how = ["yes", "yes", "no", "yes", "yes"], {"kinds": {"note": "text"}, "calibrate": False}
+    model = NaiveBayes(text=text, smoothing=1, **how).fit(X, y)
+    found = balance.reweighted(model)
+    weight = [2.5 if label == "no" else 2.5 / 4 for label in y]
+    again = NaiveBayes(text=text, smoothing=1, **how).fit(X, y, sample_weight=weight)
+    assert found.counts_ == again.counts_
+    assert found.predict_proba(X) == pytest.approx(again.predict_proba(X), abs=1e-9)
+    chosen = balance.reweighted(NaiveBayes(kinds={"note": "text"}).fit(X, y))
+    assert np.all(np.isfinite(chosen.predict_proba(X)))
+
+
 def test_reweighting_back_is_nothing():
     X, y = mixed.table(50, seed=2)
     model = NaiveBayes().fit(X, y)

@@ -1,6 +1,7 @@
 """BayesClassifier: laws of its answers, files, bad input, small tables."""
 
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -186,7 +187,10 @@ def test_files_of_small_models(n, tmp_path):
         (lambda s: s.arrays.update(n_edges=s.arrays["n_edges"][:-1]), "numbers of edges"),
         (lambda s: s.arrays.update(n_edges=s.arrays["n_edges"] + 300), "fewer than 254"),
         (lambda s: s.arrays.update(trees=s.arrays["trees"][:, :-1].copy()), "inner nodes, not 6"),
-        (lambda s: s.description.update(share_of_pairs=2.0), "share"),
+        (lambda s: s.description.update(share_of_pairs=-1.0), "share"),
+        (lambda s: s.description.update(share_of_pairs=np.nan), "share"),
+        (lambda s: s.description.update(share_of_pairs=np.inf), "share"),
+        (lambda s: s.description.update(share_of_pairs=2), "type float"),
         (lambda s: s.description.update(target=3), "name of a column"),
         (lambda s: s.description.update(parameters={"lam": 1}), "parameters"),
         (lambda s: s.description["report"].update(rows="many"), "type int"),
@@ -208,6 +212,15 @@ def test_damaged_files_are_refused(fitted, change, says):
     change(copy)
     with pytest.raises(ModelFileError, match=says):
         BayesClassifier.from_stored(copy)
+
+
+def test_aode_may_weigh_more_than_one(fitted):
+    """Beside texts the base learners are weighted freely, each by a number >= 0."""
+    from deciban.ensemble import stored as files
+
+    heavy = replace(fitted.model_, terms=replace(fitted.model_.terms, aode_weight=1.7))
+    again = BayesClassifier.from_stored(files.to_stored(heavy, fitted.get_params(), None, True))
+    assert again.model_.terms.aode_weight == 1.7
 
 
 def test_no_code_is_in_the_file(fitted, tmp_path):

@@ -28,7 +28,7 @@ def test_evidence_leaves_each_row_out():
     X = {"x": rng.normal(size=30), "c": rng.choice(list("ab"), 30), "k": rng.integers(0, 3, 30)}
     m, part, y = counted(X, rng.integers(0, 3, 30))
     said = evidence_weights.leave_one_out(m.model_, part.batch, y, np.ones(30))
-    whole = m.model_.left_out(part.batch, y, np.ones(30))[1]
+    whole = m.model_.leave_one_out(part.batch, y, np.ones(30))[1]
     np.testing.assert_allclose(
         said.sum(axis=1), whole - whole.mean(axis=1, keepdims=True), atol=1e-9
     )
@@ -241,14 +241,14 @@ def test_noise_grows_no_trees():
 
 
 def test_a_bar_is_shown_only_where_it_is_wanted(monkeypatch):
-    assert wanted(True)
-    assert not wanted(False)
+    assert should_show(True)
+    assert not should_show(False)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    assert wanted("auto")
+    assert should_show("auto")
 
 
 def test_the_bar_counts_steps(monkeypatch, capsys):
-    monkeypatch.setattr("deciban.progress.PATIENCE", 0.0)
+    monkeypatch.setattr("deciban.progress.DELAY_SECONDS", 0.0)
     with Progress("learning", 2, shown=True) as progress:
         progress._timer.join()
         progress.add()

@@ -6,15 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import log_softmax
 
-from deciban.models.calibration import GRID, LARGE, Calibration
+from deciban.families.discrete import MAX_ROW_LOSS
+from deciban.models.calibration import DISCOUNT_GRID, Calibration
 
 
 def plain(prior, said, y, weight):
     """The same, straight from the formula."""
     loss = []
-    for beta in GRID:
+    for beta in DISCOUNT_GRID:
         log = log_softmax(prior + beta * said, axis=1)[np.arange(len(y)), y]
-        loss.append(weight @ np.minimum(-log, LARGE))
+        loss.append(weight @ np.minimum(-log, MAX_ROW_LOSS))
     return np.array(loss)
 
 
@@ -39,10 +40,10 @@ def test_what_is_impossible():
     neither = Calibration.of(prior, np.full((1, 2), -np.inf), y, one)
     with np.errstate(divide="ignore"):
         excluded = Calibration.of(np.log([[0.0, 1.0]]), np.zeros((1, 2)), y, one)
-    assert (never.loss == LARGE).all()
+    assert (never.loss == MAX_ROW_LOSS).all()
     assert surely.loss == pytest.approx(0.0, abs=1e-12)
     assert neither.loss == pytest.approx(np.log(2))
-    assert (excluded.loss == LARGE).all()
+    assert (excluded.loss == MAX_ROW_LOSS).all()
 
 
 def test_no_rows_say_nothing():

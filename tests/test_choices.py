@@ -8,8 +8,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from deciban import NaiveBayes, labels, sources
-from deciban.models.calibration import GRID, Calibration
-from deciban.models.selection import SMOOTHINGS, empirical_smoothing
+from deciban.families.discrete import SMOOTHING_GRID, empirical_smoothing
+from deciban.models.calibration import DISCOUNT_GRID, Calibration
 from deciban.sources import sample
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Sample
@@ -31,10 +31,10 @@ def test_smoothing_is_the_likeliest(seed):
     amount = np.stack([rng.multinomial(400, p) for p in shares]).astype(float)
     best = minimize_scalar(
         lambda t: -likelihood(np.exp(t), amount),
-        bounds=(np.log(SMOOTHINGS[0]), np.log(SMOOTHINGS[-1])),
+        bounds=(np.log(SMOOTHING_GRID[0]), np.log(SMOOTHING_GRID[-1])),
         method="bounded",
     )
-    step = SMOOTHINGS[1] / SMOOTHINGS[0]
+    step = SMOOTHING_GRID[1] / SMOOTHING_GRID[0]
     assert 1 / step <= empirical_smoothing(amount) / np.exp(best.x) <= step
 
 
@@ -112,7 +112,7 @@ def test_calibration_adds_up():
     prior, said, y, w = made(60, 0)
     whole = Calibration.of(prior, said, y, w)
     parts = [Calibration.of(prior[s], said[s], y[s], w[s]) for s in (slice(0, 25), slice(25, None))]
-    total = Calibration.nothing() + parts[0] + parts[1]
+    total = Calibration.empty() + parts[0] + parts[1]
     np.testing.assert_allclose(total.loss, whole.loss)
     assert total.rows == pytest.approx(whole.rows)
     assert (whole * 0.5).discount == whole.discount
@@ -123,14 +123,14 @@ def test_calibration_plainly():
     prior, said, y, w = made(40, 1)
     found = Calibration.of(prior, said, y, w)
     for i in (0, 40, 92):
-        joint = np.exp(prior + GRID[i] * said)
+        joint = np.exp(prior + DISCOUNT_GRID[i] * said)
         want = -w @ np.log(joint[np.arange(40), y] / joint.sum(axis=1))
         assert found.loss[i] == pytest.approx(want)
-    assert found.discount == GRID[np.argmin(found.loss)]
+    assert found.discount == DISCOUNT_GRID[np.argmin(found.loss)]
 
 
 def test_calibration_of_nothing_and_of_the_impossible():
-    assert Calibration.nothing().discount == 1.0
+    assert Calibration.empty().discount == 1.0
     said = np.array([[-np.inf, 0.0], [-np.inf, -np.inf]])
     found = Calibration.of(np.log(np.full((2, 2), 0.5)), said, np.array([0, 1]), np.ones(2))
     assert np.all(np.isfinite(found.loss))

@@ -227,7 +227,7 @@ def test_rows_of_one_block_alone_can_be_too_many():
 def test_one_family_a_block():
     x = Counts.of({"x": [1.0]}, [1], family="gaussian")
     other = Counts(x.classes, x.weight, {"categorical": x.tables["gaussian"]})
-    with pytest.raises(InputError, match="gaussian on one side and categorical on the other"):
+    with pytest.raises(InputError, match="moments on one side and categories on the other"):
         other + Counts.of({"x": [1]}, [1])
     assert other != Counts.of({"x": [1]}, [1])
 
@@ -259,12 +259,12 @@ def test_the_rounding_of_fractions_is_nothing():
 def test_decay_keeps_the_variance_of_a_distant_column():
     x = 1e9 + np.random.default_rng(0).standard_normal(100)
     a = Counts.of({"x": x}, [0] * 100, family="gaussian")
-    from deciban.families.gaussian import pooled
+    from deciban.stats.moments import pool_classes
 
-    want = pooled(dict(a.tables["gaussian"].sums))
+    want = pool_classes(a.tables["gaussian"].sums)
     for _ in range(40):
         a = a * 0.97
-    np.testing.assert_allclose(pooled(dict(a.tables["gaussian"].sums)), want, rtol=1e-13)
+    np.testing.assert_allclose(pool_classes(a.tables["gaussian"].sums), want, rtol=1e-13)
 
 
 # What vanishes, and what stays
@@ -350,11 +350,11 @@ def test_a_count_says_what_it_holds():
 
 
 def test_more_rows_than_one_pass_of_the_kernel(monkeypatch):
-    from deciban.families import gaussian
+    from deciban.stats import moments
 
     X = np.random.default_rng(0).standard_normal((10, 2))
     want = Counts.of(X, [0, 1] * 5, family="gaussian")
-    monkeypatch.setattr(gaussian, "MOST_ROWS", 3)
+    monkeypatch.setattr(moments, "MAX_KERNEL_ROWS", 3)
     assert Counts.of(X, [0, 1] * 5, family="gaussian") == want
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deciban.logistic.solvers.conjugate_gradient import conjugate_gradient, dot
-from deciban.logistic.solvers.descent import Point, line_search, minimise
+from deciban.logistic.solvers.descent import line_search, minimise
 
 
 def system(n=8, seed=0):
@@ -60,12 +60,21 @@ def test_no_curvature_ends_where_it_is():
     assert not conjugate_gradient(np.zeros_like, b, lambda r: r, never, 5).any()
 
 
+@dataclass(frozen=True, eq=False)
+class Place:
+    """A point of a descent."""
+
+    W: np.ndarray
+    value: float
+    gradient: np.ndarray
+
+
 @dataclass(frozen=True)
 class Quartic:
     """sum (w - 1)**4: Newton's steps shrink the distance by a third each."""
 
     def at(self, W):
-        return Point(W, float(np.sum((W - 1) ** 4)), 4 * (W - 1) ** 3)
+        return Place(W, float(np.sum((W - 1) ** 4)), 4 * (W - 1) ** 3)
 
     def steepness(self, point):
         return float(np.abs(point.gradient).max())

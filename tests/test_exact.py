@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deciban.errors import MissingValueError
 from deciban.kernels import exact as kernel
-from deciban.stats.exact import LONGEST, ExactSum, deviation
+from deciban.stats.exact import MAX_DECAYED_DIGITS, ExactSum, deviation
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 lists = st.lists(finite, min_size=1, max_size=6)
@@ -62,7 +62,7 @@ def test_products_are_exact_to_about_five_hundred_bits(values, factor):
     product = fractions(ExactSum.of(values) * factor)
     for got, value in zip(product, values, strict=True):
         want = Fraction(value) * Fraction(factor)
-        assert abs(got - want) <= abs(want) / 2 ** (32 * (LONGEST - 2))
+        assert abs(got - want) <= abs(want) / 2 ** (32 * (MAX_DECAYED_DIGITS - 2))
 
 
 @settings(deadline=None)
@@ -76,7 +76,7 @@ def test_many_decays_do_not_make_numbers_longer():
     x = ExactSum.of([1e9, -1e-9])
     for _ in range(100):
         x = x * 0.9
-    assert x.digits.shape[-1] <= LONGEST + 4
+    assert x.digits.shape[-1] <= MAX_DECAYED_DIGITS + 4
     np.testing.assert_allclose(x.floats(), np.array([1e9, -1e-9]) * 0.9**100, rtol=1e-13)
 
 

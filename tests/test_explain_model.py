@@ -109,7 +109,7 @@ def _said(model, row, feature, values, name):
 def _piece(model, name):
     for piece in model._pieces():
         if piece.name == name:
-            said = DECIBANS * (piece.said - piece.said[:, :1])
+            said = DECIBANS * (piece.log_likelihood - piece.log_likelihood[:, :1])
             return dict(zip(piece.values, said, strict=True))
     return None
 

@@ -8,23 +8,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from deciban import families
 from deciban.conjugate import Dirichlet, NormalInverseGamma
-from deciban.families import FAMILIES, categorical, family
+from deciban.errors import ParameterError
+from deciban.families import FAMILIES
+from deciban.families.categorical import CategoricalSettings
+from deciban.families.complement import ComplementSettings
+from deciban.families.gaussian import GaussianSettings
+from deciban.families.protocol import Family, Parameters
 from deciban.families.settings import Settings
-from deciban.models import params, scores
+from deciban.models import scores
+from deciban.models.prior import class_prior
+from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
+from deciban.stats.registry import STATISTICS
+from deciban.stats.statistic import Statistic
+from deciban.stats.sums import DenseSum
+from deciban.stats.table import Table
 
-PROTOCOL = {
-    "check": ["X", "columns"],
-    "count": ["X", "y", "n_classes", "weight", "cells"],
-    "subtract": ["whole", "part"],
-    "impossible": ["left", "whole", "rows", "cells"],
-    "same": ["a", "b"],
-    "estimate": ["sums", "rows", "cells", "settings"],
-    "add": ["params", "X", "out"],
-    "explain": ["params", "X"],
-}
 METHODS = ("ml", "map", "bayes")
 siblings = pytest.mark.parametrize("name", sorted(FAMILIES))
 matrices = pytest.mark.parametrize("name", sorted({*FAMILIES} - {"words"}))  # its rows are bags
@@ -33,7 +35,7 @@ matrices = pytest.mark.parametrize("name", sorted({*FAMILIES} - {"words"}))  # i
 def estimated(name, X, y, how=None):
     """Parameters of one block, from the matrix that a family counts."""
     counts = Counts.of(X, y, family=name)
-    return params.estimate(counts, how).blocks[name][1]
+    return families.get(name).estimate(counts.tables[name], how or Settings())
 
 
 def data(name, seed=0, n=12, d=4):
@@ -49,12 +51,52 @@ def encoded(name, X):
 # One protocol
 
 
+def obeys(thing, protocol):
+    """Whether all members of a protocol are there: attributes, and functions of its arguments."""
+    members = {name: member for name, member in vars(protocol).items() if name[0] != "_"}
+    assert members
+    for name, member in members.items():
+        if isinstance(member, property):
+            assert getattr(thing, name) is not None, name
+            continue
+        found = getattr(type(thing), name)
+        assert _arguments(found) == _arguments(member), name
+        assert inspect.getdoc(found), name
+
+
+def _arguments(function):
+    return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
+
+
 @siblings
 def test_siblings_obey_one_protocol(name):
-    for function, arguments in PROTOCOL.items():
-        found = getattr(family(name), function)
-        assert list(inspect.signature(found).parameters) == arguments
-        assert inspect.getdoc(found)
+    family = families.get(name)
+    obeys(family, Family)
+    assert family.name == name
+    assert family.shape
+    assert STATISTICS[family.statistic.name] is family.statistic
+    assert inspect.getdoc(type(family))
+    X = {"x": ["good film", "bad"]} if name == "words" else {"x": [1, 0]}
+    parameters = estimated(name, X, [0, 1])
+    obeys(parameters, Parameters)
+    assert inspect.getdoc(type(parameters))
+
+
+@pytest.mark.parametrize("name", sorted(STATISTICS))
+def test_statistics_obey_one_protocol(name):
+    obeys(STATISTICS[name], Statistic)
+    assert STATISTICS[name].name == name
+    assert inspect.getdoc(type(STATISTICS[name]))
+
+
+def test_registering_a_name_twice_is_refused():
+    class Other(type(families.get("gaussian"))):
+        """Another family of that name."""
+
+    families.register(families.get("gaussian"))
+    with pytest.raises(ParameterError, match=r"'gaussian' is registered already.* Hint: "):
+        families.register(Other())
+    assert type(families.get("gaussian")) is not Other
 
 
 @matrices
@@ -67,12 +109,16 @@ def test_explanations_add_up_to_the_likelihood(name, method, lam):
     if name in ("gaussian", "categorical"):
         rows[0, 0] = -1 if name == "categorical" else np.nan
     out = np.zeros((len(X), 3))
-    family(name).add(found, rows, out)
-    parts = family(name).explain(found, rows)
+    found.add(rows, out)
+    parts = found.contributions(rows)
     assert parts.shape == (*X.shape, 3)
     assert not np.isnan(parts).any()
     assert not np.isnan(out).any()
     np.testing.assert_allclose(parts.sum(axis=1), out, rtol=1e-12, atol=1e-12)
+    wide, at = np.ones((len(X), 6, 3)), np.array([5, 0, 2, 3])
+    found.add_contributions(rows, at, wide)
+    np.testing.assert_allclose(wide[:, at], 1 + parts, rtol=1e-12, atol=1e-12)
+    assert np.all(wide[:, [1, 4]] == 1)
 
 
 @matrices
@@ -87,8 +133,8 @@ def test_bags_score_rows_with_few_columns_alike():
     for name in ("bernoulli", "multinomial", "complement"):
         found = estimated(name, X, y)
         dense, sparse = np.zeros((12, 3)), np.zeros((12, 3))
-        family(name).add(found, encoded(name, X), dense)
-        family(name).add(found, csr_array(X.astype(np.float64)), sparse)
+        found.add(encoded(name, X), dense)
+        found.add(csr_array(X.astype(np.float64)), sparse)
         np.testing.assert_allclose(dense, sparse, rtol=1e-13)
 
 
@@ -102,11 +148,12 @@ def test_bags_score_rows_with_few_columns_alike():
 )
 def test_categorical_is_a_dirichlet(seen, lam):
     cells = Cells.of_values(["x"], [np.arange(len(seen))])
-    sums, rows = {"count": np.array([seen], dtype=float)}, np.array([float(sum(seen))])
+    sums, rows = {"count": DenseSum(np.array([seen], dtype=float))}, np.array([float(sum(seen))])
+    table = Table(CATEGORIES, cells, rows, sums)
     posterior = Dirichlet([lam] * len(seen)).update(seen)
 
     def shares(method):
-        found = categorical.estimate(sums, rows, cells, Settings(method, lam))
+        found = families.get("categorical").estimate(table, Settings(method, lam))
         return np.exp(found.log_prob[:-1, 0])
 
     np.testing.assert_allclose(shares("bayes"), posterior.predictive(), rtol=1e-12)
@@ -131,7 +178,7 @@ def test_gaussian_is_a_normal_inverse_gamma(a, b, lam):
     ).update(a)
     x = np.array([[-1.0], [0.0], [2.5]])
     bayes = estimated("gaussian", {"x": column}, y, Settings("bayes", lam))
-    density = family("gaussian").explain(bayes, x)[:, 0, 0]
+    density = bayes.contributions(x)[:, 0, 0]
     t = posterior.predictive()
     np.testing.assert_allclose(density, t.logpdf(x[:, 0]), rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(density, stats.t.logpdf(x[:, 0], t.df, t.loc, t.scale), rtol=1e-8)
@@ -142,13 +189,13 @@ def test_gaussian_is_a_normal_inverse_gamma(a, b, lam):
 
 def test_gaussian_maximum_likelihood_is_mean_and_variance():
     X, y = data("gaussian", n=30)
-    found = estimated("gaussian", X, y, Settings("ml", floor=0.5))
+    found = estimated("gaussian", X, y, GaussianSettings("ml", floor=0.5))
     for c in range(3):
         np.testing.assert_allclose(found.mean[:, c], X[y == c].mean(axis=0), rtol=1e-12)
         np.testing.assert_allclose(
             1 / found.precision[:, c], X[y == c].var(axis=0) + 0.5, rtol=1e-12
         )
-    density = family("gaussian").explain(found, X[:1])[0, :, 1]
+    density = found.contributions(X[:1])[0, :, 1]
     normal = stats.norm(X[y == 1].mean(axis=0), np.sqrt(X[y == 1].var(axis=0) + 0.5))
     np.testing.assert_allclose(density, normal.logpdf(X[0]), rtol=1e-12)
 
@@ -185,7 +232,9 @@ def test_complement_by_hand():
 @pytest.mark.parametrize("normalise", [False, True])
 @pytest.mark.parametrize("y", [[0, 1], [0, 0]])
 def test_complement_is_finite_without_smoothing(columns, normalise, y):
-    found = estimated("complement", columns, y, Settings("bayes", 0.0, normalise=normalise))
+    found = estimated(
+        "complement", columns, y, ComplementSettings("bayes", 0.0, normalise=normalise)
+    )
     assert np.all(np.isfinite(found.present))
 
 
@@ -208,12 +257,8 @@ def test_a_class_without_data_in_a_column(method):
     lam = 1.0 if method == "map" else 0.0
     found = estimated("categorical", X, y, Settings(method, lam))
     np.testing.assert_allclose(np.exp(found.log_prob[:2, 1]), [0.5, 0.5])
-    nothing = (
-        estimated("bernoulli", {"x": [1]}, [0]),
-        Counts.of({"x": [1]}, [0], family="bernoulli"),
-    )
-    wide = nothing[1].align(np.array([0, 1]), {})
-    absent = params.estimate(wide, Settings("ml")).blocks["bernoulli"][1]
+    wide = Counts.of({"x": [1]}, [0], family="bernoulli").align(np.array([0, 1]), {})
+    absent = families.get("bernoulli").estimate(wide.tables["bernoulli"], Settings("ml"))
     np.testing.assert_allclose(np.exp([absent.present[0, 1], absent.absent[0, 1]]), [0.5, 0.5])
 
 
@@ -224,7 +269,7 @@ def test_a_class_without_numbers_looks_like_the_column(method):
     assert found.mean[0, 1] == pytest.approx(7 / 3)
     assert 1 / found.precision[0, 1] == pytest.approx(np.var([1, 2, 4]))
     out = np.zeros((2, 2))
-    family("gaussian").add(found, np.array([[np.nan, 1e10], [np.nan, 1e200]]), out)
+    found.add(np.array([[np.nan, 1e10], [np.nan, 1e200]]), out)
     np.testing.assert_allclose(out[0], 0.0, atol=1e-300)
     assert not np.isnan(out).any()
 
@@ -238,12 +283,12 @@ Y = [-1, -1, 1, 1, -1, -1, -1, 1, 1, 1, 1, 1, 1, 1, -1]
 
 def joints(lam, x=(2, "S"), sizes=None):
     counts = Counts.of({"x1": X1, "x2": X2}, Y)
-    how = Settings("bayes", lam, sizes=sizes)
-    fitted = params.estimate(counts, how, params.class_prior(counts, lam))
+    how = CategoricalSettings("bayes", lam, sizes=sizes)
+    fitted = families.get("categorical").estimate(counts.tables["categorical"], how)
     values = counts.tables["categorical"].cells.values
     codes = [[v.tolist().index(a) if a in v else len(v) for v, a in zip(values, x, strict=True)]]
-    out = np.empty((1, 2))
-    scores.fill_log_joint(fitted, {"categorical": np.array(codes, dtype=np.int64)}, out)
+    out = class_prior(counts.weight, lam)[None, :]
+    fitted.add(np.array(codes, dtype=np.int64), out)
     return np.exp(out[0])
 
 
@@ -281,11 +326,12 @@ def test_m11_a_hundred_thousand_features(name):
         else Cells.of_columns(100_000)
     )
     rows, y = encoded(name, X), np.array([0, 0, 1, 1])
-    sums = family(name).count(rows, y, 2, None, cells)
-    how = Settings("bayes", 1.0)
-    found = family(name).estimate(sums, np.array([2.0, 2.0]), cells, how)
+    family = families.get(name)
+    sums = family.statistic.count(rows, y, 2, None, cells)
+    table = Table(family.statistic, cells, np.array([2.0, 2.0]), sums)
+    found = family.estimate(table, Settings("bayes", 1.0))
     out = np.zeros((4, 2))
-    family(name).add(found, rows, out)
+    found.add(rows, out)
     assert np.all(np.isfinite(out))
     scores.normalise(out, np.log([0.5, 0.5]))
     np.testing.assert_allclose(out.sum(axis=1), 1.0)

@@ -5,10 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.families.histogram import codes_of, edges_of, estimate
-from deciban.families.settings import Settings
+from deciban.families.histogram import (
+    HISTOGRAM_FAMILY,
+    HistogramSettings,
+    bin_codes,
+    edges_of,
+)
+from deciban.stats.categories import count_of
 from deciban.stats.counts import Counts, merge
-from deciban.stats.grid import MOST, Grid
+from deciban.stats.grid import MAX_GRID_KEYS, Grid
 
 law = settings(max_examples=60, deadline=None)
 floats = st.one_of(
@@ -60,7 +65,7 @@ def test_many_values_in_any_parts(kind):
     rng = np.random.default_rng(0)
     x = MANY[kind](rng)
     whole = grid(x)
-    assert whole.size <= MOST
+    assert whole.size <= MAX_GRID_KEYS
     assert whole.drop[0] > 0
     for n in (2, 7):
         parts = [grid(part) for part in np.array_split(rng.permutation(x), n)]
@@ -69,7 +74,7 @@ def test_many_values_in_any_parts(kind):
             found = found.union(part)
         assert identical(found, whole)
     finer = np.unique((x + 0.0).view(np.int64) ^ ((x + 0.0).view(np.int64) >> 63 & (2**63 - 1)))
-    assert len(np.unique(finer >> (whole.drop[0] - 1))) > MOST
+    assert len(np.unique(finer >> (whole.drop[0] - 1))) > MAX_GRID_KEYS
     middles = whole.middles(0)
     assert np.all(np.isfinite(middles))
     assert np.all(middles >= whole.floats(0))
@@ -106,7 +111,7 @@ def test_edges_part_neighbours():
     for low, high in pairs:
         edges = edges_of(grid([low, high]), 0, np.array([1]))
         assert low < edges[0] <= high
-        assert codes_of((edges,), np.array([[low], [high]])).ravel().tolist() == [0, 1]
+        assert bin_codes((edges,), np.array([[low], [high]])).ravel().tolist() == [0, 1]
     assert edges_of(grid([-2.0, 4.0]), 0, np.array([1])).tolist() == [1.0]
 
 
@@ -115,9 +120,9 @@ def test_edges_part_neighbours():
 def test_every_value_finds_its_own_bin(values):
     counts = Counts.of({"x": values}, [0] * len(values), family="histogram")
     t = counts.tables["histogram"]
-    params = estimate(dict(t.sums), t.rows, t.cells, Settings(bins=0))
+    params = HISTOGRAM_FAMILY.estimate(t, HistogramSettings(bins=0))
     x = t.cells.floats(0)
-    assert codes_of(params.edges, x[:, None]).ravel().tolist() == list(range(len(x)))
+    assert bin_codes(params.edges, x[:, None]).ravel().tolist() == list(range(len(x)))
 
 
 @pytest.mark.parametrize("bins", [-1, 0, 3, 10])
@@ -127,10 +132,11 @@ def test_rows_fall_where_they_were_counted(bins):
     for make in MANY.values():
         x, y = make(rng), rng.integers(0, 2, 20_000)
         t = Counts.of({"x": x}, y, family="histogram").tables["histogram"]
-        params = estimate(dict(t.sums), t.rows, t.cells, Settings(bins=bins))
-        codes = codes_of(params.edges, x[:, None]).ravel()
-        found = np.stack([np.bincount(codes[y == c], minlength=params.cells.size) for c in (0, 1)])
-        np.testing.assert_array_equal(found, params.sums["count"])
+        params = HISTOGRAM_FAMILY.estimate(t, HistogramSettings(bins=bins))
+        codes = bin_codes(params.edges, x[:, None]).ravel()
+        bins_of = params.bins.table
+        found = np.stack([np.bincount(codes[y == c], minlength=bins_of.cells.size) for c in (0, 1)])
+        np.testing.assert_array_equal(found, count_of(bins_of))
 
 
 def test_a_grid_and_cells_do_not_mix():

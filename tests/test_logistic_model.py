@@ -57,7 +57,7 @@ def test_pieces_are_the_contributions_of_one_unit():
     pieces, contributions = estimator.model_.pieces(), estimator.model_.contributions(unit)[0]
     assert [piece.feature for piece in pieces] == list(frame.columns)
     for piece, by_class in zip(pieces, contributions, strict=True):
-        np.testing.assert_array_equal(piece.said, [np.zeros(3), by_class])
+        np.testing.assert_array_equal(piece.log_likelihood, [np.zeros(3), by_class])
     assert estimator.model_.additive
     assert len(estimator.model_.word_contributions("a", "some text")) == 0
 

@@ -48,7 +48,7 @@ def unchanged(before, estimator):
     assert set(before) == set(now)
     a, b = before.pop("model_"), now["model_"]
     assert a.counts == b.counts
-    assert (a.schema, a.wishes) == (b.schema, b.wishes)
+    assert (a.schema, a.options) == (b.schema, b.options)
     if a.calibration is not None:
         np.testing.assert_array_equal(a.calibration.loss, b.calibration.loss)
     for name, value in before.items():

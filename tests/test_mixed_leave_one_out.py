@@ -1,14 +1,22 @@
 """Leaving one row out is exactly refitting without it, the choices held."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from deciban import NaiveBayes
-from deciban.families import family
-from deciban.models import params, scores
-from deciban.naive_bayes.counting import count, nothing
+from deciban.families.categorical import estimate_shares
+from deciban.families.histogram import bin_codes
+from deciban.models import prior, scores
+from deciban.models.calibration import discount_evidence
+from deciban.naive_bayes.blocks import prior_smoothing
+from deciban.naive_bayes.counting import count, empty
 from deciban.sources import scan
 from deciban.sources.labelled import LabelledBatch
+from deciban.stats.categories import count_of
+from deciban.stats.sums import DenseSum
+from deciban.stats.table import Table
 from mixed import part, table
 
 WAYS = [
@@ -25,18 +33,18 @@ WAYS = [
 ]
 
 
-def one_row_less(counts, classes, label, cells, weight):
-    """Counts of categories less one row."""
-    fewer = counts.copy()
-    fewer[classes.tolist().index(label), cells] -= weight
-    return {"count": np.where(fewer > 1e-9, fewer, 0.0)}
+def one_row_less(table, rows, class_code, codes, weight):
+    """A table of categories less one row, whose values have these codes."""
+    fewer = count_of(table).copy()
+    fewer[class_code, (table.cells.offsets[:-1] + codes)[codes >= 0]] -= weight
+    sums = {"count": DenseSum(np.where(fewer > 1e-9, fewer, 0.0))}
+    return Table(table.statistic, table.cells, rows, sums)
 
 
-def refitted(m, left, name, X, label, weight):
+def refitted(m, left, block, X, label, weight):
     """The parameters of a block without the row."""
-    classes, table, how = m.counts.classes, m.blocks.tables[name], m.settings[name]
-    kind, fitted = m.params.blocks[name]
-    if kind == "gaussian":
+    table, how, own = block.table, block.settings, m.classes.tolist().index(label)
+    if block.family.name == "gaussian":
         source = left.tables["moments"]
         names = source.cells.columns.tolist()
         at = [names.index(column) for column in table.cells.columns.tolist()]
@@ -44,16 +52,17 @@ def refitted(m, left, name, X, label, weight):
             part: type(some)(np.ascontiguousarray(some.digits[:, at]), some.base)
             for part, some in source.sums.items()
         }
-        return kind, family(kind).estimate(sums, left.weight, table.cells, how)
-    if kind == "histogram":  # the same bins
-        codes = family(kind).codes_of(fitted.edges, X)[0]
-        cells = (fitted.cells.offsets[:-1] + codes)[codes >= 0]
-        sums = one_row_less(fitted.sums["count"], classes, label, cells, weight)
-        bins = family("categorical").estimate(sums, left.weight, fitted.cells, how)
-        return kind, type(fitted)(fitted.edges, fitted.cells, sums, bins)
-    cells = (table.cells.offsets[:-1] + X[0])[X[0] >= 0]
-    sums = one_row_less(table.sums["count"], classes, label, cells, weight)
-    return kind, family(kind).estimate(sums, left.weight, table.cells, how)
+        less = Table(table.statistic, table.cells, left.weight, sums)
+        return block.family.estimate(less, how)
+    if block.family.name == "histogram":  # the same bins
+        fitted = block.parameters
+        bins = fitted.bins.table
+        less = one_row_less(bins, left.weight, own, bin_codes(fitted.edges, X)[0], weight)
+        extra = how.pseudo_counts(len(bins.cells.columns))
+        sizes = np.diff(bins.cells.offsets).astype(float)
+        return replace(fitted, bins=estimate_shares(less, extra, sizes))
+    less = one_row_less(table, left.weight, own, X[0], weight)
+    return block.family.estimate(less, how)
 
 
 def without(model, batch, label, weight):
@@ -61,16 +70,16 @@ def without(model, batch, label, weight):
     m = model.model_
     one = LabelledBatch(batch, np.array([label]), np.zeros(1, np.intp), np.array([weight]))
     left = m.counts - count(m.schema, one) if weight else m.counts
-    left = nothing(m.schema, m.counts.classes) + left
-    rows = m.matrices(batch)
-    blocks = {name: refitted(m, left, name, X, label, weight) for name, X in rows.items()}
-    prior = m.log_prior
+    left = empty(m.schema, m.classes) + left
+    rows, log_prior = m.encode(batch), m.log_prior
     if m.prior is None:
-        prior = params.class_prior(left, m.lam, method=m.wishes.method)
-    joint = np.empty((1, len(prior)))
-    scores.fill_log_joint(params.Params(prior, blocks), rows, joint)
-    with np.errstate(invalid="ignore"):
-        joint = m.believed(prior, joint - prior)
+        lam, method = prior_smoothing(m.options), m.options.method
+        log_prior = prior.class_prior(left.weight, lam, method=method)
+    evidence = np.zeros((1, len(log_prior)))
+    for block in m.blocks:
+        X = rows[block.name]
+        refitted(m, left, block, X, label, weight).add(X, evidence)
+    joint = discount_evidence(log_prior, evidence, m.discount)
     scores.normalise(joint, m.log_prior, logarithm=True)
     return joint[0]
 

@@ -215,7 +215,7 @@ def test_bursts_length_and_contrast_are_chosen_by_leave_one_out():
     y = rng.integers(0, 4, 400)
     some = [" ".join(np.repeat(rng.choice(vocabulary, 8, p=shares[c]), 5)) for c in y]
     m = NaiveBayes().fit(some[:300], y[:300])
-    reading = m.model_.readings["text"]
+    reading = m.model_.text_choices["text"]
     assert reading.weighting == "presence" or reading.scale * 60**-reading.length < 0.5
     assert reading.rows == 300
     p = m.predict_proba(some[300:])
@@ -226,8 +226,9 @@ def test_bursts_length_and_contrast_are_chosen_by_leave_one_out():
 
 def test_more_rows_decide_how_texts_are_read():
     few, many = NaiveBayes().fit(TEXTS, LABELS), NaiveBayes().fit(TEXTS * 5, LABELS * 5)
-    assert (few + many).model_.readings == many.model_.readings == (many + few).model_.readings
-    assert few.partial_fit(TEXTS * 5, LABELS * 5).model_.readings["text"].rows == 25
+    chosen = many.model_.text_choices
+    assert (few + many).model_.text_choices == chosen == (many + few).model_.text_choices
+    assert few.partial_fit(TEXTS * 5, LABELS * 5).model_.text_choices["text"].rows == 25
 
 
 # Files
@@ -240,7 +241,7 @@ def test_a_saved_model_answers_the_same(tmp_path):
     )
     m.save(tmp_path / "m.deciban")
     again = load(tmp_path / "m.deciban")
-    assert again.model_.readings == m.model_.readings
+    assert again.model_.text_choices == m.model_.text_choices
     assert again.model_.tokenizer == m.model_.tokenizer == again.tokenizer
     np.testing.assert_array_equal(again.predict_proba(frame), m.predict_proba(frame))
     assert again.forget(frame[:2], LABELS[:2]).counts_.weight.sum() == 23
@@ -251,8 +252,8 @@ def test_a_saved_model_answers_the_same(tmp_path):
     [
         ("tokenizer", {"rule": "eval"}),
         ("tokenizer", {"segmenter": "os.system"}),
-        ("readings", [{"column": "text"}]),
-        ("readings", None),
+        ("text_choices", [{"column": "text"}]),
+        ("text_choices", None),
     ],
 )
 def test_a_file_with_other_words_is_refused(key, value):

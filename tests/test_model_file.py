@@ -52,6 +52,29 @@ def test_a_model_comes_back_as_it_was(tmp_path, settings):
     np.testing.assert_array_equal(again.evidence(X), model.evidence(X))
 
 
+@pytest.mark.parametrize("kind", ["categorical", "numeric"])
+def test_a_column_without_any_value_is_saved(tmp_path, kind):
+    X, y = {"a": ["x", "y", "x"], "b": [None] * 3}, [0, 1, 0]
+    model = NaiveBayes(kinds={"b": kind}).fit(X, y)
+    assert model.choices_["b"].loss == np.inf
+    model.save(tmp_path / "m.deciban")
+    stored = files.load(tmp_path / "m.deciban").description["choices"]
+    assert {choice["column"]: choice["loss"] for choice in stored}["b"] is None
+    again = load(tmp_path / "m.deciban")
+    assert again.choices_ == model.choices_
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("loss", ["inf", 1, True, [0.5]])
+def test_a_loss_that_is_no_number_is_refused(tmp_path, loss):
+    X, y = table(60)
+    NaiveBayes().fit(X, y).save(tmp_path / "m.deciban")
+    good, bad = tmp_path / "m.deciban", tmp_path / "bad.deciban"
+    tampered(good, bad, lambda d: d["choices"][0].update(loss=loss))
+    with pytest.raises(ModelFileError, match="a loss must be a number"):
+        load(bad)
+
+
 def test_a_loaded_model_goes_on_learning(tmp_path):
     X, y = table()
     NaiveBayes(calibrate=False).fit(X[:200], y[:200]).save(tmp_path / "m.deciban")

@@ -120,7 +120,8 @@ def test_pieces_are_tables_of_values_and_classes(case):
     assert {piece.name for piece in pieces} >= names
     for piece in pieces:
         assert isinstance(piece, Piece)
-        assert piece.said.shape == piece.share.shape == (len(piece.values), case.n_classes)
+        shape = (len(piece.values), case.n_classes)
+        assert piece.log_likelihood.shape == piece.share.shape == shape
 
 
 def test_words_are_in_their_places(case):

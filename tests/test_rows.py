@@ -11,8 +11,9 @@ import scipy.stats
 
 from deciban import Counts, decision
 from deciban.conjugate import Beta, Dirichlet
+from deciban.families.categorical import CATEGORICAL, CategoricalSettings
 from deciban.families.settings import Settings
-from deciban.models.params import class_prior, estimate
+from deciban.models.prior import class_prior
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
 
 ROWS = [
@@ -38,7 +39,7 @@ def joint_by_hand(x, label, lam, sizes=(3, 3)):
 
 def model(lam):
     counts = CategoricalNB().fit(X, Y).counts_
-    prior = np.exp(class_prior(counts, smoothing=lam))
+    prior = np.exp(class_prior(counts.weight, smoothing=lam))
     return CategoricalNB(alpha=lam, class_prior=prior / prior.sum()).fit(X, Y)
 
 
@@ -66,10 +67,9 @@ def test_m2_maximum_likelihood_is_relative_frequency():
 
 def test_m3_smoothing_with_stated_sizes():
     counts = Counts.of({"x1": X[:, 0], "x2": X[:, 1]}, Y)
-    np.testing.assert_allclose(np.exp(class_prior(counts, 1.0)), [7 / 17, 10 / 17])
-    block = estimate(counts, Settings("bayes", 1.0, sizes=np.array([3, 4]))).blocks["categorical"][
-        1
-    ]
+    np.testing.assert_allclose(np.exp(class_prior(counts.weight, 1.0)), [7 / 17, 10 / 17])
+    how = CategoricalSettings("bayes", 1.0, sizes=np.array([3, 4]))
+    block = CATEGORICAL.estimate(counts.tables["categorical"], how)
     # x2 may take a fourth value that no row has: it still has its share.
     never_seen = np.exp(block.log_prob[block.offsets[2] - 1])
     np.testing.assert_allclose(never_seen, [1 / (6 + 4), 1 / (9 + 4)])
@@ -115,11 +115,9 @@ def test_m11_a_hundred_thousand_features_neither_underflow_nor_overflow(kind):
 
 
 def test_m12_three_ways_to_estimate_side_by_side():
-    counts = Counts.of({"x1": X[:, 0]}, Y)
+    table = Counts.of({"x1": X[:, 0]}, Y).tables["categorical"]
     shares = {
-        method: np.exp(
-            estimate(counts, Settings(method, 2.0)).blocks["categorical"][1].log_prob[:3].T
-        )
+        method: np.exp(CATEGORICAL.estimate(table, Settings(method, 2.0)).log_prob[:3].T)
         for method in ("ml", "map", "bayes")
     }
     observed = np.array([[3, 2, 1], [2, 3, 4]])

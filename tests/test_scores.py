@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.special import logsumexp
 
-from deciban import Counts
-from deciban.errors import InputError, ShapeError
-from deciban.models import params, scores
+from deciban import NaiveBayes
+from deciban.models import scores
+from deciban.models.calibration import DISCOUNT_GRID, Calibration
 
 joints = arrays(
     np.float64,
@@ -51,28 +51,27 @@ def test_no_rows_and_no_classes():
         assert len(scores.likeliest(joint)) == shape[0]
 
 
-def test_joints_are_the_prior_plus_every_block():
-    X = {"x": [1.0, 2.0, 4.0, 3.0], "z": ["S", "L", "S", "S"]}
-    counts = Counts.of(X, [0, 0, 1, 1], family={"x": "gaussian", "z": "categorical"})
-    found = params.estimate(counts)
-    rows = {"gaussian": np.array([[2.0]]), "categorical": np.array([[0]])}
-    parts = []
-    for names in (["gaussian"], ["categorical"], ["gaussian", "categorical"], []):
-        out = np.empty((1, 2))
-        scores.fill_log_joint(found, {name: rows[name] for name in names}, out)
-        parts.append(out[0] - found.log_prior)
-    np.testing.assert_allclose(parts[0] + parts[1], parts[2], rtol=1e-12)
-    assert parts[3].tolist() == [0, 0]
-
-
-def test_rows_of_another_shape_are_refused():
-    found = params.estimate(Counts.of({"x": [1.0, 2.0]}, [0, 1], family="gaussian"))
-    out = np.empty((1, 2))
-    with pytest.raises(
-        ShapeError, match=r"block 'gaussian' has shape \(1, 3\), needed is \(1, 1\)"
-    ):
-        scores.fill_log_joint(found, {"gaussian": np.zeros((1, 3))}, out)
-    with pytest.raises(ShapeError):
-        scores.fill_log_joint(found, {"gaussian": np.zeros((2, 1))}, out)
-    with pytest.raises(InputError, match=r"unknown block 'text'.*one of gaussian"):
-        scores.fill_log_joint(found, {"text": np.zeros((1, 1))}, out)
+@pytest.mark.parametrize("discount", [1.0, DISCOUNT_GRID[40]])
+def test_joints_are_the_prior_plus_every_block(discount):
+    X = {
+        "x": [1.0, 2.0, 4.0, 3.0, None, 2.5],
+        "z": ["S", "L", "S", "S", "M", None],
+        "note": ["good film", "bad", "good", "", "bad plot", "fine"],
+    }
+    estimator = NaiveBayes(numeric="gaussian", missing="value", kinds={"note": "text"})
+    estimator.fit(X, [0, 0, 1, 1, 0, 1])
+    loss = np.abs(DISCOUNT_GRID - discount)
+    model = estimator.model_.with_calibration(Calibration(loss, 6.0))
+    batch = next(iter(estimator._rows(X).batches()))
+    rows, parts = model.encode(batch), []
+    assert {block.name for block in model.blocks} == set(rows)
+    assert len(model.blocks) == 4  # categories, numbers, missing values and words
+    for block in model.blocks:
+        parts.append(np.zeros((6, 2)))
+        block.parameters.add(rows[block.name], parts[-1])
+        assert parts[-1].any()
+    joint = np.full((6, 2), np.nan)
+    model.log_joint(batch, joint)
+    assert model.discount == discount
+    expected = model.log_prior + discount * sum(parts)
+    np.testing.assert_allclose(joint, expected, rtol=1e-12)

@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from deciban.families import words
-from deciban.families.settings import Settings
+from deciban.families.words import WORD_FAMILY, WordSettings
 from deciban.kernels import tally as kernel
 from deciban.kernels.tally import Pairs
 from deciban.stats import rounding
-from deciban.stats.sparse import SparseSum, joined
+from deciban.stats.cells import Cells
+from deciban.stats.sparse import SparseSum, concatenate
+from deciban.stats.table import Table
+from deciban.stats.words import WORDS, Bags
 from deciban.text import Tally, Tokenizer, pack
 from deciban.text import tally as tallies
 
@@ -38,8 +40,8 @@ def test_arithmetic_is_that_of_the_table_in_full(data):
     np.testing.assert_array_equal((left + right).dense(), a + b)
     np.testing.assert_array_equal((left * 0.25).dense(), a * 0.25)
     np.testing.assert_array_equal(left.subtract(right).dense(), rounding.difference(a, b))
-    assert left.same(right) == rounding.same(a, b)
-    assert left.same(SparseSum.of(a.copy()))
+    assert left.equals(right) == rounding.same(a, b)
+    assert left.equals(SparseSum.of(a.copy()))
     np.testing.assert_array_equal(left.used(), a.any(axis=0))
     np.testing.assert_allclose(left.by_cell, a.sum(axis=0))
     np.testing.assert_allclose(left.by_class, a.sum(axis=1))
@@ -76,7 +78,7 @@ def test_other_axes(data):
     np.testing.assert_array_equal(table.place(rows, where, wide.shape).dense(), wide)
     start, stop = sorted(data.draw(st.tuples(*[st.integers(0, shape[1])] * 2)))
     np.testing.assert_array_equal(table.between(start, stop).dense(), a[:, start:stop])
-    np.testing.assert_array_equal(joined([table, table]).dense(), np.hstack([a, a]))
+    np.testing.assert_array_equal(concatenate([table, table]).dense(), np.hstack([a, a]))
 
 
 def test_places_of_minus_one_are_left_out():
@@ -164,29 +166,33 @@ def test_a_text_left_out_is_a_text_never_counted(method, contrast, data):
     texts = data.draw(st.lists(st.text("abc ", min_size=1, max_size=8), min_size=2, max_size=6))
     n = len(texts)
     y = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), dtype=np.intp)
-    how = Settings(method, 1.5, contrast=contrast)
+    how = WordSettings(method, 1.5, contrast=contrast)
     vocabulary, rule = Tokenizer().vocabulary(), Tokenizer(one_letter=True)
 
     def bags(some):
         pointers, codes, counts = rule.encode(pack(some), vocabulary)
         data = counts.astype(np.float64)
-        return words.Bags(data, codes, pointers.astype(np.int32), len(vocabulary))
+        return Bags(data, codes, pointers.astype(np.int32), len(vocabulary))
+
+    def estimated(sums, y):
+        cells = Cells.of_values(["text"], [np.arange(sums["amount"].shape[1])])
+        table = Table(WORDS, cells, np.bincount(y, minlength=3) + 0.0, sums)
+        return WORD_FAMILY.estimate(table, how)
 
     bags(texts)
     whole = bags(texts)
-    sums = words.count(whole, y, 3, None, None)
-    params = words.estimate(sums, np.bincount(y, minlength=3) + 0.0, None, how)
-    left = words.left_out(params, sums, None, how, whole, y, np.ones(n))
+    params = estimated(WORDS.count(whole, y, 3, None, None), y)
+    left = params.leave_one_out(whole, y, np.ones(n))
     for row in range(n):
         others = [i for i in range(n) if i != row]
-        rest = words.count(bags([texts[i] for i in others]), y[others], 3, None, None)
+        rest = WORDS.count(bags([texts[i] for i in others]), y[others], 3, None, None)
         known = rest["amount"].used()
         rest = {key: part.select(np.ones(3, bool), known) for key, part in rest.items()}
-        less = words.estimate(rest, np.bincount(y[others], minlength=3) + 0.0, None, how)
+        less = estimated(rest, y[others])
         one = bags(texts[row : row + 1])
         keep = known[one.indices]
         at = (np.cumsum(known) - 1)[one.indices[keep]].astype(np.int32)
-        bag = words.Bags(one.data[keep], at, np.array([0, keep.sum()], np.int32), int(known.sum()))
+        bag = Bags(one.data[keep], at, np.array([0, keep.sum()], np.int32), int(known.sum()))
         expected = np.zeros((1, 3))
-        words.add(less, bag, expected)
+        less.add(bag, expected)
         np.testing.assert_allclose(left[row], expected[0], rtol=1e-9, atol=1e-9)

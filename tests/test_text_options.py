@@ -30,7 +30,8 @@ def drawn(n: int = 300) -> tuple[list[str], list[str]]:
 
 
 def used(model: NaiveBayes) -> list[str]:
-    return model.model_.words[0].known.tolist()
+    (encoder,) = model.model_.text_encoders.values()
+    return encoder.known.tolist()
 
 
 # ---------------------------------------------------------------------- buckets

@@ -6,6 +6,7 @@ table; everything is checked by those whose it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
@@ -211,8 +212,8 @@ def _aode(
     if values is None and about.get("share_of_pairs") is None and not inner:
         return None, 0.0
     weight = field(about, "share_of_pairs", float)
-    if values is None or not 0.0 <= weight <= 1.0:
-        raise ModelFileError("the pairs have no counts, or a share that is none.")
+    if values is None or not 0.0 <= weight < math.inf:
+        raise ModelFileError("the pairs have no counts, or a share below zero.")
     columns = [asdict(column) for column in counted.schema.columns]
     description = {"columns": columns, "prior": None}
     stored = Stored(AODE_KIND, values, description, arrays=inner)
