@@ -19,6 +19,8 @@ and all values are alike: ``1 / S``, the limit of a vanishing ``lam``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -70,6 +72,20 @@ def empirical_smoothing(amount: FloatArray | SparseSum) -> float:
     return float(SMOOTHING_GRID[int(np.argmax(cells + totals))])
 
 
+def smooth_and_judge(
+    tables: Sequence[FloatArray], smoothing: Sequence[float | None], class_weight: FloatArray
+) -> list[tuple[float, float]]:
+    """The smoothing of each column of counts, (classes, values), and its leave-one-out loss.
+
+    Smoothing is as stated, or by empirical Bayes where it is None.
+    """
+    out = []
+    for amount, stated in zip(tables, smoothing, strict=True):
+        lam = empirical_smoothing(amount) if stated is None else stated
+        out.append((lam, categorical_loss(amount, lam, class_weight)))
+    return out
+
+
 def categorical_loss(amount: FloatArray, lam: float, class_weight: FloatArray) -> float:
     """The leave-one-out loss, in nats a row, of a categorical column used alone.
 
@@ -89,6 +105,28 @@ def categorical_loss(amount: FloatArray, lam: float, class_weight: FloatArray) -
 def one_row(times: FloatArray) -> FloatArray:
     """The weight of one row of many that are alike: 1, or all there is."""
     return np.minimum(times, 1.0)
+
+
+def losses_alone(
+    columns: Iterable[tuple[FloatArray, NDArray[np.intp], FloatArray]], class_weight: FloatArray
+) -> list[float]:
+    """The losses of columns used alone: log likelihoods, own classes and weights of values."""
+    return [loss_alone(*column, class_weight) for column in columns]
+
+
+def missing_matters(missing: FloatArray, class_weight: FloatArray) -> list[bool]:
+    """Whether "missing or not" says more than the prior, by leave-one-out, of each column.
+
+    ``missing``, (classes, columns), are the rows in which each column has no value.
+    """
+    prior = categorical_loss(class_weight[:, None], 1.0, class_weight)
+    out = []
+    for some in missing.T:
+        table = np.stack([np.maximum(class_weight - some, 0.0), some], axis=1)
+        lam = empirical_smoothing(table)
+        matters = bool(some.any()) and categorical_loss(table, lam, class_weight) < prior
+        out.append(matters)
+    return out
 
 
 def loss_alone(

@@ -194,24 +194,28 @@ class Gaussian:
     shape = "gaussian"
     statistic = MOMENTS
 
-    def applies(self, column: ColumnCounts) -> bool:
-        """To numbers and times whose histogram is kept as well."""
-        return column.kind in ("numeric", "time")
+    options = ("gaussian",)
 
-    def candidates(self, column: ColumnCounts, smoothing: float | None) -> Iterable[Candidate]:
-        """A prior worth one row, or as many as stated."""
-        return [Candidate(DEFAULT_PRIOR_ROWS if smoothing is None else smoothing)]
-
-    def loss_alone(self, column: ColumnCounts, candidate: Candidate) -> float:
-        """The leave-one-out loss of the column used alone; values are the histogram's keys."""
-        own, key, times, x = keys_of(column.tables["histogram"], MAX_VALUES_TRIED)
-        sums, lam = column.tables["moments"].sums, candidate.smoothing
-        try:
-            how = GaussianSettings("bayes", lam)
-            log_likelihood = leave_out(sums, lam, how, x[key], own, one_row(times))
-        except InputError:  # squares that fit no float
-            return float(np.inf)
-        return loss_alone(log_likelihood, own, times, column.class_weight)
+    def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
+        """A prior worth one row, or as many as stated; values are the keys of the histogram."""
+        moments, seen = columns.tables.get("moments"), columns.tables.get("histogram")
+        if moments is None or seen is None:
+            return [[] for _ in columns.names]
+        plain = [kind in ("numeric", "time") for kind in columns.kinds]
+        stated = [DEFAULT_PRIOR_ROWS if lam is None else lam for lam in columns.smoothing]
+        fits = _column_moments(moments.sums)
+        values = keys_of(seen, MAX_VALUES_TRIED)
+        tried = [
+            (*_leave_out_keys(column, lam, *keys), *keys[::2])
+            for column, lam, keys in zip(fits, stated, values, strict=True)
+            if column is not None
+        ]
+        losses = iter(losses_alone(tried, columns.class_weight))
+        out = []
+        for lam, column, applies in zip(stated, fits, plain, strict=True):
+            loss = np.inf if column is None else next(losses)
+            out.append([Candidate(lam, loss=loss)] if applies else [])
+        return out
 
     def settings(self, method: Method, candidates: Sequence[Candidate]) -> GaussianSettings:
         """The worth of each column's prior."""

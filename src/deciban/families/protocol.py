@@ -14,7 +14,7 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,25 +33,30 @@ class Candidate:
     """One way to model a column: the strength of its prior, and how numbers are cut into bins.
 
     ``bins`` is a number of bins of equal frequency, 0 for every value by itself, -1 for bins by
-    minimum description length; families without bins leave it 0.
+    minimum description length; families without bins leave it 0. ``loss`` is the leave-one-out
+    log loss, in nats a row, of the column used alone.
     """
 
     smoothing: float
     bins: int = 0
+    loss: float = np.inf
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnCounts:
-    """What is counted of one column: a table for each statistic, and the weight of each class.
+class CountedColumns:
+    """Columns that are counted alike: a table for each statistic, and the weight of each class.
 
-    ``kind`` is the kind of the column, such as ``"numeric"`` or ``"categorical"``, with its
-    parameter, if it has one, after a colon.
+    ``kinds`` are the kinds of the columns, such as ``"numeric"`` or ``"categorical"``, with a
+    parameter, if a kind has one, after a colon. ``smoothing`` is what the caller states for each,
+    or None for the counts to choose. ``option`` is what the caller asks of such columns.
     """
 
-    name: str
-    kind: str
+    names: Sequence[str]
+    kinds: Sequence[str]
     tables: Mapping[str, Table]
     class_weight: FloatArray
+    smoothing: Sequence[float | None]
+    option: str = "auto"
 
 
 class Parameters(Protocol):
@@ -95,14 +100,12 @@ class Family(Protocol):
     def statistic(self) -> Statistic:
         """What it is estimated from."""
 
-    def applies(self, column: ColumnCounts) -> bool:
-        """Whether it can model a column of a table."""
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The values of the option ``numeric`` that ask for it; none for other columns."""
 
-    def candidates(self, column: ColumnCounts, smoothing: float | None) -> Iterable[Candidate]:
-        """What selection may try; ``smoothing`` is stated, or None for the counts to choose."""
-
-    def loss_alone(self, column: ColumnCounts, candidate: Candidate) -> float:
-        """The leave-one-out log loss, in nats a row, of the column used alone."""
+    def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
+        """What selection may choose for each column; none where the family does not apply."""
 
     def settings(self, method: Method, candidates: Sequence[Candidate]) -> Settings:
         """How columns that were selected are estimated together."""

@@ -34,7 +34,7 @@ from deciban.families.discrete import log_shares
 from deciban.families.linear_bag import LinearParameters
 from deciban.families.multinomial import MULTINOMIAL
 from deciban.families.piece import Piece
-from deciban.families.protocol import Candidate, ColumnCounts, Parameters
+from deciban.families.protocol import Candidate, CountedColumns, Parameters
 from deciban.families.removal import Removal, SmoothedCounts
 from deciban.families.settings import Method, Settings, check_amount
 from deciban.families.soft import SoftBlock, dot, identity
@@ -211,17 +211,11 @@ class WordFamily:
     shape = "words"
     statistic = WORDS
 
-    def applies(self, column: ColumnCounts) -> bool:
-        """To every column of text."""
-        return self.statistic.name in column.tables
+    options = ()
 
-    def candidates(self, column: ColumnCounts, smoothing: float | None) -> Iterable[Candidate]:
-        """Smoothing as stated; the rest is chosen on rows, by leave-one-out."""
-        return [Candidate(1.0 if smoothing is None else smoothing)]
-
-    def loss_alone(self, column: ColumnCounts, candidate: Candidate) -> float:
-        """Not known from the counts: words of a text are not independent."""
-        return float(np.nan)
+    def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
+        """None: counts alone do not tell, as words of a text are not independent."""
+        return [[] for _ in columns.names]
 
     def settings(self, method: Method, candidates: Sequence[Candidate]) -> WordSettings:
         """The plain multinomial model."""

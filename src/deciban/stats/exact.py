@@ -9,6 +9,7 @@ taken away again without a trace, at any scale.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -223,6 +224,32 @@ class ExactSum:
         if not signed and np.any(last < 0):
             raise ModelFileError("a sum is below zero.")
         return cls(digits, base)
+
+
+def carry_all(pairs: Iterable[tuple[Digits, int]]) -> list[ExactSum]:
+    """Sums from digits and bases, each in as few digits as it needs."""
+    return [ExactSum(digits, base).carry() for digits, base in pairs]
+
+
+def pool(sums: Iterable[ExactSum]) -> list[ExactSum]:
+    """The sums over the first axis, which is kept with length one."""
+    totals = [part.total() for part in sums]
+    return [ExactSum(total.digits[None], total.base) for total in totals]
+
+
+def mean_and_spread(
+    n: ExactSum, total: ExactSum, squares: ExactSum
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """``n``, mean, and the sum of squared deviations from it; zeros where n is 0.
+
+    >>> sums = (ExactSum.of([[sum(x**k for x in (1.0, 3.0))]]) for k in (0, 1, 2))
+    >>> [part.item() for part in mean_and_spread(*sums)]
+    [2.0, 2.0, 2.0]
+    """
+    amount = n.floats()
+    some = np.where(amount > 0, amount, 1.0)
+    spread = np.maximum(deviation(n, total, squares), 0.0) / some
+    return amount, total.floats() / some, spread
 
 
 def deviation(n: ExactSum, total: ExactSum, squares: ExactSum) -> NDArray[np.float64]:

@@ -17,7 +17,8 @@ from deciban.kernels import exact
 from deciban.labels import Labels
 from deciban.stats.categories import exceeds
 from deciban.stats.cells import Cells
-from deciban.stats.exact import ExactSum, deviation
+from deciban.stats.exact import ExactSum, carry_all, deviation, pool
+from deciban.stats.exact import mean_and_spread as exact_moments
 from deciban.stats.rounding import ROUNDING
 from deciban.stats.statistic import Codes, FloatArray, Sums, number_matrix, refuse_infinity
 from deciban.stats.sums import Mask, Sum
@@ -113,7 +114,7 @@ def _count(
     if infinite >= 0:
         refuse_infinity(X, cells.columns)
     pairs = zip(digits_and_bases[::2], digits_and_bases[1::2], strict=True)
-    return dict(zip(NAMES, (ExactSum(*pair).carry() for pair in pairs), strict=True))
+    return dict(zip(NAMES, carry_all(pairs), strict=True))
 
 
 def _is_rounding(difference: Sums, whole: Sums) -> Mask:
@@ -141,14 +142,15 @@ class MeanAndSpread(NamedTuple):
     mean: FloatArray
     spread: FloatArray
 
+    @property
+    def variance(self) -> FloatArray:
+        """The mean squared deviation; zero where there is no value."""
+        return self.spread / np.where(self.n > 0, self.n, 1.0)
+
 
 def mean_and_spread(sums: Sums) -> MeanAndSpread:
     """``n``, mean and sum of squared deviations from the mean; zeros where n is 0."""
-    exact_n, exact_total, exact_squares = exact_sums(sums)
-    n = exact_n.floats()
-    some = np.where(n > 0, n, 1.0)
-    mean = exact_total.floats() / some
-    spread = np.maximum(deviation(exact_n, exact_total, exact_squares), 0.0) / some
+    n, mean, spread = exact_moments(*exact_sums(sums))
     if not (np.all(np.isfinite(mean)) and np.all(np.isfinite(spread))):
         raise InputError(
             "the squares of the values do not fit a float.", hint="divide the column by 1e150"
@@ -156,15 +158,11 @@ def mean_and_spread(sums: Sums) -> MeanAndSpread:
     return MeanAndSpread(n, mean, spread)
 
 
-class MeanAndVariance(NamedTuple):
-    """The mean and the variance of each column."""
-
-    mean: FloatArray
-    var: FloatArray
+def pool_classes(sums: Sums) -> MeanAndSpread:
+    """The moments of each column over all classes, (1, columns)."""
+    return mean_and_spread(pool_sums(sums))
 
 
-def pool_classes(sums: Sums) -> MeanAndVariance:
-    """Mean and variance of each column over all classes, (columns,)."""
-    totals = dict(zip(NAMES, (part.total() for part in exact_sums(sums)), strict=True))
-    n, mean, spread = mean_and_spread(totals)
-    return MeanAndVariance(mean, spread / np.where(n > 0, n, 1.0))
+def pool_sums(sums: Sums) -> dict[str, Sum]:
+    """The sums of each column over all classes, (1, columns)."""
+    return dict(zip(NAMES, pool(exact_sums(sums)), strict=True))
