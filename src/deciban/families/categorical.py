@@ -24,8 +24,8 @@ from deciban.families.settings import Method, Settings, check_whole, spread
 from deciban.families.soft import SoftBlock, count_softly, dot, identity
 from deciban.kernels import evidence, panels
 from deciban.stats.categories import CATEGORIES, sum_columns
-from deciban.stats.sums import DenseSum
 from deciban.stats.statistic import Codes, FloatArray, Matrix
+from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table
 
 Coded = NDArray[np.int64]
@@ -133,8 +133,8 @@ class CategoricalParameters:
             kept = total[own] - (np.maximum(had + extra, 0.0) - left[known, j])
             # What the class keeps of the column: rounding of fractional weights is not a row.
             rest[known, j] = np.where(kept > 1e-9 * w, kept, 0.0)
-        known = (X >= 0) & (X < np.diff(starts))
-        return np.where(known, log_shares(left, rest, self.sizes), fixed)
+        seen_before = (X >= 0) & (np.diff(starts) > X)
+        return np.where(seen_before, log_shares(left, rest, self.sizes), fixed)
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:
         """The log share of every value that was counted."""

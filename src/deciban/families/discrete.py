@@ -72,18 +72,18 @@ def empirical_smoothing(amount: FloatArray | SparseSum) -> float:
     return float(SMOOTHING_GRID[int(np.argmax(cells + totals))])
 
 
+def smooth_columns(tables: Sequence[FloatArray], smoothing: Sequence[float | None]) -> list[float]:
+    """The smoothing of each column of counts: as stated, by empirical Bayes where it is None."""
+    pairs = zip(tables, smoothing, strict=True)
+    return [empirical_smoothing(amount) if lam is None else lam for amount, lam in pairs]
+
+
 def smooth_and_judge(
     tables: Sequence[FloatArray], smoothing: Sequence[float | None], class_weight: FloatArray
 ) -> list[tuple[float, float]]:
-    """The smoothing of each column of counts, (classes, values), and its leave-one-out loss.
-
-    Smoothing is as stated, or by empirical Bayes where it is None.
-    """
-    out = []
-    for amount, stated in zip(tables, smoothing, strict=True):
-        lam = empirical_smoothing(amount) if stated is None else stated
-        out.append((lam, categorical_loss(amount, lam, class_weight)))
-    return out
+    """The smoothing of each column of counts, (classes, values), and its leave-one-out loss."""
+    pairs = zip(tables, smooth_columns(tables, smoothing), strict=True)
+    return [(lam, categorical_loss(amount, lam, class_weight)) for amount, lam in pairs]
 
 
 def categorical_loss(amount: FloatArray, lam: float, class_weight: FloatArray) -> float:
@@ -119,14 +119,14 @@ def missing_matters(missing: FloatArray, class_weight: FloatArray) -> list[bool]
 
     ``missing``, (classes, columns), are the rows in which each column has no value.
     """
+    some = np.asarray(missing.any(axis=0))
+    if not some.any():
+        return [False] * len(some)
     prior = categorical_loss(class_weight[:, None], 1.0, class_weight)
-    out = []
-    for some in missing.T:
-        table = np.stack([np.maximum(class_weight - some, 0.0), some], axis=1)
-        lam = empirical_smoothing(table)
-        matters = bool(some.any()) and categorical_loss(table, lam, class_weight) < prior
-        out.append(matters)
-    return out
+    tables = [np.stack([np.maximum(class_weight - m, 0.0), m], axis=1) for m in missing[:, some].T]
+    judged = smooth_and_judge(tables, [None] * len(tables), class_weight)
+    losses = iter(judged)
+    return [bool(any_missing) and next(losses)[1] < prior for any_missing in some]
 
 
 def loss_alone(

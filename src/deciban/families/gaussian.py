@@ -16,16 +16,16 @@ whole column: ``m_0`` its mean, ``k_0 = lam``, ``a_0 = lam / 2`` and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import InputError
-from deciban.families.discrete import loss_alone, one_row
+from deciban.families.categorical import columns_of
+from deciban.families.discrete import losses_alone
 from deciban.families.piece import (
     Piece,
     density_shares,
@@ -33,7 +33,7 @@ from deciban.families.piece import (
     seen_points,
     spaced_points,
 )
-from deciban.families.protocol import Candidate, ColumnCounts, Parameters
+from deciban.families.protocol import Candidate, CountedColumns, Parameters
 from deciban.families.settings import Method, Settings, check_amount
 from deciban.families.soft import SoftBlock, count_softly
 from deciban.kernels import gaussian as kernel
@@ -41,15 +41,17 @@ from deciban.kernels.gamma import log_gamma
 from deciban.stats.categories import count_of
 from deciban.stats.cells import Cells
 from deciban.stats.exact import ExactSum
+from deciban.stats.grid import Grid
 from deciban.stats.histogram import grid_of
 from deciban.stats.moments import (
     MOMENTS,
     NAMES,
     MeanAndSpread,
-    MeanAndVariance,
     exact_sums,
+    float_moments,
     mean_and_spread,
     pool_classes,
+    pool_sums,
 )
 from deciban.stats.statistic import Codes, FloatArray, Sums
 from deciban.stats.table import Table
@@ -167,9 +169,13 @@ class GaussianParameters:
         out = np.zeros((*X.shape, self.density.mean.shape[1]))
         for j, lam in enumerate(self.settings.per_column(X.shape[1]).tolist()):
             known = np.flatnonzero(~np.isnan(X[:, j]))
-            sums, x = self.table.column(j).sums, X[known, j]
-            out[known, j] = leave_out(sums, lam, self.settings, x, y[known], weight[known])
+            x, own, w = X[known, j], y[known], weight[known]
+            out[known, j] = leave_out(*self._sums, j, lam, self.settings, x, own, w)
         return out
+
+    @cached_property
+    def _sums(self) -> tuple[ColumnSums, ColumnSums]:
+        return sums_and_whole(self.table.sums)
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:
         """The log density at points that were seen, or within three standard deviations."""
@@ -199,22 +205,25 @@ class Gaussian:
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """A prior worth one row, or as many as stated; values are the keys of the histogram."""
         moments, seen = columns.tables.get("moments"), columns.tables.get("histogram")
+        out: list[list[Candidate]] = [[] for _ in columns.names]
         if moments is None or seen is None:
-            return [[] for _ in columns.names]
-        plain = [kind in ("numeric", "time") for kind in columns.kinds]
-        stated = [DEFAULT_PRIOR_ROWS if lam is None else lam for lam in columns.smoothing]
-        fits = _column_moments(moments.sums)
-        values = keys_of(seen, MAX_VALUES_TRIED)
-        tried = [
-            (*_leave_out_keys(column, lam, *keys), *keys[::2])
-            for column, lam, keys in zip(fits, stated, values, strict=True)
-            if column is not None
-        ]
-        losses = iter(losses_alone(tried, columns.class_weight))
-        out = []
-        for lam, column, applies in zip(stated, fits, plain, strict=True):
-            loss = np.inf if column is None else next(losses)
-            out.append([Candidate(lam, loss=loss)] if applies else [])
+            return out
+        classes, whole = sums_and_whole(moments.sums)
+        fits = classes.fit() & whole.fit()
+        tried, values = [], keys_of(seen, MAX_VALUES_TRIED)
+        how = GaussianSettings("bayes")
+        for j, (kind, stated) in enumerate(zip(columns.kinds, columns.smoothing, strict=True)):
+            if kind not in ("numeric", "time"):
+                continue
+            lam = DEFAULT_PRIOR_ROWS if stated is None else stated
+            out[j].append(Candidate(lam))
+            if fits[j]:
+                own, x, times = values[j]
+                log = leave_out(classes, whole, j, lam, how, x, own, np.minimum(times, 1.0))
+                tried.append((j, log, own, times))
+        losses = losses_alone([one[1:] for one in tried], columns.class_weight)
+        for (j, *_), loss in zip(tried, losses, strict=True):
+            out[j] = [replace(out[j][0], loss=loss)]
         return out
 
     def settings(self, method: Method, candidates: Sequence[Candidate]) -> GaussianSettings:
@@ -228,7 +237,7 @@ class Gaussian:
         moments = share_variance(moments) if how.shared else moments
         lam = 0.0 if how.method == "ml" else how.per_column(table.cells.size)
         needed = np.any(lam) or not moments.n.all()
-        prior = pool_classes(table.sums) if needed else MeanAndVariance(np.zeros(1), np.zeros(1))
+        prior = pool_classes(table.sums) if needed else MeanAndSpread(*np.zeros((3, 1)))
         known = np.asarray(exact_sums(table.sums)[0].nonzero().any(axis=0))
         density = _transpose(_fit(moments, prior, lam, how), known)
         return GaussianParameters(table, how, moments, density)
@@ -236,10 +245,10 @@ class Gaussian:
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
         """Bell curves at the mode of their posterior; a column of one value says nothing."""
         pooled = pool_classes(whole.sums)
-        keep = pooled.var > CONSTANT_VARIANCE * pooled.mean**2
+        keep = (pooled.variance > CONSTANT_VARIANCE * pooled.mean**2)[0]
         columns = np.flatnonzero(keep)
         some = table.select(np.ones(len(table.rows), dtype=bool), keep)
-        prior = MeanAndVariance(pooled.mean[columns], pooled.var[columns])
+        prior = MeanAndSpread(*(part[:, columns] for part in pooled))
         lam = np.maximum(settings.per_column(len(keep))[columns], MIN_PRIOR_ROWS)
         objective = partial(_soft_objective, some, prior, lam)
         how = GaussianSettings("map", lam)
@@ -260,14 +269,15 @@ def _plain(settings: Settings) -> GaussianSettings:
     return GaussianSettings(settings.method, settings.smoothing)
 
 
-def keys_of(
-    table: Table, max_values: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp], FloatArray, FloatArray]:
-    """The class, key and weight of what a histogram holds, evenly thinned; and the keys' values."""
-    amount = count_of(table)
-    own, key = np.nonzero(amount)
-    own, key = (np.ascontiguousarray(at[:: 1 + len(own) // max_values]) for at in (own, key))
-    return own, key, amount[own, key], grid_of(table).middles(0)
+def keys_of(table: Table, max_values: int) -> list[tuple[NDArray[np.intp], FloatArray, FloatArray]]:
+    """The class, value and weight of what each column of a histogram holds, evenly thinned."""
+    out = []
+    middles = cast("Grid", table.cells).all_middles()
+    for amount, values in zip(columns_of(table), middles, strict=True):
+        own, key = np.nonzero(amount)
+        own, key = (np.ascontiguousarray(at[:: 1 + len(own) // max_values]) for at in (own, key))
+        out.append((own, values[key], amount[own, key]))
+    return out
 
 
 def share_variance(of: MeanAndSpread) -> MeanAndSpread:
@@ -278,7 +288,7 @@ def share_variance(of: MeanAndSpread) -> MeanAndSpread:
 
 
 def _fit(
-    of: MeanAndSpread, prior: MeanAndVariance, lam: FloatArray | float, how: GaussianSettings
+    of: MeanAndSpread, prior: MeanAndSpread, lam: FloatArray | float, how: GaussianSettings
 ) -> Density:
     """The density in the shape of the moments; without data, that of the prior."""
     n, mean, spread = of
@@ -286,14 +296,14 @@ def _fit(
     kappa = lam + n
     some = np.where(kappa > 0, kappa, 1.0)
     shift = np.where(np.asarray(lam) > 0, mean - prior.mean, 0.0)
-    b = (lam * prior.var + spread + n * (lam / some) * shift**2) / 2
+    b = (lam * prior.variance + spread + n * (lam / some) * shift**2) / 2
     var = {
         "ml": 2 * b / some,
         "map": b / (kappa / 2 + 1.5),
         "bayes": 2 * b * (kappa + 1) / some**2,
     }[how.method]
     centre = np.where(kappa > 0, mean - lam / some * shift, prior.mean)
-    var = np.where(kappa > 0, var, prior.var) + how.floor
+    var = np.where(kappa > 0, var, prior.variance) + how.floor
     precision = 1.0 / np.maximum(var, np.finfo(np.float64).tiny)
     if how.method != "bayes":
         return Density(centre, precision, 0.5 * np.log(precision / (2 * np.pi)))
@@ -322,14 +332,14 @@ def _student_constant(df: FloatArray) -> FloatArray:
 
 
 def _soft_objective(
-    table: Table, whole: MeanAndVariance, lam: FloatArray, parameters: Parameters
+    table: Table, whole: MeanAndSpread, lam: FloatArray, parameters: Parameters
 ) -> float:
     """The part of J of bell curves, whose prior looks like the whole column."""
     density = cast("GaussianParameters", parameters).density
     n, mean, spread = mean_and_spread(table.sums)
     centre, precision = density.mean.T, density.precision.T
     off = spread + n * (mean - centre) ** 2
-    off += lam * (whole.var + (centre - whole.mean) ** 2)
+    off += lam * (whole.variance + (centre - whole.mean) ** 2)
     value = (n + lam + 3) / 2 * np.log(precision) - off * precision / 2
     return float(value.sum() - n.sum() / 2 * np.log(2 * np.pi))
 
@@ -337,8 +347,28 @@ def _soft_objective(
 # ---------------------------------------------------------------------- leaving one out
 
 
+class ColumnSums(NamedTuple):
+    """The exact sums of columns, (classes, columns), and their moments as floats."""
+
+    exact: Sums
+    moments: MeanAndSpread
+
+    def fit(self) -> NDArray[np.bool_]:
+        """Of which columns all moments fit a float."""
+        _, mean, spread = self.moments
+        return np.asarray((np.isfinite(mean) & np.isfinite(spread)).all(axis=0))
+
+
+def sums_and_whole(sums: Sums) -> tuple[ColumnSums, ColumnSums]:
+    """The sums of each class, and those of the whole columns."""
+    whole = pool_sums(sums)
+    return ColumnSums(sums, float_moments(sums)), ColumnSums(whole, float_moments(whole))
+
+
 def leave_out(
-    sums: Sums,
+    classes: ColumnSums,
+    whole: ColumnSums,
+    column: int,
     lam: float,
     how: GaussianSettings,
     x: FloatArray,
@@ -346,41 +376,44 @@ def leave_out(
     weight: FloatArray,
 ) -> FloatArray:
     """Log densities of one column's known values, (rows, classes), each taken out of its class."""
-    totals = {name: part.total() for name, part in zip(NAMES, exact_sums(sums), strict=True)}
-    whole = {name: ExactSum(part.digits[None], part.base) for name, part in totals.items()}
-    rest = _remove(whole, mean_and_spread(whole), x, np.zeros_like(own), weight)
-    prior = MeanAndVariance(rest.mean, rest.spread / np.where(rest.n > 0, rest.n, 1.0))
-    of = mean_and_spread(sums)
-    others = MeanAndSpread(*(part.T for part in of))
-    by_row = MeanAndVariance(prior.mean[:, None], prior.var[:, None])
+    prior = _remove(whole, column, x, np.zeros_like(own), weight)
+    by_row = MeanAndSpread(*(part[:, None] for part in prior))
+    others = MeanAndSpread(*(part[None, :, column] for part in classes.moments))
     out = _fit(others, by_row, lam, how).log(x[:, None])
-    less = _fit(_remove(sums, of, x, own, weight), prior, lam, how)
+    less = _fit(_remove(classes, column, x, own, weight), prior, lam, how)
     out[np.arange(len(x)), own] = less.log(x)
-    out[rest.n <= 0] = 0.0  # the only value of the column: without it nothing is known
+    out[prior.n <= 0] = 0.0  # the only value of the column: without it nothing is known
     return out
 
 
 def _remove(
-    sums: Sums, of: MeanAndSpread, x: FloatArray, own: Codes, weight: FloatArray
+    of: ColumnSums, column: int, x: FloatArray, own: Codes, weight: FloatArray
 ) -> MeanAndSpread:
     """The moments of a column in each row's class when the row is taken away from them.
 
     A row that holds nearly all of the spread would leave rounding in its
     place: such rows, no more than a few a class, are taken from the exact sums.
     """
-    n, mean, spread = (part[own, 0] for part in of)
+    n, mean, spread = (part[own, column] for part in of.moments)
     left = np.where(n - weight > 1e-9 * weight, n - weight, 0.0)
     some = np.where(left > 0, left, 1.0)
     rest = np.maximum(spread - weight * (x - mean) ** 2 * (n / some), 0.0) * (left > 0)
     less = MeanAndSpread(left, np.where(left > 0, mean + (mean - x) * (weight / some), 0.0), rest)
     bad = np.flatnonzero((rest < CANCELLED_SHARE * spread) & (left > 0))
     if len(bad):
-        one = Cells.of_columns(1)
-        gone = MOMENTS.count(x[bad, None], np.arange(len(bad)), len(bad), weight[bad], one)
-        had = {
-            name: ExactSum(part.digits[own[bad]], part.base)
-            for name, part in zip(NAMES, exact_sums(sums), strict=True)
-        }
-        for part, exactly in zip(less, mean_and_spread(MOMENTS.subtract(had, gone)), strict=True):
-            part[bad] = exactly[:, 0]
+        exactly = _remove_exactly(of.exact, column, x[bad], own[bad], weight[bad])
+        for part, one in zip(less, exactly, strict=True):
+            part[bad] = one[:, 0]
     return less
+
+
+def _remove_exactly(
+    sums: Sums, column: int, x: FloatArray, own: Codes, weight: FloatArray
+) -> MeanAndSpread:
+    """The moments that are left of exact sums, (rows, 1)."""
+    gone = MOMENTS.count(x[:, None], np.arange(len(x)), len(x), weight, Cells.of_columns(1))
+    had = {
+        name: ExactSum(part.digits[own, column : column + 1], part.base)
+        for name, part in zip(NAMES, exact_sums(sums), strict=True)
+    }
+    return mean_and_spread(MOMENTS.subtract(had, gone))

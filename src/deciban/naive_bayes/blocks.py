@@ -16,19 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import families
-from deciban.families.categorical import CATEGORICAL
+from deciban.families.categorical import CATEGORICAL, columns_of
 from deciban.families.discrete import empirical_smoothing
 from deciban.families.protocol import Family, Parameters
 from deciban.families.settings import Settings
 from deciban.families.words import WORD_FAMILY
 from deciban.models.options import Options
-from deciban.models.selection import Choice, column_counts, missing_weight
+from deciban.models.selection import Choice, missing_weights
 from deciban.models.text_selection import TEXT_MODELS, TextChoice, plain_choice
 from deciban.naive_bayes.texts import column_table, limit_words
 from deciban.schema import Schema
-from deciban.stats.categories import CATEGORIES, count_of
+from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
+from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.statistic import FloatArray
 from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table
@@ -94,12 +95,11 @@ def column_blocks(
 
 def _missing_block(counts: Counts, schema: Schema, options: Options, names: list[str]) -> Block:
     """One category "missing or not" for some columns."""
-    columns = {column.name: column for column in column_counts(counts, schema)}
-    parts = []
-    for name in names:
-        missing = missing_weight(columns[name])
-        table = next(t for t in columns[name].tables.values() if "count" in t.sums)
-        parts += [count_of(table).sum(axis=1), missing]
+    weights: dict[str, tuple[FloatArray, FloatArray]] = {}
+    for key in (CATEGORIES.name, HISTOGRAM.name):
+        if key in counts.tables:
+            weights |= _missing_and_not(counts.tables[key])
+    parts = [part for name in names for part in weights[name]]
     cells = Cells.of_values(list(names), (np.array([False, True]),) * len(names))
     sums = {"count": DenseSum(np.stack(parts, axis=1))}
     order = (*schema.numbers, *schema.categories)
@@ -107,6 +107,13 @@ def _missing_block(counts: Counts, schema: Schema, options: Options, names: list
     table = Table(CATEGORIES, cells, counts.weight, sums)
     how = Settings(options.method, prior_smoothing(options))
     return Block("missing", "missing", CATEGORICAL, table, how, at)
+
+
+def _missing_and_not(table: Table) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """The weight of each class's rows in which each column has a value, and of those without."""
+    seen = [count.sum(axis=1) for count in columns_of(table)]
+    pairs = zip(seen, missing_weights(table).T, strict=True)
+    return dict(zip(table.cells.columns.tolist(), pairs, strict=True))
 
 
 def text_blocks(
@@ -123,7 +130,7 @@ def text_blocks(
 
 def default_text_choice(name: str, table: Table, options: Options) -> TextChoice:
     """The pure model of a text column: nothing is corrected."""
-    stated = options.smoothing_of(name)
+    (stated,) = options.smoothing_of([name])
     if stated is None:
         stated = empirical_smoothing(sum_of(table, TEXT_MODELS[options.text][0][0]))
     return plain_choice(name, options.text, stated)

@@ -229,7 +229,7 @@ class NaiveBayesModel:
             (name,) = block.columns
             bags = self.text_encoders[block.name].encode(part.batch)
             trial = Trial(block.table, bags, y, one, part.weights, log_prior, method)
-            stated = self.options.smoothing_of(name)
+            (stated,) = self.options.smoothing_of([name])
             smoothings = SMOOTHINGS_TRIED if stated is None else (stated,)
             selected[name] = trial.select(name, self.options.text, smoothings)
         return selected

@@ -150,12 +150,17 @@ class MeanAndSpread(NamedTuple):
 
 def mean_and_spread(sums: Sums) -> MeanAndSpread:
     """``n``, mean and sum of squared deviations from the mean; zeros where n is 0."""
-    n, mean, spread = exact_moments(*exact_sums(sums))
-    if not (np.all(np.isfinite(mean)) and np.all(np.isfinite(spread))):
+    moments = float_moments(sums)
+    if not (np.all(np.isfinite(moments.mean)) and np.all(np.isfinite(moments.spread))):
         raise InputError(
             "the squares of the values do not fit a float.", hint="divide the column by 1e150"
         )
-    return MeanAndSpread(n, mean, spread)
+    return moments
+
+
+def float_moments(sums: Sums) -> MeanAndSpread:
+    """``n``, mean and spread, not finite where squares fit no float."""
+    return MeanAndSpread(*exact_moments(*exact_sums(sums)))
 
 
 def pool_classes(sums: Sums) -> MeanAndSpread:

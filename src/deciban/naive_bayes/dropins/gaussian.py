@@ -105,8 +105,8 @@ class GaussianNB(NaiveBayesClassifier):
             raise ParameterError(
                 f"var_smoothing must be a number >= 0, got {smoothing!r}.", hint="1e-9 is usual"
             )
-        var = pool_classes(counts.tables[UNWEIGHTED].sums).var
-        self.epsilon_ = float(smoothing * var.max()) if len(var) else 0.0
+        variance = pool_classes(counts.tables[UNWEIGHTED].sums).variance
+        self.epsilon_ = float(smoothing * variance.max()) if variance.size else 0.0
         return GaussianSettings("ml", floor=self.epsilon_, shared=bool(self.shared_variance))
 
     def _stated_prior(self) -> Any:
