@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from deciban.errors import ParameterError
 from deciban.families.discrete import log_shares, smooth_and_judge
 from deciban.families.piece import Piece, dirichlet_draws
-from deciban.families.protocol import Candidate, CountedColumns, Parameters
+from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
 from deciban.families.settings import Method, Settings, check_whole, spread
 from deciban.families.soft import SoftBlock, count_softly, dot, identity
 from deciban.kernels import evidence, panels
@@ -169,16 +169,12 @@ class Categorical:
 
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """Smoothing by empirical Bayes, or as stated."""
-        table = columns.tables.get(self.statistic.name)
-        if table is None:
-            return [[] for _ in columns.names]
-        tables = columns_of(table)
-        judged = smooth_and_judge(tables, columns.smoothing, columns.class_weight)
+        judged = smooth_and_judge(columns.counts, columns.smoothing, columns.class_weight)
         return [[Candidate(lam, loss=loss)] for lam, loss in judged]
 
-    def settings(self, method: Method, candidates: Sequence[Candidate]) -> CategoricalSettings:
+    def settings(self, method: Method, selected: Sequence[Selected]) -> CategoricalSettings:
         """The smoothing of each column."""
-        return CategoricalSettings(method, np.array([c.smoothing for c in candidates]))
+        return CategoricalSettings(method, np.array([one.smoothing for one in selected]))
 
     def estimate(self, table: Table, settings: Settings) -> CategoricalParameters:
         """``log P(x_j = a | c)`` by the chosen method; ``S_j`` stated or as seen."""
@@ -192,7 +188,7 @@ class Categorical:
         """Shares smoothed by a pseudo-count that is not below zero."""
         return soften_shares(table, settings, identity)
 
-    def describe(self, candidate: Candidate) -> str:
+    def describe(self, selected: Selected) -> str:
         """The model of a column in a few words."""
         return "categories"
 
@@ -216,13 +212,13 @@ def estimate_shares(
     total = _totals(table, pseudo_counts, sizes)
     offsets = cells.offsets + np.arange(len(seen) + 1)  # one more cell a column
     log_prob = np.zeros((offsets[-1], len(count)))
-    log_prob[np.arange(len(column)) + column] = log_shares(
-        amount, total[:, column], sizes[column]
-    ).T
+    own = np.concatenate([column, np.arange(len(seen))])  # the column of all values, seen or not
+    both = np.concatenate([amount, unseen], axis=1)
+    shares = log_shares(both, total[:, own], sizes[own])
+    log_prob[np.arange(len(column)) + column] = shares[:, : len(column)].T
     if smooth_unseen:
         # Where smoothing leaves nothing for a value never seen, it says nothing.
-        share = np.where(unseen > 0, log_shares(unseen, total, sizes), 0.0)
-        log_prob[offsets[1:] - 1] = share.T
+        log_prob[offsets[1:] - 1] = np.where(unseen > 0, shares[:, len(column) :], 0.0).T
     return CategoricalParameters(table, pseudo_counts, sizes, offsets, log_prob)
 
 

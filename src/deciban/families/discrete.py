@@ -114,19 +114,21 @@ def losses_alone(
     return [loss_alone(*column, class_weight) for column in columns]
 
 
-def missing_matters(missing: FloatArray, class_weight: FloatArray) -> list[bool]:
+def missing_matters(missing: Sequence[FloatArray], class_weight: FloatArray) -> list[bool]:
     """Whether "missing or not" says more than the prior, by leave-one-out, of each column.
 
-    ``missing``, (classes, columns), are the rows in which each column has no value.
+    ``missing`` are the rows of each class in which a column has no value.
     """
-    some = np.asarray(missing.any(axis=0))
-    if not some.any():
-        return [False] * len(some)
+    if not any(some.any() for some in missing):
+        return [False] * len(missing)
     prior = categorical_loss(class_weight[:, None], 1.0, class_weight)
-    tables = [np.stack([np.maximum(class_weight - m, 0.0), m], axis=1) for m in missing[:, some].T]
-    judged = smooth_and_judge(tables, [None] * len(tables), class_weight)
-    losses = iter(judged)
-    return [bool(any_missing) and next(losses)[1] < prior for any_missing in some]
+    return [bool(some.any()) and _missing_loss(some, class_weight) < prior for some in missing]
+
+
+def _missing_loss(missing: FloatArray, class_weight: FloatArray) -> float:
+    """The leave-one-out loss of "missing or not" used alone."""
+    table = np.stack([np.maximum(class_weight - missing, 0.0), missing], axis=1)
+    return categorical_loss(table, empirical_smoothing(table), class_weight)
 
 
 def loss_alone(

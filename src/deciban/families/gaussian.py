@@ -24,7 +24,6 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.categorical import columns_of
 from deciban.families.discrete import losses_alone
 from deciban.families.piece import (
     Piece,
@@ -33,7 +32,7 @@ from deciban.families.piece import (
     seen_points,
     spaced_points,
 )
-from deciban.families.protocol import Candidate, CountedColumns, Parameters
+from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
 from deciban.families.settings import Method, Settings, check_amount
 from deciban.families.soft import SoftBlock, count_softly
 from deciban.kernels import gaussian as kernel
@@ -204,13 +203,11 @@ class Gaussian:
 
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """A prior worth one row, or as many as stated; values are the keys of the histogram."""
-        moments, seen = columns.tables.get("moments"), columns.tables.get("histogram")
         out: list[list[Candidate]] = [[] for _ in columns.names]
-        if moments is None or seen is None:
-            return out
-        classes, whole = sums_and_whole(moments.sums)
+        classes, whole = sums_and_whole(columns.tables["moments"].sums)
         fits = classes.fit() & whole.fit()
-        tried, values = [], keys_of(seen, MAX_VALUES_TRIED)
+        grid = cast("Grid", columns.tables["histogram"].cells)
+        tried, values = [], keys_of(columns.counts, grid, MAX_VALUES_TRIED)
         how = GaussianSettings("bayes")
         for j, (kind, stated) in enumerate(zip(columns.kinds, columns.smoothing, strict=True)):
             if kind not in ("numeric", "time"):
@@ -226,9 +223,9 @@ class Gaussian:
             out[j] = [replace(out[j][0], loss=loss)]
         return out
 
-    def settings(self, method: Method, candidates: Sequence[Candidate]) -> GaussianSettings:
+    def settings(self, method: Method, selected: Sequence[Selected]) -> GaussianSettings:
         """The worth of each column's prior."""
-        return GaussianSettings(method, np.array([c.smoothing for c in candidates]))
+        return GaussianSettings(method, np.array([one.smoothing for one in selected]))
 
     def estimate(self, table: Table, settings: Settings) -> GaussianParameters:
         """Normal or Student's t parameters of every column and class."""
@@ -245,7 +242,7 @@ class Gaussian:
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
         """Bell curves at the mode of their posterior; a column of one value says nothing."""
         pooled = pool_classes(whole.sums)
-        keep = (pooled.variance > CONSTANT_VARIANCE * pooled.mean**2)[0]
+        keep = (variance(pooled) > CONSTANT_VARIANCE * pooled.mean**2)[0]
         columns = np.flatnonzero(keep)
         some = table.select(np.ones(len(table.rows), dtype=bool), keep)
         prior = MeanAndSpread(*(part[:, columns] for part in pooled))
@@ -257,7 +254,7 @@ class Gaussian:
             lambda X: np.ascontiguousarray(X[:, columns]),
         )  # fmt: skip
 
-    def describe(self, candidate: Candidate) -> str:
+    def describe(self, selected: Selected) -> str:
         """The model of a column in a few words."""
         return "bell curve"
 
@@ -269,15 +266,21 @@ def _plain(settings: Settings) -> GaussianSettings:
     return GaussianSettings(settings.method, settings.smoothing)
 
 
-def keys_of(table: Table, max_values: int) -> list[tuple[NDArray[np.intp], FloatArray, FloatArray]]:
+def keys_of(
+    counts: Sequence[FloatArray], grid: Grid, max_values: int
+) -> list[tuple[NDArray[np.intp], FloatArray, FloatArray]]:
     """The class, value and weight of what each column of a histogram holds, evenly thinned."""
     out = []
-    middles = cast("Grid", table.cells).all_middles()
-    for amount, values in zip(columns_of(table), middles, strict=True):
+    for amount, values in zip(counts, grid.all_middles(), strict=True):
         own, key = np.nonzero(amount)
         own, key = (np.ascontiguousarray(at[:: 1 + len(own) // max_values]) for at in (own, key))
         out.append((own, values[key], amount[own, key]))
     return out
+
+
+def variance(of: MeanAndSpread) -> FloatArray:
+    """The mean squared deviation; zero where there is no value."""
+    return of.spread / np.where(of.n > 0, of.n, 1.0)
 
 
 def share_variance(of: MeanAndSpread) -> MeanAndSpread:
@@ -296,14 +299,15 @@ def _fit(
     kappa = lam + n
     some = np.where(kappa > 0, kappa, 1.0)
     shift = np.where(np.asarray(lam) > 0, mean - prior.mean, 0.0)
-    b = (lam * prior.variance + spread + n * (lam / some) * shift**2) / 2
+    prior_variance = variance(prior)
+    b = (lam * prior_variance + spread + n * (lam / some) * shift**2) / 2
     var = {
         "ml": 2 * b / some,
         "map": b / (kappa / 2 + 1.5),
         "bayes": 2 * b * (kappa + 1) / some**2,
     }[how.method]
     centre = np.where(kappa > 0, mean - lam / some * shift, prior.mean)
-    var = np.where(kappa > 0, var, prior.variance) + how.floor
+    var = np.where(kappa > 0, var, prior_variance) + how.floor
     precision = 1.0 / np.maximum(var, np.finfo(np.float64).tiny)
     if how.method != "bayes":
         return Density(centre, precision, 0.5 * np.log(precision / (2 * np.pi)))
@@ -339,7 +343,7 @@ def _soft_objective(
     n, mean, spread = mean_and_spread(table.sums)
     centre, precision = density.mean.T, density.precision.T
     off = spread + n * (mean - centre) ** 2
-    off += lam * (whole.variance + (centre - whole.mean) ** 2)
+    off += lam * (variance(whole) + (centre - whole.mean) ** 2)
     value = (n + lam + 3) / 2 * np.log(precision) - off * precision / 2
     return float(value.sum() - n.sum() / 2 * np.log(2 * np.pi))
 

@@ -29,7 +29,7 @@ from deciban.families.categorical import (
 )
 from deciban.families.discrete import smooth_and_judge
 from deciban.families.piece import Piece
-from deciban.families.protocol import Candidate, CountedColumns
+from deciban.families.protocol import Candidate, CountedColumns, Selected
 from deciban.families.settings import Method, Settings, check_whole, spread
 from deciban.families.soft import SoftBlock
 from deciban.kernels import histogram as kernel
@@ -122,10 +122,7 @@ class HistogramFamily:
 
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """5, 10 or 20 bins, every value by itself where there are few; or by description length."""
-        table = columns.tables.get(self.statistic.name)
-        if table is None:
-            return [[] for _ in columns.names]
-        counts = columns_of(table)
+        counts = columns.counts
         rules = [_rules(count.shape[1], columns.option) for count in counts]
         column = [j for j, some in enumerate(rules) for _ in some]
         flat = [rule for some in rules for rule in some]
@@ -138,9 +135,9 @@ class HistogramFamily:
             out[j].append(Candidate(lam, bins, loss))
         return out
 
-    def settings(self, method: Method, candidates: Sequence[Candidate]) -> HistogramSettings:
+    def settings(self, method: Method, selected: Sequence[Selected]) -> HistogramSettings:
         """The smoothing of each column, and how it is cut."""
-        lam, bins = np.array([c.smoothing for c in candidates]), [c.bins for c in candidates]
+        lam, bins = np.array([one.smoothing for one in selected]), [one.bins for one in selected]
         return HistogramSettings(method, lam, bins=np.array(bins, dtype=np.int64))
 
     def estimate(self, table: Table, settings: Settings) -> HistogramParameters:
@@ -164,11 +161,11 @@ class HistogramFamily:
             bins = Table(CATEGORIES, bins.cells, table.rows, {"count": zero})
         return soften_shares(bins, how, lambda X: bin_codes(edges, X))
 
-    def describe(self, candidate: Candidate) -> str:
+    def describe(self, selected: Selected) -> str:
         """The model of a column in a few words."""
-        if candidate.bins > 0:
-            return f"{candidate.bins} bins"
-        return "bins by description length" if candidate.bins == MDL else "every value"
+        if selected.bins > 0:
+            return f"{selected.bins} bins"
+        return "bins by description length" if selected.bins == MDL else "every value"
 
 
 HISTOGRAM_FAMILY = HistogramFamily()

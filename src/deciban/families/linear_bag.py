@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families.piece import Piece
-from deciban.families.protocol import Candidate, CountedColumns
+from deciban.families.protocol import Candidate, CountedColumns, Selected
 from deciban.families.settings import Method, Settings
 from deciban.families.soft import SoftBlock
 from deciban.kernels import panels
@@ -131,15 +131,15 @@ class BagFamily:
         """None: they model no single column of a table."""
         return [[] for _ in columns.names]
 
-    def settings(self, method: Method, candidates: Sequence[Candidate]) -> Settings:
+    def settings(self, method: Method, selected: Sequence[Selected]) -> Settings:
         """The smoothing of each column."""
-        return Settings(method, np.array([c.smoothing for c in candidates]))
+        return Settings(method, np.array([one.smoothing for one in selected]))
 
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
         """Not learned by EM: the drop-in classifiers need labels."""
         raise TypeError("amounts are not learned without labels")
 
-    def describe(self, candidate: Candidate) -> str:
+    def describe(self, selected: Selected) -> str:
         """The model of a column in a few words."""
         return "amounts"
 

@@ -42,18 +42,32 @@ class Candidate:
     loss: float = np.inf
 
 
+class Selected(Protocol):
+    """What was selected for a column: a candidate, or a choice that names its column as well."""
+
+    @property
+    def smoothing(self) -> float:
+        """The strength of the prior."""
+
+    @property
+    def bins(self) -> int:
+        """How numbers are cut."""
+
+
 @dataclass(frozen=True, eq=False)
 class CountedColumns:
     """Columns that are counted alike: a table for each statistic, and the weight of each class.
 
-    ``kinds`` are the kinds of the columns, such as ``"numeric"`` or ``"categorical"``, with a
-    parameter, if a kind has one, after a colon. ``smoothing`` is what the caller states for each,
-    or None for the counts to choose. ``option`` is what the caller asks of such columns.
+    ``counts`` are those of the values of each column, (classes, values): categories, or the keys
+    of a histogram. ``kinds`` are such as ``"numeric"`` or ``"categorical"``, with a parameter, if
+    a kind has one, after a colon. ``smoothing`` is what the caller states for each column, or None
+    for the counts to choose. ``option`` is what the caller asks of such columns.
     """
 
     names: Sequence[str]
     kinds: Sequence[str]
     tables: Mapping[str, Table]
+    counts: Sequence[FloatArray]
     class_weight: FloatArray
     smoothing: Sequence[float | None]
     option: str = "auto"
@@ -105,9 +119,12 @@ class Family(Protocol):
         """The values of the option ``numeric`` that ask for it; none for other columns."""
 
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
-        """What selection may choose for each column; none where the family does not apply."""
+        """What selection may choose for each column; none where the family does not apply.
 
-    def settings(self, method: Method, candidates: Sequence[Candidate]) -> Settings:
+        It is asked only about columns whose tables hold its statistic.
+        """
+
+    def settings(self, method: Method, selected: Sequence[Selected]) -> Settings:
         """How columns that were selected are estimated together."""
 
     def estimate(self, table: Table, settings: Settings) -> Parameters:
@@ -116,5 +133,5 @@ class Family(Protocol):
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
         """Columns as EM estimates them; ``whole`` counts all rows, also those without a label."""
 
-    def describe(self, candidate: Candidate) -> str:
+    def describe(self, selected: Selected) -> str:
         """The model of a column in a few words."""

@@ -13,7 +13,7 @@ Everything here is arithmetic on the table; no row is read again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +29,6 @@ from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.moments import MOMENTS
-from deciban.stats.table import Table
 
 FloatArray = NDArray[np.float64]
 
@@ -61,7 +60,7 @@ class Choice:
 
     def describe(self) -> str:
         """The model of the column in a few words."""
-        return families.get(self.family).describe(self.candidate)
+        return families.get(self.family).describe(self)
 
 
 def select(counts: Counts, schema: Schema, options: Options) -> dict[str, Choice]:
@@ -76,13 +75,13 @@ def select(counts: Counts, schema: Schema, options: Options) -> dict[str, Choice
 
 def _best_candidates(columns: CountedColumns) -> list[tuple[str, Candidate]]:
     """The family and the candidate of least leave-one-out loss of each column."""
-    of_numbers = HISTOGRAM.name in columns.tables
+    free = columns.option == "auto" or HISTOGRAM.name not in columns.tables
     tried: list[list[tuple[str, Candidate]]] = [[] for _ in columns.names]
     for family in families.FAMILIES.values():
-        if of_numbers and columns.option != "auto" and columns.option not in family.options:
-            continue
-        for mine, candidates in zip(tried, family.candidates(columns), strict=True):
-            mine += [(family.name, candidate) for candidate in candidates]
+        wanted = free or columns.option in family.options
+        if wanted and family.statistic.name in columns.tables:
+            for mine, candidates in zip(tried, family.candidates(columns), strict=True):
+                mine += [(family.name, candidate) for candidate in candidates]
     return [min(column, key=lambda pair: pair[1].loss) for column in tried]
 
 
@@ -90,9 +89,8 @@ def select_smoothing(counts: Counts, schema: Schema, options: Options) -> dict[s
     """Smoothing and missing values of every column of categories; its loss alone is not asked."""
     selected = {}
     for columns in counted_columns(counts, schema, options):
-        table = columns.tables[CATEGORIES.name]
-        family = next(f.name for f in families.FAMILIES.values() if f.statistic is table.statistic)
-        smoothing = smooth_columns(columns_of(table), columns.smoothing)
+        family = next(f.name for f in families.FAMILIES.values() if f.statistic is CATEGORIES)
+        smoothing = smooth_columns(columns.counts, columns.smoothing)
         missing = _missing_values(columns, options.missing)
         for name, lam, matters in zip(columns.names, smoothing, missing, strict=True):
             selected[name] = Choice(name, family, 0, lam, matters, np.nan)
@@ -101,39 +99,35 @@ def select_smoothing(counts: Counts, schema: Schema, options: Options) -> dict[s
 
 def counted_columns(counts: Counts, schema: Schema, options: Options) -> Iterator[CountedColumns]:
     """Columns that are counted alike: categories first, then numbers."""
-    kinds = counted_kinds(schema)
     for statistics in ((CATEGORIES,), (HISTOGRAM, MOMENTS)):
         tables = {s.name: counts.tables[s.name] for s in statistics if s.name in counts.tables}
         if len(tables) == len(statistics):
-            names: list[str] = tables[statistics[0].name].cells.columns.tolist()
-            each = [kinds.get(name, "categorical") for name in names]
+            table = tables[statistics[0].name]
+            names: list[str] = table.cells.columns.tolist()
             stated, option = options.smoothing_of(names), options.numeric
-            yield CountedColumns(names, each, tables, counts.weight, stated, option)
+            values = columns_of(table)
+            kinds = counted_kinds(names, schema)
+            yield CountedColumns(names, kinds, tables, values, counts.weight, stated, option)
 
 
-def counted_kinds(schema: Schema) -> dict[str, str]:
-    """The kind of every counted column; what is derived from a time is its hour or weekday."""
-    kinds = {}
-    for column in schema.columns:
-        for name in (*column.numbers, *column.categories, *column.texts):
-            part = name.removeprefix(f"{column.name} (").removesuffix(")")
-            kinds[name] = column.kind if name == column.name else part
-    return kinds
+def counted_kinds(names: Sequence[str], schema: Schema) -> list[str]:
+    """The kinds of counted columns; what is derived from a time is its hour or weekday."""
+    kinds = {column.name: column.kind for column in schema.columns}
+    return [kinds.get(name) or name.rpartition(" (")[2].removesuffix(")") for name in names]
 
 
-def missing_weights(table: Table) -> FloatArray:
-    """The weight of each class's rows in which each column has no value, (classes, columns).
+def missing_weights(counts: Sequence[FloatArray], rows: FloatArray) -> list[FloatArray]:
+    """The weight of each class's rows in which each column has no value.
 
-    The table is one of categories or a histogram.
+    ``counts`` are those of its values, (classes, values); ``rows`` those of the classes.
     """
-    seen = [count.sum(axis=1) for count in columns_of(table)]
-    return np.maximum(table.rows[:, None] - np.reshape(seen, (-1, len(table.rows))).T, 0.0)
+    return [np.maximum(rows - count.sum(axis=1), 0.0) for count in counts]
 
 
 def _missing_values(columns: CountedColumns, option: str) -> list[bool]:
     """Whether a missing value of each column says something: stated, or by leave-one-out."""
     table = next(table for key, table in columns.tables.items() if key != MOMENTS.name)
-    missing = missing_weights(table)
+    missing = missing_weights(columns.counts, table.rows)
     if option == "auto":
         return missing_matters(missing, columns.class_weight)
-    return [option == "value" and bool(some) for some in np.asarray(missing.any(axis=0))]
+    return [option == "value" and bool(some.any()) for some in missing]

@@ -23,7 +23,13 @@ from deciban.models.protocol import WordContribution
 from deciban.models.selection import Choice, select
 from deciban.models.text_selection import SMOOTHINGS_TRIED, TextChoice, Trial, trial_stride
 from deciban.naive_bayes import pieces, word_evidence
-from deciban.naive_bayes.blocks import Block, column_blocks, prior_smoothing, text_blocks
+from deciban.naive_bayes.blocks import (
+    Block,
+    column_blocks,
+    estimate,
+    prior_smoothing,
+    text_blocks,
+)
 from deciban.naive_bayes.parts import joined
 from deciban.naive_bayes.sample import Sample
 from deciban.naive_bayes.texts import TextEncoder, known_words
@@ -103,8 +109,7 @@ class NaiveBayesModel:
 
     def estimate(self) -> NaiveBayesModel:
         """The model itself, with all parameters estimated: what cannot be is an error now."""
-        for block in self.blocks:
-            _ = block.parameters
+        estimate(self.blocks)
         _ = self.log_prior
         return self
 

@@ -142,11 +142,6 @@ class MeanAndSpread(NamedTuple):
     mean: FloatArray
     spread: FloatArray
 
-    @property
-    def variance(self) -> FloatArray:
-        """The mean squared deviation; zero where there is no value."""
-        return self.spread / np.where(self.n > 0, self.n, 1.0)
-
 
 def mean_and_spread(sums: Sums) -> MeanAndSpread:
     """``n``, mean and sum of squared deviations from the mean; zeros where n is 0."""
