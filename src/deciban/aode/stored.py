@@ -15,9 +15,9 @@ from deciban.aode.one_dependence import cell_weights
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
 from deciban.errors import ModelFileError
 from deciban.files import Stored
-from deciban.files.document import check_keys, field
+from deciban.files.document import check_keys
 from deciban.models.calibration import DISCOUNT_GRID
-from deciban.naive_bayes.stored import column, plain, stated_prior
+from deciban.naive_bayes.stored import plain, read_schema, stated_prior
 from deciban.schema import Schema
 from deciban.stats.categories import CATEGORIES, count_of
 
@@ -56,7 +56,7 @@ def _arrays(model: AODEModel) -> dict[str, NDArray[Any]]:
 def from_stored(stored: Stored, options: AODEOptions) -> AODEModel:
     """The model of a file, checked; the options are those of its parameters."""
     about, arrays = stored.description, dict(stored.arrays)
-    schema = Schema(tuple(column(entry) for entry in field(about, "columns", list)))
+    schema = read_schema(about)
     cuts = _cut_points(schema, _pop(arrays, "edges"), _pop(arrays, "cuts"))
     if stored.counts is None:
         raise ModelFileError("the counts are missing.")

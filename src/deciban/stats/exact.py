@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +41,8 @@ class ExactSum:
 
     digits: Digits
     base: int
+
+    suffixes: ClassVar[tuple[str, ...]] = ("", ".base")
 
     @classmethod
     def of(cls, values: ArrayLike) -> ExactSum:
