@@ -52,7 +52,8 @@ class CategoricalSettings(Settings):
                 f'unseen must be "smooth" or "skip", got {self.unseen!r}.',
                 hint='"skip" ignores a value that training never saw',
             )
-        check_whole("sizes", 0 if self.sizes is None else self.sizes, 0, "possible values")
+        if self.sizes is not None:
+            check_whole("sizes", self.sizes, 0, "possible values")
 
     def stated_sizes(self, n_columns: int) -> FloatArray:
         """``S_j`` of each column as stated; 0 where it is as seen."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -45,12 +45,13 @@ from deciban.stats.histogram import grid_of
 from deciban.stats.moments import (
     MOMENTS,
     NAMES,
+    ColumnSums,
     MeanAndSpread,
+    check_moments,
+    classes_and_whole,
     exact_sums,
-    float_moments,
     mean_and_spread,
     pool_classes,
-    pool_sums,
 )
 from deciban.stats.statistic import Codes, FloatArray, Sums
 from deciban.stats.table import Table
@@ -112,6 +113,8 @@ class GaussianParameters:
 
     table: Table
     settings: GaussianSettings
+    classes: ColumnSums
+    whole: ColumnSums
     moments: MeanAndSpread
     density: Density
 
@@ -169,12 +172,8 @@ class GaussianParameters:
         for j, lam in enumerate(self.settings.per_column(X.shape[1]).tolist()):
             known = np.flatnonzero(~np.isnan(X[:, j]))
             x, own, w = X[known, j], y[known], weight[known]
-            out[known, j] = leave_out(*self._sums, j, lam, self.settings, x, own, w)
+            out[known, j] = leave_out(self.classes, self.whole, j, lam, self.settings, x, own, w)
         return out
-
-    @cached_property
-    def _sums(self) -> tuple[ColumnSums, ColumnSums]:
-        return sums_and_whole(self.table.sums)
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:
         """The log density at points that were seen, or within three standard deviations."""
@@ -204,11 +203,10 @@ class Gaussian:
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """A prior worth one row, or as many as stated; values are the keys of the histogram."""
         out: list[list[Candidate]] = [[] for _ in columns.names]
-        classes, whole = sums_and_whole(columns.tables["moments"].sums)
-        fits = classes.fit() & whole.fit()
+        classes, whole = classes_and_whole(columns.tables["moments"].sums)
+        fits = _fits(classes.moments) & _fits(whole.moments)
         grid = cast("Grid", columns.tables["histogram"].cells)
         tried, values = [], keys_of(columns.counts, grid, MAX_VALUES_TRIED)
-        how = GaussianSettings("bayes")
         for j, (kind, stated) in enumerate(zip(columns.kinds, columns.smoothing, strict=True)):
             if kind not in ("numeric", "time"):
                 continue
@@ -216,7 +214,7 @@ class Gaussian:
             out[j].append(Candidate(lam))
             if fits[j]:
                 own, x, times = values[j]
-                log = leave_out(classes, whole, j, lam, how, x, own, np.minimum(times, 1.0))
+                log = leave_out(classes, whole, j, lam, _FULL_BAYES, x, own, np.minimum(times, 1.0))
                 tried.append((j, log, own, times))
         losses = losses_alone([one[1:] for one in tried], columns.class_weight)
         for (j, *_), loss in zip(tried, losses, strict=True):
@@ -230,14 +228,15 @@ class Gaussian:
     def estimate(self, table: Table, settings: Settings) -> GaussianParameters:
         """Normal or Student's t parameters of every column and class."""
         how = settings if isinstance(settings, GaussianSettings) else _plain(settings)
-        moments = mean_and_spread(table.sums)
-        moments = share_variance(moments) if how.shared else moments
-        lam = 0.0 if how.method == "ml" else how.per_column(table.cells.size)
+        classes, whole = classes_and_whole(table.sums)
+        moments = share_variance(classes.moments) if how.shared else classes.moments
+        lam = 0.0 if how.method == "ml" else how.per_column(moments.n.shape[1])
         needed = np.any(lam) or not moments.n.all()
-        prior = pool_classes(table.sums) if needed else MeanAndSpread(*np.zeros((3, 1)))
-        known = np.asarray(exact_sums(table.sums)[0].nonzero().any(axis=0))
+        prior = whole.moments if needed else MeanAndSpread(*np.zeros((3, 1)))
+        check_moments(classes.moments, prior)
+        known = np.asarray((moments.n != 0).any(axis=0))
         density = _transpose(_fit(moments, prior, lam, how), known)
-        return GaussianParameters(table, how, moments, density)
+        return GaussianParameters(table, how, classes, whole, moments, density)
 
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
         """Bell curves at the mode of their posterior; a column of one value says nothing."""
@@ -260,6 +259,7 @@ class Gaussian:
 
 
 GAUSSIAN = Gaussian()
+_FULL_BAYES = GaussianSettings("bayes")
 
 
 def _plain(settings: Settings) -> GaussianSettings:
@@ -276,6 +276,12 @@ def keys_of(
         own, key = (np.ascontiguousarray(at[:: 1 + len(own) // max_values]) for at in (own, key))
         out.append((own, values[key], amount[own, key]))
     return out
+
+
+def _fits(moments: MeanAndSpread) -> NDArray[np.bool_]:
+    """Of which columns all moments fit a float."""
+    finite = np.isfinite(moments.mean) & np.isfinite(moments.spread)
+    return np.asarray(finite.all(axis=0))
 
 
 def variance(of: MeanAndSpread) -> FloatArray:
@@ -349,24 +355,6 @@ def _soft_objective(
 
 
 # ---------------------------------------------------------------------- leaving one out
-
-
-class ColumnSums(NamedTuple):
-    """The exact sums of columns, (classes, columns), and their moments as floats."""
-
-    exact: Sums
-    moments: MeanAndSpread
-
-    def fit(self) -> NDArray[np.bool_]:
-        """Of which columns all moments fit a float."""
-        _, mean, spread = self.moments
-        return np.asarray((np.isfinite(mean) & np.isfinite(spread)).all(axis=0))
-
-
-def sums_and_whole(sums: Sums) -> tuple[ColumnSums, ColumnSums]:
-    """The sums of each class, and those of the whole columns."""
-    whole = pool_sums(sums)
-    return ColumnSums(sums, float_moments(sums)), ColumnSums(whole, float_moments(whole))
 
 
 def leave_out(

@@ -136,7 +136,7 @@ def _table_from(entry: dict[str, Any], reader: Reader, arrays: Arrays, n_classes
         parts = {k: v for k, v in arrays.items() if k.partition(".")[2].partition(".")[0] == key}
         named = {k.removeprefix(f"sum.{key}"): arrays.pop(k) for k in parts}
         sums[key] = kind.from_arrays(named, shape, signed=key in statistic.signed)
-        extra = set(named) - set(kind.suffixes)
+        extra = set(named) - set(sums[key].to_arrays())
         if extra:
             raise ModelFileError(f"array {min(extra)!r} belongs to nothing.")
     _refuse_rest(arrays)

@@ -102,9 +102,13 @@ class NaiveBayesModel:
         return 1.0 / self.discount
 
     @cached_property
+    def _prior_smoothing(self) -> float:
+        return prior_smoothing(self.options)
+
+    @cached_property
     def log_prior(self) -> FloatArray:
         """``log P(c)``."""
-        lam, method = prior_smoothing(self.options), self.options.method
+        lam, method = self._prior_smoothing, self.options.method
         return prior.class_prior(self.counts.weight, lam, method=method, stated=self.prior)
 
     def estimate(self) -> NaiveBayesModel:
@@ -200,7 +204,7 @@ class NaiveBayesModel:
         return self._prior_without(y, weight), evidence
 
     def _prior_without(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
-        lam, method = prior_smoothing(self.options), self.options.method
+        lam, method = self._prior_smoothing, self.options.method
         class_weight = self.counts.weight
         return prior.leave_one_out(class_weight, y, weight, lam, method=method, stated=self.prior)
 

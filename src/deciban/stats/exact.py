@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +22,8 @@ from deciban.stats.sums import Arrays, Mask, array, place
 
 Digits = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+#: ``n``, mean and spread.
+Measured = tuple[FloatArray, FloatArray, FloatArray]
 
 #: After a decay a number keeps this many digits of 32 bits: else each decay would add two.
 MAX_DECAYED_DIGITS = 16
@@ -41,8 +42,6 @@ class ExactSum:
 
     digits: Digits
     base: int
-
-    suffixes: ClassVar[tuple[str, ...]] = ("", ".base")
 
     @classmethod
     def of(cls, values: ArrayLike) -> ExactSum:
@@ -240,9 +239,15 @@ def pool(sums: Iterable[ExactSum]) -> list[ExactSum]:
     return [ExactSum(total.digits[None], total.base) for total in totals]
 
 
-def mean_and_spread(
+def measure_and_pool(
     n: ExactSum, total: ExactSum, squares: ExactSum
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[Measured, Measured, list[ExactSum]]:
+    """Mean and spread of each class, those of all classes together, and the sums of these."""
+    pooled = pool((n, total, squares))
+    return mean_and_spread(n, total, squares), mean_and_spread(*pooled), pooled
+
+
+def mean_and_spread(n: ExactSum, total: ExactSum, squares: ExactSum) -> Measured:
     """``n``, mean, and the sum of squared deviations from it; zeros where n is 0.
 
     >>> sums = (ExactSum.of([[sum(x**k for x in (1.0, 3.0))]]) for k in (0, 1, 2))

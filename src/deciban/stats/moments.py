@@ -17,7 +17,7 @@ from deciban.kernels import exact
 from deciban.labels import Labels
 from deciban.stats.categories import exceeds
 from deciban.stats.cells import Cells
-from deciban.stats.exact import ExactSum, carry_all, deviation, pool
+from deciban.stats.exact import ExactSum, carry_all, deviation, measure_and_pool
 from deciban.stats.exact import mean_and_spread as exact_moments
 from deciban.stats.rounding import ROUNDING
 from deciban.stats.statistic import Codes, FloatArray, Sums, number_matrix, refuse_infinity
@@ -143,26 +143,40 @@ class MeanAndSpread(NamedTuple):
     spread: FloatArray
 
 
+class ColumnSums(NamedTuple):
+    """The exact sums of columns, (classes, columns), and their moments as floats."""
+
+    exact: Sums
+    moments: MeanAndSpread
+
+
 def mean_and_spread(sums: Sums) -> MeanAndSpread:
     """``n``, mean and sum of squared deviations from the mean; zeros where n is 0."""
-    moments = float_moments(sums)
-    if not (np.all(np.isfinite(moments.mean)) and np.all(np.isfinite(moments.spread))):
-        raise InputError(
-            "the squares of the values do not fit a float.", hint="divide the column by 1e150"
-        )
+    moments = MeanAndSpread(*exact_moments(*exact_sums(sums)))
+    check_moments(moments)
     return moments
 
 
-def float_moments(sums: Sums) -> MeanAndSpread:
-    """``n``, mean and spread, not finite where squares fit no float."""
-    return MeanAndSpread(*exact_moments(*exact_sums(sums)))
+def check_moments(*all_moments: MeanAndSpread) -> None:
+    """Refuse values whose squares fit no float."""
+    if not all(np.all(np.isfinite([m.mean, m.spread])) for m in all_moments):
+        raise InputError(
+            "the squares of the values do not fit a float.", hint="divide the column by 1e150"
+        )
+
+
+def classes_and_whole(sums: Sums) -> tuple[ColumnSums, ColumnSums]:
+    """The sums and moments of each class, and those of whole columns, (1, columns).
+
+    Moments are not finite where squares fit no float.
+    """
+    classes, whole, pooled = measure_and_pool(*exact_sums(sums))
+    together = ColumnSums(dict(zip(NAMES, pooled, strict=True)), MeanAndSpread(*whole))
+    return ColumnSums(sums, MeanAndSpread(*classes)), together
 
 
 def pool_classes(sums: Sums) -> MeanAndSpread:
     """The moments of each column over all classes, (1, columns)."""
-    return mean_and_spread(pool_sums(sums))
-
-
-def pool_sums(sums: Sums) -> dict[str, Sum]:
-    """The sums of each column over all classes, (1, columns)."""
-    return dict(zip(NAMES, pool(exact_sums(sums)), strict=True))
+    _, whole = classes_and_whole(sums)
+    check_moments(whole.moments)
+    return whole.moments

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,8 +175,6 @@ class SparseSum:
         return rounding.same(a, b)
 
     # ------------------------------------------------------------------ files
-
-    suffixes: ClassVar[tuple[str, ...]] = (".starts", ".classes", ".values")
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Where each cell's entries start, and the class and value of every entry."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +29,6 @@ Arrays = Mapping[str, NDArray[Any]]
 
 class Sum(Protocol):
     """Numbers for every class and cell that add up."""
-
-    #: Of the arrays that a file holds.
-    suffixes: ClassVar[tuple[str, ...]]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -80,7 +77,6 @@ class DenseSum:
 
     values: FloatArray
 
-    suffixes: ClassVar[tuple[str, ...]] = ("",)
     #: numpy leaves ``number * sum`` to this class.
     __array_ufunc__ = None
 
