@@ -17,7 +17,7 @@ whole column: ``m_0`` its mean, ``k_0 = lam``, ``a_0 = lam / 2`` and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, cast
 
@@ -52,6 +52,7 @@ from deciban.stats.moments import (
     exact_sums,
     mean_and_spread,
     pool_classes,
+    share_variance,
 )
 from deciban.stats.statistic import Codes, FloatArray, Sums
 from deciban.stats.table import Table
@@ -202,24 +203,22 @@ class Gaussian:
 
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """A prior worth one row, or as many as stated; values are the keys of the histogram."""
-        out: list[list[Candidate]] = [[] for _ in columns.names]
         classes, whole = classes_and_whole(columns.tables["moments"].sums)
         fits = _fits(classes.moments) & _fits(whole.moments)
+        lam = [DEFAULT_PRIOR_ROWS if stated is None else stated for stated in columns.smoothing]
+        plain = [j for j, kind in enumerate(columns.kinds) if kind in ("numeric", "time")]
         grid = cast("Grid", columns.tables["histogram"].cells)
-        tried, values = [], keys_of(columns.counts, grid, MAX_VALUES_TRIED)
-        for j, (kind, stated) in enumerate(zip(columns.kinds, columns.smoothing, strict=True)):
-            if kind not in ("numeric", "time"):
-                continue
-            lam = DEFAULT_PRIOR_ROWS if stated is None else stated
-            out[j].append(Candidate(lam))
-            if fits[j]:
-                own, x, times = values[j]
-                log = leave_out(classes, whole, j, lam, _FULL_BAYES, x, own, np.minimum(times, 1.0))
-                tried.append((j, log, own, times))
-        losses = losses_alone([one[1:] for one in tried], columns.class_weight)
-        for (j, *_), loss in zip(tried, losses, strict=True):
-            out[j] = [replace(out[j][0], loss=loss)]
-        return out
+        values = keys_of(columns.counts, grid, MAX_VALUES_TRIED)
+        tried = {}
+        for j in (j for j in plain if fits[j]):
+            own, x, times = values[j]
+            one = np.minimum(times, 1.0)
+            log = leave_out(classes, whole, j, lam[j], _FULL_BAYES, x, own, one)
+            tried[j] = log, own, times
+        judged = losses_alone(tried.values(), columns.class_weight)
+        losses = dict(zip(tried, judged, strict=True))
+        candidates = {j: [Candidate(lam[j], loss=losses.get(j, np.inf))] for j in plain}
+        return [candidates.get(j, []) for j in range(len(lam))]
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> GaussianSettings:
         """The worth of each column's prior."""
@@ -234,8 +233,7 @@ class Gaussian:
         needed = np.any(lam) or not moments.n.all()
         prior = whole.moments if needed else MeanAndSpread(*np.zeros((3, 1)))
         check_moments(classes.moments, prior)
-        known = np.asarray((moments.n != 0).any(axis=0))
-        density = _transpose(_fit(moments, prior, lam, how), known)
+        density = _transpose(_fit(moments, prior, lam, how), (moments.n != 0).any(axis=0))
         return GaussianParameters(table, how, classes, whole, moments, density)
 
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
@@ -280,20 +278,12 @@ def keys_of(
 
 def _fits(moments: MeanAndSpread) -> NDArray[np.bool_]:
     """Of which columns all moments fit a float."""
-    finite = np.isfinite(moments.mean) & np.isfinite(moments.spread)
-    return np.asarray(finite.all(axis=0))
+    return np.asarray(np.isfinite([moments.mean, moments.spread]).all(axis=(0, 1)))
 
 
 def variance(of: MeanAndSpread) -> FloatArray:
     """The mean squared deviation; zero where there is no value."""
     return of.spread / np.where(of.n > 0, of.n, 1.0)
-
-
-def share_variance(of: MeanAndSpread) -> MeanAndSpread:
-    """Moments with one variance per column, within classes, for all of them."""
-    n = of.n.sum(axis=0)
-    var = of.spread.sum(axis=0) / np.where(n > 0, n, 1.0)
-    return MeanAndSpread(of.n, of.mean, of.n * var)
 
 
 def _fit(
@@ -352,9 +342,6 @@ def _soft_objective(
     off += lam * (variance(whole) + (centre - whole.mean) ** 2)
     value = (n + lam + 3) / 2 * np.log(precision) - off * precision / 2
     return float(value.sum() - n.sum() / 2 * np.log(2 * np.pi))
-
-
-# ---------------------------------------------------------------------- leaving one out
 
 
 def leave_out(

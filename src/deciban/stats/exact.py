@@ -273,3 +273,18 @@ def deviation(n: ExactSum, total: ExactSum, squares: ExactSum) -> NDArray[np.flo
     flat = [part.digits.reshape(-1, part.digits.shape[-1]) for part in (n, total, squares)]
     out = kernel.spread(flat[0], n.base, flat[1], total.base, flat[2], squares.base)
     return np.asarray(out).reshape(n.shape)
+
+
+def contradictions(
+    n: ExactSum, total: ExactSum, squares: ExactSum
+) -> tuple[NDArray[np.bool_], FloatArray]:
+    """Where sums are of less than no data, or something of no data; and their ``deviation``.
+
+    >>> sums = (ExactSum.of([x, 0.0]) for x in (-1.0, 1.0, 1.0))
+    >>> contradictions(*sums)[0]
+    array([ True, False])
+    """
+    negative = n.negative() | squares.negative()
+    empty = ~n.nonzero() & (total.nonzero() | squares.nonzero())
+    spread = deviation(n.zero_where(negative), total, squares.zero_where(negative))
+    return negative | empty, spread

@@ -17,7 +17,7 @@ from deciban.kernels import exact
 from deciban.labels import Labels
 from deciban.stats.categories import exceeds
 from deciban.stats.cells import Cells
-from deciban.stats.exact import ExactSum, carry_all, deviation, measure_and_pool
+from deciban.stats.exact import ExactSum, carry_all, contradictions, deviation, measure_and_pool
 from deciban.stats.exact import mean_and_spread as exact_moments
 from deciban.stats.rounding import ROUNDING
 from deciban.stats.statistic import Codes, FloatArray, Sums, number_matrix, refuse_infinity
@@ -84,12 +84,11 @@ class Moments:
     def impossible(self, left: Sums, whole: Sums, rows: FloatArray, cells: Cells) -> Mask:
         """Less than no data, more than the rows, or squares that no data with this sum can have."""
         n, total, squares = exact_sums(left)
-        negative = n.negative() | squares.negative()
-        empty = ~n.nonzero() & (total.nonzero() | squares.nonzero())
-        spread = deviation(n.zero_where(negative), total, squares.zero_where(negative))
+        contradictory, spread = contradictions(n, total, squares)
+        amount = n.floats()
         slack = ROUNDING * np.maximum(deviation(*exact_sums(whole)), 0.0)
-        slack += DECAY_ROUNDING * np.minimum(n.floats() * squares.floats(), np.finfo(float).max)
-        return np.asarray(negative | empty | exceeds(n.floats(), rows) | (spread < -slack))
+        slack += DECAY_ROUNDING * np.minimum(amount * squares.floats(), np.finfo(float).max)
+        return np.asarray(contradictory | exceeds(amount, rows) | (spread < -slack))
 
 
 MOMENTS = Moments()
@@ -180,3 +179,10 @@ def pool_classes(sums: Sums) -> MeanAndSpread:
     _, whole = classes_and_whole(sums)
     check_moments(whole.moments)
     return whole.moments
+
+
+def share_variance(of: MeanAndSpread) -> MeanAndSpread:
+    """Moments with one variance per column, within classes, for all of them."""
+    n = of.n.sum(axis=0)
+    var = of.spread.sum(axis=0) / np.where(n > 0, n, 1.0)
+    return MeanAndSpread(of.n, of.mean, of.n * var)
