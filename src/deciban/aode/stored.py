@@ -17,7 +17,7 @@ from deciban.errors import ModelFileError, ParameterError
 from deciban.files import Stored
 from deciban.files.document import check_keys, field
 from deciban.models.calibration import DISCOUNT_GRID
-from deciban.naive_bayes.stored import column, plain, stated_prior
+from deciban.naive_bayes.stored import plain, read_schema, stated_prior
 from deciban.schema import Schema
 from deciban.stats.categories import CATEGORIES, count_of
 
@@ -57,7 +57,7 @@ def from_stored(stored: Stored, options: AODEOptions | None = None) -> AODEModel
     """The model of a file, checked; without options, they are those of its parameters."""
     about, arrays = stored.description, dict(stored.arrays)
     options = options or _options(stored)
-    schema = Schema(tuple(column(entry) for entry in field(about, "columns", list)))
+    schema = read_schema(about)
     cuts = _cut_points(schema, _pop(arrays, "edges"), _pop(arrays, "cuts"))
     if stored.counts is None:
         raise ModelFileError("the counts are missing.")

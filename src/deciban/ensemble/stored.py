@@ -146,7 +146,7 @@ def _check(stored: Stored) -> Counts:
 
 def _schema(about: Mapping[str, Any], counted: NaiveBayesModel) -> Schema:
     """All columns: those of the counts, and texts."""
-    schema = Schema(tuple(map(counted_files.column, field(about, "columns", list))))
+    schema = counted_files.read_schema(about)
     plain = tuple(column for column in schema.columns if not column.texts)
     if plain != counted.schema.columns or len(set(schema.names)) != len(schema.names):
         raise ModelFileError("the columns are not those of the counts.")

@@ -7,23 +7,25 @@ a missing value, anything beyond for a value never seen in training.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import ParameterError
-from deciban.families.discrete import categorical_loss, empirical_smoothing, log_shares
+from deciban.families.discrete import log_shares, smooth_and_judge
 from deciban.families.piece import Piece, dirichlet_draws
-from deciban.families.protocol import Candidate, ColumnCounts, Parameters
+from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
 from deciban.families.settings import Method, Settings, check_whole, spread
 from deciban.families.soft import SoftBlock, count_softly, dot, identity
 from deciban.kernels import evidence, panels
-from deciban.stats.categories import CATEGORIES, count_of, sum_columns
+from deciban.stats.categories import CATEGORIES, sum_columns
 from deciban.stats.statistic import Codes, FloatArray, Matrix
+from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table
 
 Coded = NDArray[np.int64]
@@ -50,7 +52,8 @@ class CategoricalSettings(Settings):
                 f'unseen must be "smooth" or "skip", got {self.unseen!r}.',
                 hint='"skip" ignores a value that training never saw',
             )
-        check_whole("sizes", 0 if self.sizes is None else self.sizes, 0, "possible values")
+        if self.sizes is not None:
+            check_whole("sizes", self.sizes, 0, "possible values")
 
     def stated_sizes(self, n_columns: int) -> FloatArray:
         """``S_j`` of each column as stated; 0 where it is as seen."""
@@ -114,45 +117,46 @@ class CategoricalParameters:
 
     def _own_class(self, X: Coded, y: Codes, weight: FloatArray) -> FloatArray:
         """``log P(x_j | own class)`` of each row without it, (rows, columns)."""
-        out = np.zeros(X.shape)
-        starts = self.table.cells.offsets
+        left, rest = np.ones(X.shape), np.ones(X.shape)
+        starts, count = self.table.cells.offsets, counts_in(self.table)
+        fixed = np.zeros(X.shape)
         for j, seen in enumerate(np.diff(starts).tolist()):
-            code = X[:, j]
+            code, extra = X[:, j], float(self.pseudo_counts[j])
             new = np.flatnonzero(code >= seen)
-            out[new, j] = self.log_prob[self.offsets[j + 1] - 1, y[new]]
+            fixed[new, j] = self.log_prob[self.offsets[j + 1] - 1, y[new]]
             known = np.flatnonzero((code >= 0) & (code < seen))
-            count = np.ascontiguousarray(count_of(self.table)[:, starts[j] : starts[j + 1]])
-            prior = float(self.pseudo_counts[j]), float(self.sizes[j])
-            out[known, j] = leave_out_shares(count, *prior, code[known], y[known], weight[known])
-        return out
+            own, w = y[known], weight[known]
+            part = count[:, starts[j] : starts[j + 1]]
+            total = np.maximum(part + extra, 0.0).sum(axis=1)
+            total = total + (self.sizes[j] - seen) * max(extra, 0.0)
+            had = part[own, code[known]]
+            left[known, j] = np.maximum(had - w + extra, 0.0)
+            kept = total[own] - (np.maximum(had + extra, 0.0) - left[known, j])
+            # What the class keeps of the column: rounding of fractional weights is not a row.
+            rest[known, j] = np.where(kept > 1e-9 * w, kept, 0.0)
+        seen_before = (X >= 0) & (np.diff(starts) > X)
+        return np.where(seen_before, log_shares(left, rest, self.sizes), fixed)
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:
         """The log share of every value that was counted."""
         cells = self.table.cells
         some = slice(cells.offsets[column], cells.offsets[column + 1])
         log = self.log_prob[self.offsets[column] : self.offsets[column + 1] - 1]
-        counts = count_of(self.table)[:, some].T
+        counts = counts_in(self.table)[:, some].T
         values = tuple(cells.values[column].tolist()) if cells.values else ()
         draws = dirichlet_draws(counts, float(self.pseudo_counts[column]))
         return Piece("", "", "category", values, log, np.exp(log), counts, draws)
 
 
-def leave_out_shares(
-    count: FloatArray,
-    pseudo_count: float,
-    size: float,
-    code: Coded,
-    own: Codes,
-    weight: FloatArray,
-) -> FloatArray:
-    """``log P(value | own class)`` in one column, each row taken away from its own class."""
-    amount = np.maximum(count + pseudo_count, 0.0)
-    total = amount.sum(axis=1) + (size - count.shape[1]) * max(pseudo_count, 0.0)
-    had = count[own, code]
-    left = np.maximum(had - weight + pseudo_count, 0.0)
-    rest = total[own] - (np.maximum(had + pseudo_count, 0.0) - left)
-    # What the class keeps of the column: rounding of fractional weights is not a row.
-    return log_shares(left, np.where(rest > 1e-9 * weight, rest, 0.0), size)
+def counts_in(table: Table) -> FloatArray:
+    """The counts of a table of categories, (classes, cells)."""
+    return cast("DenseSum", table.sums["count"]).values
+
+
+def columns_of(table: Table) -> list[FloatArray]:
+    """The counts of each column of a table of categories or of a histogram."""
+    count = counts_in(table)
+    return [count[:, start:stop] for start, stop in pairwise(table.cells.offsets)]
 
 
 class Categorical:
@@ -162,24 +166,16 @@ class Categorical:
     shape = "categories"
     statistic = CATEGORIES
 
-    def applies(self, column: ColumnCounts) -> bool:
-        """To every column of categories."""
-        return self.statistic.name in column.tables
+    options = ()
 
-    def candidates(self, column: ColumnCounts, smoothing: float | None) -> Iterable[Candidate]:
+    def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """Smoothing by empirical Bayes, or as stated."""
-        if smoothing is None:
-            smoothing = empirical_smoothing(count_of(column.tables[self.statistic.name]))
-        return [Candidate(smoothing)]
+        judged = smooth_and_judge(columns.counts, columns.smoothing, columns.class_weight)
+        return [[Candidate(lam, loss=loss)] for lam, loss in judged]
 
-    def loss_alone(self, column: ColumnCounts, candidate: Candidate) -> float:
-        """The leave-one-out loss of the column used alone, in nats a row."""
-        count = count_of(column.tables[self.statistic.name])
-        return categorical_loss(count, candidate.smoothing, column.class_weight)
-
-    def settings(self, method: Method, candidates: Sequence[Candidate]) -> CategoricalSettings:
+    def settings(self, method: Method, selected: Sequence[Selected]) -> CategoricalSettings:
         """The smoothing of each column."""
-        return CategoricalSettings(method, np.array([c.smoothing for c in candidates]))
+        return CategoricalSettings(method, np.array([one.smoothing for one in selected]))
 
     def estimate(self, table: Table, settings: Settings) -> CategoricalParameters:
         """``log P(x_j = a | c)`` by the chosen method; ``S_j`` stated or as seen."""
@@ -193,7 +189,7 @@ class Categorical:
         """Shares smoothed by a pseudo-count that is not below zero."""
         return soften_shares(table, settings, identity)
 
-    def describe(self, candidate: Candidate) -> str:
+    def describe(self, selected: Selected) -> str:
         """The model of a column in a few words."""
         return "categories"
 
@@ -209,7 +205,7 @@ def estimate_shares(
     table: Table, pseudo_counts: FloatArray, sizes: FloatArray, *, smooth_unseen: bool = True
 ) -> CategoricalParameters:
     """Log shares of all cells of a table, and of a value never seen in each column."""
-    count, cells = count_of(table), table.cells
+    count, cells = counts_in(table), table.cells
     seen = np.diff(cells.offsets)
     column = np.repeat(np.arange(len(seen)), seen)
     amount = np.maximum(count + pseudo_counts[column], 0.0)
@@ -217,13 +213,13 @@ def estimate_shares(
     total = _totals(table, pseudo_counts, sizes)
     offsets = cells.offsets + np.arange(len(seen) + 1)  # one more cell a column
     log_prob = np.zeros((offsets[-1], len(count)))
-    log_prob[np.arange(len(column)) + column] = log_shares(
-        amount, total[:, column], sizes[column]
-    ).T
+    own = np.concatenate([column, np.arange(len(seen))])  # the column of all values, seen or not
+    both = np.concatenate([amount, unseen], axis=1)
+    shares = log_shares(both, total[:, own], sizes[own])
+    log_prob[np.arange(len(column)) + column] = shares[:, : len(column)].T
     if smooth_unseen:
         # Where smoothing leaves nothing for a value never seen, it says nothing.
-        share = np.where(unseen > 0, log_shares(unseen, total, sizes), 0.0)
-        log_prob[offsets[1:] - 1] = share.T
+        log_prob[offsets[1:] - 1] = np.where(unseen > 0, shares[:, len(column) :], 0.0).T
     return CategoricalParameters(table, pseudo_counts, sizes, offsets, log_prob)
 
 
@@ -237,7 +233,7 @@ def soften_shares(
 
     def objective(parameters: Parameters) -> float:
         log = cast("CategoricalParameters", parameters).log_prob
-        return dot(count_of(table) + extra[column], log[np.arange(len(column)) + column].T)
+        return dot(counts_in(table) + extra[column], log[np.arange(len(column)) + column].T)
 
     how = Settings("bayes", extra)
     return SoftBlock(CATEGORICAL, table, how, objective, count_softly(table), encode)
@@ -249,7 +245,7 @@ def _totals(table: Table, pseudo_counts: FloatArray, sizes: FloatArray) -> Float
     The counts are summed by themselves: whole numbers, so that the order of
     the values cannot show.
     """
-    count, cells = count_of(table), table.cells
+    count, cells = counts_in(table), table.cells
     column = np.repeat(np.arange(len(pseudo_counts)), np.diff(cells.offsets))
     below = pseudo_counts < 0
     whole = sum_columns(count, cells) + sizes * np.maximum(pseudo_counts, 0.0)

@@ -19,6 +19,8 @@ and all values are alike: ``1 / S``, the limit of a vanishing ``lam``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -70,6 +72,20 @@ def empirical_smoothing(amount: FloatArray | SparseSum) -> float:
     return float(SMOOTHING_GRID[int(np.argmax(cells + totals))])
 
 
+def smooth_columns(tables: Sequence[FloatArray], smoothing: Sequence[float | None]) -> list[float]:
+    """The smoothing of each column of counts: as stated, by empirical Bayes where it is None."""
+    pairs = zip(tables, smoothing, strict=True)
+    return [empirical_smoothing(amount) if lam is None else lam for amount, lam in pairs]
+
+
+def smooth_and_judge(
+    tables: Sequence[FloatArray], smoothing: Sequence[float | None], class_weight: FloatArray
+) -> list[tuple[float, float]]:
+    """The smoothing of each column of counts, (classes, values), and its leave-one-out loss."""
+    pairs = zip(tables, smooth_columns(tables, smoothing), strict=True)
+    return [(lam, categorical_loss(amount, lam, class_weight)) for amount, lam in pairs]
+
+
 def categorical_loss(amount: FloatArray, lam: float, class_weight: FloatArray) -> float:
     """The leave-one-out loss, in nats a row, of a categorical column used alone.
 
@@ -89,6 +105,30 @@ def categorical_loss(amount: FloatArray, lam: float, class_weight: FloatArray) -
 def one_row(times: FloatArray) -> FloatArray:
     """The weight of one row of many that are alike: 1, or all there is."""
     return np.minimum(times, 1.0)
+
+
+def losses_alone(
+    columns: Iterable[tuple[FloatArray, NDArray[np.intp], FloatArray]], class_weight: FloatArray
+) -> list[float]:
+    """The losses of columns used alone: log likelihoods, own classes and weights of values."""
+    return [loss_alone(*column, class_weight) for column in columns]
+
+
+def missing_matters(missing: Sequence[FloatArray], class_weight: FloatArray) -> list[bool]:
+    """Whether "missing or not" says more than the prior, by leave-one-out, of each column.
+
+    ``missing`` are the rows of each class in which a column has no value.
+    """
+    if not any(some.any() for some in missing):
+        return [False] * len(missing)
+    prior = categorical_loss(class_weight[:, None], 1.0, class_weight)
+    return [bool(some.any()) and _missing_loss(some, class_weight) < prior for some in missing]
+
+
+def _missing_loss(missing: FloatArray, class_weight: FloatArray) -> float:
+    """The leave-one-out loss of "missing or not" used alone."""
+    table = np.stack([np.maximum(class_weight - missing, 0.0), missing], axis=1)
+    return categorical_loss(table, empirical_smoothing(table), class_weight)
 
 
 def loss_alone(

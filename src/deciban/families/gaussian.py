@@ -16,7 +16,7 @@ whole column: ``m_0`` its mean, ``k_0 = lam``, ``a_0 = lam / 2`` and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, cast
@@ -24,8 +24,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import InputError
-from deciban.families.discrete import loss_alone, one_row
+from deciban.families.discrete import losses_alone
 from deciban.families.piece import (
     Piece,
     density_shares,
@@ -33,7 +32,7 @@ from deciban.families.piece import (
     seen_points,
     spaced_points,
 )
-from deciban.families.protocol import Candidate, ColumnCounts, Parameters
+from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
 from deciban.families.settings import Method, Settings, check_amount
 from deciban.families.soft import SoftBlock, count_softly
 from deciban.kernels import gaussian as kernel
@@ -41,15 +40,19 @@ from deciban.kernels.gamma import log_gamma
 from deciban.stats.categories import count_of
 from deciban.stats.cells import Cells
 from deciban.stats.exact import ExactSum
+from deciban.stats.grid import Grid
 from deciban.stats.histogram import grid_of
 from deciban.stats.moments import (
     MOMENTS,
     NAMES,
+    ColumnSums,
     MeanAndSpread,
-    MeanAndVariance,
+    check_moments,
+    classes_and_whole,
     exact_sums,
     mean_and_spread,
     pool_classes,
+    share_variance,
 )
 from deciban.stats.statistic import Codes, FloatArray, Sums
 from deciban.stats.table import Table
@@ -111,6 +114,8 @@ class GaussianParameters:
 
     table: Table
     settings: GaussianSettings
+    classes: ColumnSums
+    whole: ColumnSums
     moments: MeanAndSpread
     density: Density
 
@@ -167,8 +172,8 @@ class GaussianParameters:
         out = np.zeros((*X.shape, self.density.mean.shape[1]))
         for j, lam in enumerate(self.settings.per_column(X.shape[1]).tolist()):
             known = np.flatnonzero(~np.isnan(X[:, j]))
-            sums, x = self.table.column(j).sums, X[known, j]
-            out[known, j] = leave_out(sums, lam, self.settings, x, y[known], weight[known])
+            x, own, w = X[known, j], y[known], weight[known]
+            out[known, j] = leave_out(self.classes, self.whole, j, lam, self.settings, x, own, w)
         return out
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:
@@ -194,48 +199,50 @@ class Gaussian:
     shape = "gaussian"
     statistic = MOMENTS
 
-    def applies(self, column: ColumnCounts) -> bool:
-        """To numbers and times whose histogram is kept as well."""
-        return column.kind in ("numeric", "time")
+    options = ("gaussian",)
 
-    def candidates(self, column: ColumnCounts, smoothing: float | None) -> Iterable[Candidate]:
-        """A prior worth one row, or as many as stated."""
-        return [Candidate(DEFAULT_PRIOR_ROWS if smoothing is None else smoothing)]
+    def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
+        """A prior worth one row, or as many as stated; values are the keys of the histogram."""
+        classes, whole = classes_and_whole(columns.tables["moments"].sums)
+        fits = _fits(classes.moments) & _fits(whole.moments)
+        lam = [DEFAULT_PRIOR_ROWS if stated is None else stated for stated in columns.smoothing]
+        plain = [j for j, kind in enumerate(columns.kinds) if kind in ("numeric", "time")]
+        grid = cast("Grid", columns.tables["histogram"].cells)
+        values = keys_of(columns.counts, grid, MAX_VALUES_TRIED)
+        tried = {}
+        for j in (j for j in plain if fits[j]):
+            own, x, times = values[j]
+            one = np.minimum(times, 1.0)
+            log = leave_out(classes, whole, j, lam[j], _FULL_BAYES, x, own, one)
+            tried[j] = log, own, times
+        judged = losses_alone(tried.values(), columns.class_weight)
+        losses = dict(zip(tried, judged, strict=True))
+        candidates = {j: [Candidate(lam[j], loss=losses.get(j, np.inf))] for j in plain}
+        return [candidates.get(j, []) for j in range(len(lam))]
 
-    def loss_alone(self, column: ColumnCounts, candidate: Candidate) -> float:
-        """The leave-one-out loss of the column used alone; values are the histogram's keys."""
-        own, key, times, x = keys_of(column.tables["histogram"], MAX_VALUES_TRIED)
-        sums, lam = column.tables["moments"].sums, candidate.smoothing
-        try:
-            how = GaussianSettings("bayes", lam)
-            log_likelihood = leave_out(sums, lam, how, x[key], own, one_row(times))
-        except InputError:  # squares that fit no float
-            return float(np.inf)
-        return loss_alone(log_likelihood, own, times, column.class_weight)
-
-    def settings(self, method: Method, candidates: Sequence[Candidate]) -> GaussianSettings:
+    def settings(self, method: Method, selected: Sequence[Selected]) -> GaussianSettings:
         """The worth of each column's prior."""
-        return GaussianSettings(method, np.array([c.smoothing for c in candidates]))
+        return GaussianSettings(method, np.array([one.smoothing for one in selected]))
 
     def estimate(self, table: Table, settings: Settings) -> GaussianParameters:
         """Normal or Student's t parameters of every column and class."""
         how = settings if isinstance(settings, GaussianSettings) else _plain(settings)
-        moments = mean_and_spread(table.sums)
-        moments = share_variance(moments) if how.shared else moments
-        lam = 0.0 if how.method == "ml" else how.per_column(table.cells.size)
+        classes, whole = classes_and_whole(table.sums)
+        moments = share_variance(classes.moments) if how.shared else classes.moments
+        lam = 0.0 if how.method == "ml" else how.per_column(moments.n.shape[1])
         needed = np.any(lam) or not moments.n.all()
-        prior = pool_classes(table.sums) if needed else MeanAndVariance(np.zeros(1), np.zeros(1))
-        known = np.asarray(exact_sums(table.sums)[0].nonzero().any(axis=0))
-        density = _transpose(_fit(moments, prior, lam, how), known)
-        return GaussianParameters(table, how, moments, density)
+        prior = whole.moments if needed else MeanAndSpread(*np.zeros((3, 1)))
+        check_moments(classes.moments, prior)
+        density = _transpose(_fit(moments, prior, lam, how), (moments.n != 0).any(axis=0))
+        return GaussianParameters(table, how, classes, whole, moments, density)
 
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
         """Bell curves at the mode of their posterior; a column of one value says nothing."""
         pooled = pool_classes(whole.sums)
-        keep = pooled.var > CONSTANT_VARIANCE * pooled.mean**2
+        keep = (variance(pooled) > CONSTANT_VARIANCE * pooled.mean**2)[0]
         columns = np.flatnonzero(keep)
         some = table.select(np.ones(len(table.rows), dtype=bool), keep)
-        prior = MeanAndVariance(pooled.mean[columns], pooled.var[columns])
+        prior = MeanAndSpread(*(part[:, columns] for part in pooled))
         lam = np.maximum(settings.per_column(len(keep))[columns], MIN_PRIOR_ROWS)
         objective = partial(_soft_objective, some, prior, lam)
         how = GaussianSettings("map", lam)
@@ -244,12 +251,13 @@ class Gaussian:
             lambda X: np.ascontiguousarray(X[:, columns]),
         )  # fmt: skip
 
-    def describe(self, candidate: Candidate) -> str:
+    def describe(self, selected: Selected) -> str:
         """The model of a column in a few words."""
         return "bell curve"
 
 
 GAUSSIAN = Gaussian()
+_FULL_BAYES = GaussianSettings("bayes")
 
 
 def _plain(settings: Settings) -> GaussianSettings:
@@ -257,24 +265,29 @@ def _plain(settings: Settings) -> GaussianSettings:
 
 
 def keys_of(
-    table: Table, max_values: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp], FloatArray, FloatArray]:
-    """The class, key and weight of what a histogram holds, evenly thinned; and the keys' values."""
-    amount = count_of(table)
-    own, key = np.nonzero(amount)
-    own, key = (np.ascontiguousarray(at[:: 1 + len(own) // max_values]) for at in (own, key))
-    return own, key, amount[own, key], grid_of(table).middles(0)
+    counts: Sequence[FloatArray], grid: Grid, max_values: int
+) -> list[tuple[NDArray[np.intp], FloatArray, FloatArray]]:
+    """The class, value and weight of what each column of a histogram holds, evenly thinned."""
+    out = []
+    for amount, values in zip(counts, grid.all_middles(), strict=True):
+        own, key = np.nonzero(amount)
+        own, key = (np.ascontiguousarray(at[:: 1 + len(own) // max_values]) for at in (own, key))
+        out.append((own, values[key], amount[own, key]))
+    return out
 
 
-def share_variance(of: MeanAndSpread) -> MeanAndSpread:
-    """Moments with one variance per column, within classes, for all of them."""
-    n = of.n.sum(axis=0)
-    var = of.spread.sum(axis=0) / np.where(n > 0, n, 1.0)
-    return MeanAndSpread(of.n, of.mean, of.n * var)
+def _fits(moments: MeanAndSpread) -> NDArray[np.bool_]:
+    """Of which columns all moments fit a float."""
+    return np.asarray(np.isfinite([moments.mean, moments.spread]).all(axis=(0, 1)))
+
+
+def variance(of: MeanAndSpread) -> FloatArray:
+    """The mean squared deviation; zero where there is no value."""
+    return of.spread / np.where(of.n > 0, of.n, 1.0)
 
 
 def _fit(
-    of: MeanAndSpread, prior: MeanAndVariance, lam: FloatArray | float, how: GaussianSettings
+    of: MeanAndSpread, prior: MeanAndSpread, lam: FloatArray | float, how: GaussianSettings
 ) -> Density:
     """The density in the shape of the moments; without data, that of the prior."""
     n, mean, spread = of
@@ -282,14 +295,15 @@ def _fit(
     kappa = lam + n
     some = np.where(kappa > 0, kappa, 1.0)
     shift = np.where(np.asarray(lam) > 0, mean - prior.mean, 0.0)
-    b = (lam * prior.var + spread + n * (lam / some) * shift**2) / 2
+    prior_variance = variance(prior)
+    b = (lam * prior_variance + spread + n * (lam / some) * shift**2) / 2
     var = {
         "ml": 2 * b / some,
         "map": b / (kappa / 2 + 1.5),
         "bayes": 2 * b * (kappa + 1) / some**2,
     }[how.method]
     centre = np.where(kappa > 0, mean - lam / some * shift, prior.mean)
-    var = np.where(kappa > 0, var, prior.var) + how.floor
+    var = np.where(kappa > 0, var, prior_variance) + how.floor
     precision = 1.0 / np.maximum(var, np.finfo(np.float64).tiny)
     if how.method != "bayes":
         return Density(centre, precision, 0.5 * np.log(precision / (2 * np.pi)))
@@ -318,23 +332,22 @@ def _student_constant(df: FloatArray) -> FloatArray:
 
 
 def _soft_objective(
-    table: Table, whole: MeanAndVariance, lam: FloatArray, parameters: Parameters
+    table: Table, whole: MeanAndSpread, lam: FloatArray, parameters: Parameters
 ) -> float:
     """The part of J of bell curves, whose prior looks like the whole column."""
     density = cast("GaussianParameters", parameters).density
     n, mean, spread = mean_and_spread(table.sums)
     centre, precision = density.mean.T, density.precision.T
     off = spread + n * (mean - centre) ** 2
-    off += lam * (whole.var + (centre - whole.mean) ** 2)
+    off += lam * (variance(whole) + (centre - whole.mean) ** 2)
     value = (n + lam + 3) / 2 * np.log(precision) - off * precision / 2
     return float(value.sum() - n.sum() / 2 * np.log(2 * np.pi))
 
 
-# ---------------------------------------------------------------------- leaving one out
-
-
 def leave_out(
-    sums: Sums,
+    classes: ColumnSums,
+    whole: ColumnSums,
+    column: int,
     lam: float,
     how: GaussianSettings,
     x: FloatArray,
@@ -342,41 +355,44 @@ def leave_out(
     weight: FloatArray,
 ) -> FloatArray:
     """Log densities of one column's known values, (rows, classes), each taken out of its class."""
-    totals = {name: part.total() for name, part in zip(NAMES, exact_sums(sums), strict=True)}
-    whole = {name: ExactSum(part.digits[None], part.base) for name, part in totals.items()}
-    rest = _remove(whole, mean_and_spread(whole), x, np.zeros_like(own), weight)
-    prior = MeanAndVariance(rest.mean, rest.spread / np.where(rest.n > 0, rest.n, 1.0))
-    of = mean_and_spread(sums)
-    others = MeanAndSpread(*(part.T for part in of))
-    by_row = MeanAndVariance(prior.mean[:, None], prior.var[:, None])
+    prior = _remove(whole, column, x, np.zeros_like(own), weight)
+    by_row = MeanAndSpread(*(part[:, None] for part in prior))
+    others = MeanAndSpread(*(part[None, :, column] for part in classes.moments))
     out = _fit(others, by_row, lam, how).log(x[:, None])
-    less = _fit(_remove(sums, of, x, own, weight), prior, lam, how)
+    less = _fit(_remove(classes, column, x, own, weight), prior, lam, how)
     out[np.arange(len(x)), own] = less.log(x)
-    out[rest.n <= 0] = 0.0  # the only value of the column: without it nothing is known
+    out[prior.n <= 0] = 0.0  # the only value of the column: without it nothing is known
     return out
 
 
 def _remove(
-    sums: Sums, of: MeanAndSpread, x: FloatArray, own: Codes, weight: FloatArray
+    of: ColumnSums, column: int, x: FloatArray, own: Codes, weight: FloatArray
 ) -> MeanAndSpread:
     """The moments of a column in each row's class when the row is taken away from them.
 
     A row that holds nearly all of the spread would leave rounding in its
     place: such rows, no more than a few a class, are taken from the exact sums.
     """
-    n, mean, spread = (part[own, 0] for part in of)
+    n, mean, spread = (part[own, column] for part in of.moments)
     left = np.where(n - weight > 1e-9 * weight, n - weight, 0.0)
     some = np.where(left > 0, left, 1.0)
     rest = np.maximum(spread - weight * (x - mean) ** 2 * (n / some), 0.0) * (left > 0)
     less = MeanAndSpread(left, np.where(left > 0, mean + (mean - x) * (weight / some), 0.0), rest)
     bad = np.flatnonzero((rest < CANCELLED_SHARE * spread) & (left > 0))
     if len(bad):
-        one = Cells.of_columns(1)
-        gone = MOMENTS.count(x[bad, None], np.arange(len(bad)), len(bad), weight[bad], one)
-        had = {
-            name: ExactSum(part.digits[own[bad]], part.base)
-            for name, part in zip(NAMES, exact_sums(sums), strict=True)
-        }
-        for part, exactly in zip(less, mean_and_spread(MOMENTS.subtract(had, gone)), strict=True):
-            part[bad] = exactly[:, 0]
+        exactly = _remove_exactly(of.exact, column, x[bad], own[bad], weight[bad])
+        for part, one in zip(less, exactly, strict=True):
+            part[bad] = one[:, 0]
     return less
+
+
+def _remove_exactly(
+    sums: Sums, column: int, x: FloatArray, own: Codes, weight: FloatArray
+) -> MeanAndSpread:
+    """The moments that are left of exact sums, (rows, 1)."""
+    gone = MOMENTS.count(x[:, None], np.arange(len(x)), len(x), weight, Cells.of_columns(1))
+    had = {
+        name: ExactSum(part.digits[own, column : column + 1], part.base)
+        for name, part in zip(NAMES, exact_sums(sums), strict=True)
+    }
+    return mean_and_spread(MOMENTS.subtract(had, gone))

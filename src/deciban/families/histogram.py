@@ -14,28 +14,30 @@ same under every class, does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban.families.categorical import (
     CategoricalParameters,
+    columns_of,
     estimate_shares,
     soften_shares,
 )
-from deciban.families.discrete import categorical_loss, empirical_smoothing
+from deciban.families.discrete import smooth_and_judge
 from deciban.families.piece import Piece
-from deciban.families.protocol import Candidate, ColumnCounts
+from deciban.families.protocol import Candidate, CountedColumns, Selected
 from deciban.families.settings import Method, Settings, check_whole, spread
 from deciban.families.soft import SoftBlock
 from deciban.kernels import histogram as kernel
 from deciban.stats.categories import CATEGORIES, count_of
 from deciban.stats.cells import Cells
-from deciban.stats.cuts import EACH, MDL, cut_points
+from deciban.stats.cuts import EACH, MDL, cut_columns
 from deciban.stats.grid import Grid
-from deciban.stats.histogram import HISTOGRAM, count_by_column, grid_of
+from deciban.stats.histogram import HISTOGRAM, grid_of
 from deciban.stats.statistic import Codes, FloatArray
 from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table
@@ -116,35 +118,26 @@ class HistogramFamily:
     shape = "histogram"
     statistic = HISTOGRAM
 
-    def applies(self, column: ColumnCounts) -> bool:
-        """To every column of numbers."""
-        return self.statistic.name in column.tables
+    options = ("histogram", "mdl")
 
-    def candidates(self, column: ColumnCounts, smoothing: float | None) -> Iterable[Candidate]:
-        """5, 10 or 20 bins, and every value by itself where there are few."""
-        count = count_of(column.tables[self.statistic.name])
-        rules = [*BINS_TRIED, EACH] if count.shape[1] <= MAX_SINGLE_VALUES else [*BINS_TRIED]
-        return [self._candidate(count, bins, smoothing) for bins in rules]
+    def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
+        """5, 10 or 20 bins, every value by itself where there are few; or by description length."""
+        counts = columns.counts
+        rules = [_rules(count.shape[1], columns.option) for count in counts]
+        column = [j for j, some in enumerate(rules) for _ in some]
+        flat = [rule for some in rules for rule in some]
+        cuts = cut_columns([counts[j] for j in column], flat)
+        binned = [sum_bins(counts[j], cut) for j, cut in zip(column, cuts, strict=True)]
+        stated = [columns.smoothing[j] for j in column]
+        judged = smooth_and_judge(binned, stated, columns.class_weight)
+        out: list[list[Candidate]] = [[] for _ in columns.names]
+        for j, bins, (lam, loss) in zip(column, flat, judged, strict=True):
+            out[j].append(Candidate(lam, bins, loss))
+        return out
 
-    def by_description_length(self, column: ColumnCounts, smoothing: float | None) -> Candidate:
-        """Bins by minimum description length."""
-        count = count_of(column.tables[self.statistic.name])
-        return self._candidate(count, MDL, smoothing)
-
-    def _candidate(self, count: FloatArray, bins: int, smoothing: float | None) -> Candidate:
-        if smoothing is None:
-            smoothing = empirical_smoothing(sum_bins(count, cut_points(count, bins)))
-        return Candidate(smoothing, bins)
-
-    def loss_alone(self, column: ColumnCounts, candidate: Candidate) -> float:
-        """The leave-one-out loss of the column used alone, in nats a row."""
-        count = count_of(column.tables[self.statistic.name])
-        binned = sum_bins(count, cut_points(count, candidate.bins))
-        return categorical_loss(binned, candidate.smoothing, column.class_weight)
-
-    def settings(self, method: Method, candidates: Sequence[Candidate]) -> HistogramSettings:
+    def settings(self, method: Method, selected: Sequence[Selected]) -> HistogramSettings:
         """The smoothing of each column, and how it is cut."""
-        lam, bins = np.array([c.smoothing for c in candidates]), [c.bins for c in candidates]
+        lam, bins = np.array([one.smoothing for one in selected]), [one.bins for one in selected]
         return HistogramSettings(method, lam, bins=np.array(bins, dtype=np.int64))
 
     def estimate(self, table: Table, settings: Settings) -> HistogramParameters:
@@ -168,14 +161,21 @@ class HistogramFamily:
             bins = Table(CATEGORIES, bins.cells, table.rows, {"count": zero})
         return soften_shares(bins, how, lambda X: bin_codes(edges, X))
 
-    def describe(self, candidate: Candidate) -> str:
+    def describe(self, selected: Selected) -> str:
         """The model of a column in a few words."""
-        if candidate.bins > 0:
-            return f"{candidate.bins} bins"
-        return "bins by description length" if candidate.bins == MDL else "every value"
+        if selected.bins > 0:
+            return f"{selected.bins} bins"
+        return "bins by description length" if selected.bins == MDL else "every value"
 
 
 HISTOGRAM_FAMILY = HistogramFamily()
+
+
+def _rules(n_values: int, option: str) -> list[int]:
+    """How a column of so many different values may be cut."""
+    if option == "mdl":
+        return [MDL]
+    return [*BINS_TRIED, EACH] if n_values <= MAX_SINGLE_VALUES else [*BINS_TRIED]
 
 
 def _plain(settings: Settings) -> HistogramSettings:
@@ -184,9 +184,9 @@ def _plain(settings: Settings) -> HistogramSettings:
 
 def cut(table: Table, rules: Sequence[int]) -> tuple[tuple[FloatArray, ...], Table]:
     """The edges between the bins of each column, and the bins as a table of categories."""
-    columns = count_by_column(table)
-    cuts = [cut_points(count, rule) for count, rule in zip(columns, rules, strict=True)]
-    edges = tuple(edges_of(grid_of(table), j, at) for j, at in enumerate(cuts))
+    columns = columns_of(table)
+    cuts = cut_columns(columns, rules)
+    edges = cut_edges(cast("Grid", table.cells), cuts)
     cells = Cells(table.cells.columns, tuple(np.arange(len(at) + 1) for at in cuts))
     parts = [sum_bins(count, at) for count, at in zip(columns, cuts, strict=True)]
     count = np.concatenate([np.zeros((len(table.rows), 0)), *parts], axis=1)
@@ -205,14 +205,24 @@ def sum_bins(counts: FloatArray, cuts: NDArray[np.intp]) -> FloatArray:
 
 
 def edges_of(grid: Grid, column: int, cuts: NDArray[np.intp]) -> FloatArray:
-    """The least value of each bin but the first.
+    """The least value of each bin but the first of one column."""
+    return _edges(grid.floats(column), cuts, exact=not grid.drop[column])
 
-    Half way between neighbours where they are known exactly, but never the
-    lower of them, which neighbouring floats would round to.
+
+def cut_edges(grid: Grid, cuts: Sequence[NDArray[np.intp]]) -> tuple[FloatArray, ...]:
+    """The least value of each bin but the first, of every column."""
+    exact = [not bits for bits in grid.drop]
+    columns = zip(grid.all_floats(), cuts, exact, strict=True)
+    return tuple(_edges(floats, cut, exact=known) for floats, cut, known in columns)
+
+
+def _edges(floats: FloatArray, cuts: NDArray[np.intp], *, exact: bool) -> FloatArray:
+    """Half way between neighbours where they are known exactly.
+
+    But never the lower of them, which neighbouring floats would round to.
     """
-    floats = grid.floats(column)
     low, high = floats[cuts - 1], floats[cuts]
-    if grid.drop[column]:
+    if not exact:
         return high
     middle = _between(low, high)
     return np.where(middle > low, middle, high)

@@ -8,7 +8,7 @@ Rows come as a dense float64 matrix or as CSR; the work follows the non-zeros.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families.piece import Piece
-from deciban.families.protocol import Candidate, ColumnCounts
+from deciban.families.protocol import Candidate, CountedColumns, Selected
 from deciban.families.settings import Method, Settings
 from deciban.families.soft import SoftBlock
 from deciban.kernels import panels
@@ -125,27 +125,21 @@ class LinearParameters:
 class BagFamily:
     """What the families of bags share: they model whole matrices, not columns of a table."""
 
-    def applies(self, column: ColumnCounts) -> bool:
-        """To no single column of a table."""
-        return False
+    options = ()
 
-    def candidates(self, column: ColumnCounts, smoothing: float | None) -> Iterable[Candidate]:
-        """Smoothing as stated."""
-        return [Candidate(1.0 if smoothing is None else smoothing)]
+    def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
+        """None: they model no single column of a table."""
+        return [[] for _ in columns.names]
 
-    def loss_alone(self, column: ColumnCounts, candidate: Candidate) -> float:
-        """Not compared with other families."""
-        return float(np.inf)
-
-    def settings(self, method: Method, candidates: Sequence[Candidate]) -> Settings:
+    def settings(self, method: Method, selected: Sequence[Selected]) -> Settings:
         """The smoothing of each column."""
-        return Settings(method, np.array([c.smoothing for c in candidates]))
+        return Settings(method, np.array([one.smoothing for one in selected]))
 
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
         """Not learned by EM: the drop-in classifiers need labels."""
         raise TypeError("amounts are not learned without labels")
 
-    def describe(self, candidate: Candidate) -> str:
+    def describe(self, selected: Selected) -> str:
         """The model of a column in a few words."""
         return "amounts"
 

@@ -14,7 +14,7 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,25 +33,44 @@ class Candidate:
     """One way to model a column: the strength of its prior, and how numbers are cut into bins.
 
     ``bins`` is a number of bins of equal frequency, 0 for every value by itself, -1 for bins by
-    minimum description length; families without bins leave it 0.
+    minimum description length; families without bins leave it 0. ``loss`` is the leave-one-out
+    log loss, in nats a row, of the column used alone.
     """
 
     smoothing: float
     bins: int = 0
+    loss: float = np.inf
+
+
+class Selected(Protocol):
+    """What was selected for a column: a candidate, or a choice that names its column as well."""
+
+    @property
+    def smoothing(self) -> float:
+        """The strength of the prior."""
+
+    @property
+    def bins(self) -> int:
+        """How numbers are cut."""
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnCounts:
-    """What is counted of one column: a table for each statistic, and the weight of each class.
+class CountedColumns:
+    """Columns that are counted alike: a table for each statistic, and the weight of each class.
 
-    ``kind`` is the kind of the column, such as ``"numeric"`` or ``"categorical"``, with its
-    parameter, if it has one, after a colon.
+    ``counts`` are those of the values of each column, (classes, values): categories, or the keys
+    of a histogram. ``kinds`` are such as ``"numeric"`` or ``"categorical"``, with a parameter, if
+    a kind has one, after a colon. ``smoothing`` is what the caller states for each column, or None
+    for the counts to choose. ``option`` is what the caller asks of such columns.
     """
 
-    name: str
-    kind: str
+    names: Sequence[str]
+    kinds: Sequence[str]
     tables: Mapping[str, Table]
+    counts: Sequence[FloatArray]
     class_weight: FloatArray
+    smoothing: Sequence[float | None]
+    option: str = "auto"
 
 
 class Parameters(Protocol):
@@ -95,16 +114,17 @@ class Family(Protocol):
     def statistic(self) -> Statistic:
         """What it is estimated from."""
 
-    def applies(self, column: ColumnCounts) -> bool:
-        """Whether it can model a column of a table."""
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The values of the option ``numeric`` that ask for it; none for other columns."""
 
-    def candidates(self, column: ColumnCounts, smoothing: float | None) -> Iterable[Candidate]:
-        """What selection may try; ``smoothing`` is stated, or None for the counts to choose."""
+    def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
+        """What selection may choose for each column; none where the family does not apply.
 
-    def loss_alone(self, column: ColumnCounts, candidate: Candidate) -> float:
-        """The leave-one-out log loss, in nats a row, of the column used alone."""
+        It is asked only about columns whose tables hold its statistic.
+        """
 
-    def settings(self, method: Method, candidates: Sequence[Candidate]) -> Settings:
+    def settings(self, method: Method, selected: Sequence[Selected]) -> Settings:
         """How columns that were selected are estimated together."""
 
     def estimate(self, table: Table, settings: Settings) -> Parameters:
@@ -113,5 +133,5 @@ class Family(Protocol):
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
         """Columns as EM estimates them; ``whole`` counts all rows, also those without a label."""
 
-    def describe(self, candidate: Candidate) -> str:
+    def describe(self, selected: Selected) -> str:
         """The model of a column in a few words."""

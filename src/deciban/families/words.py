@@ -34,7 +34,7 @@ from deciban.families.discrete import log_shares
 from deciban.families.linear_bag import LinearParameters
 from deciban.families.multinomial import MULTINOMIAL
 from deciban.families.piece import Piece
-from deciban.families.protocol import Candidate, ColumnCounts, Parameters
+from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
 from deciban.families.removal import Removal, SmoothedCounts
 from deciban.families.settings import Method, Settings, check_amount
 from deciban.families.soft import SoftBlock, dot, identity
@@ -211,21 +211,15 @@ class WordFamily:
     shape = "words"
     statistic = WORDS
 
-    def applies(self, column: ColumnCounts) -> bool:
-        """To every column of text."""
-        return self.statistic.name in column.tables
+    options = ()
 
-    def candidates(self, column: ColumnCounts, smoothing: float | None) -> Iterable[Candidate]:
-        """Smoothing as stated; the rest is chosen on rows, by leave-one-out."""
-        return [Candidate(1.0 if smoothing is None else smoothing)]
+    def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
+        """None: counts alone do not tell, as words of a text are not independent."""
+        return [[] for _ in columns.names]
 
-    def loss_alone(self, column: ColumnCounts, candidate: Candidate) -> float:
-        """Not known from the counts: words of a text are not independent."""
-        return float(np.nan)
-
-    def settings(self, method: Method, candidates: Sequence[Candidate]) -> WordSettings:
+    def settings(self, method: Method, selected: Sequence[Selected]) -> WordSettings:
         """The plain multinomial model."""
-        return WordSettings(method, candidates[0].smoothing)
+        return WordSettings(method, selected[0].smoothing)
 
     def estimate(self, table: Table, settings: Settings) -> WordParameters:
         """The scores of every word for every class, when they are asked for."""
@@ -237,7 +231,7 @@ class WordFamily:
         how = settings if isinstance(settings, WordSettings) else _plain(settings)
         return _soften_absence(table, how) if how.weighting == "absence" else _soften(table, how)
 
-    def describe(self, candidate: Candidate) -> str:
+    def describe(self, selected: Selected) -> str:
         """The model of a column in a few words."""
         return "words"
 

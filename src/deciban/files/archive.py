@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from reprlib import repr as short
-from typing import IO, BinaryIO, TypeAlias
+from typing import IO, Any, BinaryIO, TypeAlias
 
 from deciban.errors import InputError, ModelFileError
 from deciban.files import atomic, document, npy
@@ -45,6 +45,9 @@ MAX_ARRAYS = 4096
 MAX_DIRECTORY_BYTES = 1 << 20
 
 _ABOUT = "model.json"
+_FIELDS = {
+    "format": str, "version": int, "deciban": str, "kind": str, "document": dict, "arrays": dict,
+}  # fmt: skip
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.]{0,99}")
 #: The last record of a zip; one beyond 2 GiB has two more before it.
 _END = struct.Struct("<4s4H2LH")
@@ -223,27 +226,24 @@ def _members(archive: zipfile.ZipFile, most: int) -> dict[str, zipfile.ZipInfo]:
 def _content(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> Content:
     """The document and the arrays, if the zip has the files that its table of arrays names."""
     about = _about(archive, members)
-    table = document.field(about, "arrays", dict)
-    plans = {name: npy.Plan.parse(document.field(table, name, dict)) for name in table}
+    plans = npy.parse_plans(about["arrays"])
     if set(members) != {_ABOUT, *map(_member_name, plans)} or not all(map(_NAME.fullmatch, plans)):
         raise ModelFileError("the files in it are not those that it names.")
-    for name, plan in plans.items():
-        if members[_member_name(name)].file_size != plan.size:
+    files = [members[_member_name(name)] for name in plans]
+    for name, file, size in zip(plans, files, npy.sizes(plans.values()), strict=True):
+        if file.file_size != size:
             raise ModelFileError(f"array {name!r} does not have the size of its type and shape.")
-    arrays: Arrays = {}
-    for name, plan in plans.items():
-        with archive.open(members[_member_name(name)]) as stream:
-            arrays[name] = npy.read(stream, plan)
+    arrays = npy.read_all(archive.open, zip(files, plans.values(), strict=True))
     return Content(
-        document.field(about, "kind", str),
-        document.field(about, "document", dict),
-        arrays,
-        document.field(about, "deciban", str),
-        document.field(about, "version", int),
+        about["kind"],
+        about["document"],
+        dict(zip(plans, arrays, strict=True)),
+        about["deciban"],
+        about["version"],
     )
 
 
-def _about(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> dict[str, object]:
+def _about(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> dict[str, Any]:
     """What the file says about itself, if this version can read it."""
     if _ABOUT not in members:
         raise ModelFileError(f"there is no {_ABOUT} in it.", hint="it is a zip of something else")
@@ -260,5 +260,4 @@ def _about(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> 
             f"this is deciban {_deciban_version()}, which reads versions 1 to {VERSION}.",
             hint="install a later deciban",
         )
-    document.check_keys(about, "format", "version", "deciban", "kind", "document", "arrays")
-    return about
+    return document.record(about, _FIELDS)

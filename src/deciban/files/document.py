@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from reprlib import repr as short
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from deciban.errors import InputError, ModelFileError
 
@@ -116,6 +116,36 @@ def check_keys(document: Mapping[str, object], *names: str) -> None:
     for name in document:
         if name not in names:
             raise ModelFileError(f"{short(name)} is not known here.")
+
+
+def record(
+    document: Mapping[str, object], types: Mapping[str, type], optional: Iterable[str] = ()
+) -> dict[str, Any]:
+    """The fields of a document that has these, each of its type, and no others but optional ones.
+
+    >>> record({"size": 3, "colour": "red"}, {"size": int}, optional=["colour"])
+    {'size': 3}
+    """
+    check_keys(document, *types, *optional)
+    return {name: field(document, name, kind) for name, kind in types.items()}
+
+
+def records(
+    entries: Iterable[object], what: str, types: Mapping[str, type], optional: Iterable[str] = ()
+) -> list[dict[str, Any]]:
+    """The fields of each of some small documents.
+
+    >>> records([3], "column", {"name": str})
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ModelFileError: a column must be a record.
+    """
+    out = []
+    for entry in entries:
+        if not isinstance(entry, dict):
+            raise ModelFileError(f"a {what} must be a record.")
+        out.append(record(entry, types, optional))
+    return out
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

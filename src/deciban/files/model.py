@@ -78,12 +78,11 @@ def unpacked(path: str | os.PathLike[str], content: archive.Content) -> Stored:
             if start + dot not in parts:
                 raise ModelFileError(f"array {name!r} belongs to nothing.")
             parts[start + dot][rest] = array
-        document.check_keys(content.document, "model", "labels", "counts")
+        types = {"labels": dict, "model": dict}
+        fields = document.record(content.document, types, optional=["counts"])
         tables, names, own = parts.values()
         counts = _counts(content.document, tables)
-        labels = _labels(document.field(content.document, "labels", dict), names)
-        description = document.field(content.document, "model", dict)
-        return Stored(content.kind, counts, description, labels, own)
+        return Stored(content.kind, counts, fields["model"], _labels(fields["labels"], names), own)
 
 
 def _counts(content: Mapping[str, Any], tables: dict[str, NDArray[Any]]) -> Counts | None:
@@ -96,7 +95,8 @@ def _counts(content: Mapping[str, Any], tables: dict[str, NDArray[Any]]) -> Coun
 
 
 def _labels(entries: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Labels]:
-    reader = Reader(arrays)
-    found = {name: reader.take(document.field(entries, name, dict)) for name in sorted(entries)}
+    reader, names = Reader(arrays), sorted(entries)
+    fields = document.record(entries, dict.fromkeys(names, dict))
+    labels = reader.take_all(fields.values())
     reader.done()
-    return found
+    return dict(zip(names, labels, strict=True))

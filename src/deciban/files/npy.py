@@ -11,16 +11,17 @@ from __future__ import annotations
 import hashlib
 import math
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from reprlib import repr as short
-from typing import IO, Any, TypeAlias
+from typing import IO, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError, ModelFileError
-from deciban.files.document import check_keys, field
+from deciban.files.document import record, records
 
 #: An array of one of the types below.
 Array: TypeAlias = NDArray[Any]
@@ -32,6 +33,10 @@ MAX_AXES = 4
 MAX_ENTRIES = 1 << 40
 #: Bytes that are read and written at once.
 CHUNK_BYTES = 1 << 20
+
+
+_ENTRY = {"dtype": str, "shape": list, "sha256": str}
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -69,21 +74,25 @@ class Plan:
         ...
         deciban.errors.ModelFileError: an array has an unknown type: 'object'.
         """
-        check_keys(entry, "dtype", "shape", "sha256")
-        dtype, shape = field(entry, "dtype", str), field(entry, "shape", list)
+        return cls.checked(**record(entry, _ENTRY))
+
+    @classmethod
+    def checked(cls, dtype: str, shape: list[object], sha256: str) -> Plan:
+        """A plan of a known type and a possible shape."""
         if dtype not in TYPES:
             raise ModelFileError(f"an array has an unknown type: {short(dtype)}.")
-        whole = all(type(n) is int and n >= 0 for n in shape) and len(shape) <= MAX_AXES
-        if not whole or math.prod(max(n, 1) for n in shape) > MAX_ENTRIES:
+        lengths = tuple(n for n in shape if type(n) is int and n >= 0)
+        whole = len(lengths) == len(shape) <= MAX_AXES
+        if not whole or math.prod(max(n, 1) for n in lengths) > MAX_ENTRIES:
             raise ModelFileError(f"an array has an impossible shape: {short(shape)}.")
-        return cls(dtype, tuple(shape), field(entry, "sha256", str))
+        return cls(dtype, lengths, sha256)
 
     @property
     def entry(self) -> dict[str, object]:
         """The plan as it is stated in a file."""
         return {"dtype": self.dtype, "shape": list(self.shape), "sha256": self.sha256}
 
-    @property
+    @cached_property
     def header(self) -> bytes:
         r"""The first bytes of the file, by numpy's format 1.0.
 
@@ -101,6 +110,18 @@ class Plan:
     def size(self) -> int:
         """The bytes of the file."""
         return len(self.header) + math.prod(self.shape) * np.dtype(TYPES[self.dtype]).itemsize
+
+
+def parse_plans(table: Mapping[str, object]) -> dict[str, Plan]:
+    """The plans of all arrays that a file states, checked, by name."""
+    entries = record(table, dict.fromkeys(table, dict))
+    fields = records(entries.values(), "plan", _ENTRY)
+    return {name: Plan.checked(**some) for name, some in zip(table, fields, strict=True)}
+
+
+def sizes(plans: Iterable[Plan]) -> list[int]:
+    """The bytes of the file of each plan."""
+    return [plan.size for plan in plans]
 
 
 def file_layout(array: Array) -> Array:
@@ -138,6 +159,17 @@ def read(stream: IO[bytes], plan: Plan) -> Array:
     if plan.dtype == "bool" and np.any(array.view(np.uint8) > 1):
         raise ModelFileError("a truth value is neither 0 nor 1.")
     return array.astype(plan.dtype, copy=False)
+
+
+def read_all(
+    open_file: Callable[[Key], IO[bytes]], plans: Iterable[tuple[Key, Plan]]
+) -> list[Array]:
+    """The arrays of some files, one after the other: the key of each is what opens it."""
+    arrays = []
+    for key, plan in plans:
+        with open_file(key) as stream:
+            arrays.append(read(stream, plan))
+    return arrays
 
 
 def _chunks(array: Array) -> Iterator[memoryview]:

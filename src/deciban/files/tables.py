@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError, ModelFileError
-from deciban.files.document import check_keys, field
+from deciban.files.document import field, record
 from deciban.files.vocabulary import Reader, Writer
 from deciban.labels import Labels
 from deciban.stats.cells import Cells
@@ -30,6 +30,7 @@ from deciban.stats.table import Table
 MIN_CHECKED_WEIGHT = 1e-290
 
 Arrays = dict[str, NDArray[Any]]
+_TABLE = {"name": str, "statistic": str, "columns": dict}
 
 
 # ---------------------------------------------------------------------- writing
@@ -86,17 +87,18 @@ def counts_from(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
     ...
     deciban.errors.ModelFileError: 'weight' must be finite and not below zero, got -1.0.
     """
-    check_keys(document, "classes", "tables")
+    stated = record(document, {"classes": dict, "tables": list})
     left = dict(arrays)
     reader = Reader(_pop(left, "labels."))
-    classes = reader.take(field(document, "classes", dict))
+    classes = reader.take(stated["classes"])
     weight = amounts(left, "weight", (len(classes),))
     tables: dict[str, Table] = {}
-    for number, entry in enumerate(field(document, "tables", list)):
-        if not isinstance(entry, dict) or field(entry, "name", str) in tables:
+    for number, entry in enumerate(stated["tables"]):
+        about = record(entry, _TABLE, optional=["values", "drop"]) if type(entry) is dict else {}
+        if not about or about["name"] in tables:
             raise ModelFileError(f"table {number} has no name, or that of another.")
-        table = _table_from(entry, reader, _pop(left, f"table{number}."), len(classes))
-        tables[entry["name"]] = table
+        own = _pop(left, f"table{number}.")
+        tables[about["name"]] = _table_from(entry, reader, own, len(classes))
     reader.done()
     _refuse_rest(left)
     counts = Counts(classes, weight, tables)
@@ -116,12 +118,11 @@ def _refuse_rest(arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def _table_from(entry: dict[str, Any], reader: Reader, arrays: Arrays, n_classes: int) -> Table:
-    check_keys(entry, "name", "statistic", "columns", "values", "drop")
-    name = field(entry, "statistic", str)
+    name = entry["statistic"]
     if name not in STATISTICS:
         raise ModelFileError(f"the statistic {short(name)} is not known.")
     statistic = STATISTICS[name]
-    columns = reader.take(field(entry, "columns", dict))
+    columns = reader.take(entry["columns"])
     like, _ = statistic.empty(columns, n_classes)
     cells = _cells(entry, columns, reader, valued=like.values is not None)
     if isinstance(cells, Grid) != isinstance(like, Grid):
@@ -143,7 +144,7 @@ def _cells(entry: dict[str, Any], columns: Labels, reader: Reader, *, valued: bo
     stated = field(entry, "values", list)
     if len(stated) != len(columns) or not all(isinstance(column, dict) for column in stated):
         raise ModelFileError(f"{len(columns)} columns have the values of {len(stated)}.")
-    values = tuple(reader.take(column) for column in stated)
+    values = reader.take_all(stated)
     if "drop" not in entry:
         return Cells(columns, values)
     return _grid(columns, values, field(entry, "drop", list))

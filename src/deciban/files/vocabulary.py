@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import pairwise
 from reprlib import repr as short
 from typing import TypeAlias, cast
@@ -39,6 +39,8 @@ MAX_INTEGER_BITS = 4096
 #: No more labels than this have the same hash: looking one up would take forever.
 MAX_LABELS_PER_HASH = 100
 
+_IN_DOCUMENT = {"dtype": str, "labels": list}
+_IN_ARRAYS = {"dtype": str, "size": int}
 _INTEGERS = {"bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
 _FLOATS = {"float16", "float32", "float64"}
 _TIMES = re.compile(r"(datetime|timedelta)64\[([1-9]\d{0,8})?(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]")
@@ -107,13 +109,11 @@ class Reader:
 
     def take(self, entry: Entry) -> Labels:
         """The labels that such an entry stands for."""
-        dtype = document.field(entry, "dtype", str)
-        if "labels" in entry:
-            document.check_keys(entry, "dtype", "labels")
-            items = [from_json(value) for value in document.field(entry, "labels", list)]
-            return _unique(_array(items, dtype))
-        document.check_keys(entry, "dtype", "size")
-        size = document.field(entry, "size", int)
+        fields = document.record(entry, _IN_DOCUMENT if "labels" in entry else _IN_ARRAYS)
+        dtype = fields["dtype"]
+        if "labels" in fields:
+            return _unique(_array([from_json(value) for value in fields["labels"]], dtype))
+        size = fields["size"]
         if dtype in _FLOATS:
             return _unique(_array(self._next("floats", size).tolist(), dtype))
         if _is_integer(dtype):
@@ -122,6 +122,10 @@ class Reader:
         if dtype == "str":
             return _unique(_array([_decode(text) for text in texts], dtype))
         return _unique(_array([from_json(document.parse(text)) for text in texts], dtype))
+
+    def take_all(self, entries: Iterable[Entry]) -> tuple[Labels, ...]:
+        """The labels of some entries, one after the other."""
+        return tuple(self.take(entry) for entry in entries)
 
     def done(self) -> None:
         """Refuse arrays of which something is left."""

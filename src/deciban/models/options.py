@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,26 +69,24 @@ class Options:
             smoothing |= dict.fromkeys(counted[name], value)
         return Options(**{**vars(self), "smoothing": smoothing})
 
-    def smoothing_of(self, column: str) -> float | None:
-        """The smoothing stated for a counted column; None is for the counts to choose."""
-        stated = self.smoothing
-        if isinstance(stated, Mapping):
-            stated = stated.get(column, "auto")
-        return None if isinstance(stated, str) else float(stated)
+    def smoothing_of(self, columns: Sequence[str]) -> list[float | None]:
+        """The smoothing stated for counted columns; None is for the counts to choose."""
+        if isinstance(self.smoothing, Mapping):
+            stated = [self.smoothing.get(column, "auto") for column in columns]
+        else:
+            stated = [self.smoothing] * len(columns)
+        return [None if isinstance(value, str) else float(value) for value in stated]
 
 
 def _allowed() -> dict[str, tuple[str, ...]]:
     """The values that options may have, the default first."""
-    numbers = [f.name for f in families.FAMILIES.values() if f.statistic.name in _NUMBERS]
+    numbers = [option for family in families.FAMILIES.values() for option in family.options]
     return {
-        "numeric": ("auto", *numbers, "mdl"),
+        "numeric": ("auto", *numbers),
         "missing": ("auto", "skip", "value"),
         "method": ("bayes", "map", "ml"),
         "text": tuple(TEXT_MODELS),
     }
-
-
-_NUMBERS = ("moments", "histogram")
 
 
 def _check_number(stated: Any) -> None:

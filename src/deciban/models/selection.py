@@ -13,19 +13,19 @@ Everything here is arithmetic on the table; no row is read again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import families
-from deciban.families.discrete import categorical_loss, empirical_smoothing
-from deciban.families.histogram import HISTOGRAM_FAMILY
-from deciban.families.protocol import Candidate, ColumnCounts, Family
+from deciban.families.categorical import columns_of
+from deciban.families.discrete import missing_matters, smooth_columns
+from deciban.families.protocol import Candidate, CountedColumns
 from deciban.models.options import Options
 from deciban.schema import Schema
-from deciban.stats.categories import CATEGORIES, count_of
+from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.moments import MOMENTS
@@ -60,110 +60,74 @@ class Choice:
 
     def describe(self) -> str:
         """The model of the column in a few words."""
-        return families.get(self.family).describe(self.candidate)
+        return families.get(self.family).describe(self)
 
 
 def select(counts: Counts, schema: Schema, options: Options) -> dict[str, Choice]:
     """A choice for every column that is counted."""
-    return {
-        column.name: _select_column(column, options) for column in column_counts(counts, schema)
-    }
+    selected = {}
+    for columns in counted_columns(counts, schema, options):
+        best, missing = _best_candidates(columns), _missing_values(columns, options.missing)
+        for name, (family, one), matters in zip(columns.names, best, missing, strict=True):
+            selected[name] = Choice(name, family, one.bins, one.smoothing, matters, one.loss)
+    return selected
+
+
+def _best_candidates(columns: CountedColumns) -> list[tuple[str, Candidate]]:
+    """The family and the candidate of least leave-one-out loss of each column."""
+    free = columns.option == "auto" or HISTOGRAM.name not in columns.tables
+    tried: list[list[tuple[str, Candidate]]] = [[] for _ in columns.names]
+    for family in families.FAMILIES.values():
+        wanted = free or columns.option in family.options
+        if wanted and family.statistic.name in columns.tables:
+            for mine, candidates in zip(tried, family.candidates(columns), strict=True):
+                mine += [(family.name, candidate) for candidate in candidates]
+    return [min(column, key=lambda pair: pair[1].loss) for column in tried]
 
 
 def select_smoothing(counts: Counts, schema: Schema, options: Options) -> dict[str, Choice]:
     """Smoothing and missing values of every column of categories; its loss alone is not asked."""
     selected = {}
-    for column in column_counts(counts, schema):
-        stated = options.smoothing_of(column.name)
-        count = count_of(column.tables[CATEGORIES.name])
-        lam = empirical_smoothing(count) if stated is None else stated
-        missing = missing_matters(column, options.missing)
-        family = next(iter(candidate_families(column))).name
-        selected[column.name] = Choice(column.name, family, 0, lam, missing, np.nan)
+    for columns in counted_columns(counts, schema, options):
+        family = next(f.name for f in families.FAMILIES.values() if f.statistic is CATEGORIES)
+        smoothing = smooth_columns(columns.counts, columns.smoothing)
+        missing = _missing_values(columns, options.missing)
+        for name, lam, matters in zip(columns.names, smoothing, missing, strict=True):
+            selected[name] = Choice(name, family, 0, lam, matters, np.nan)
     return selected
 
 
-def column_counts(counts: Counts, schema: Schema) -> Iterator[ColumnCounts]:
-    """Every counted column with its tables: categories first, then numbers."""
-    kinds = counted_kinds(schema)
+def counted_columns(counts: Counts, schema: Schema, options: Options) -> Iterator[CountedColumns]:
+    """Columns that are counted alike: categories first, then numbers."""
     for statistics in ((CATEGORIES,), (HISTOGRAM, MOMENTS)):
         tables = {s.name: counts.tables[s.name] for s in statistics if s.name in counts.tables}
-        if len(tables) < len(statistics):
-            continue
-        places = [
-            {name: j for j, name in enumerate(table.cells.columns.tolist())}
-            for table in tables.values()
-        ]
-        for name in places[0]:
-            own = {
-                key: table.column(at[name])
-                for (key, table), at in zip(tables.items(), places, strict=True)
-            }
-            yield ColumnCounts(name, kinds.get(name, "categorical"), own, counts.weight)
+        if len(tables) == len(statistics):
+            table = tables[statistics[0].name]
+            names: list[str] = table.cells.columns.tolist()
+            stated, option = options.smoothing_of(names), options.numeric
+            values = columns_of(table)
+            kinds = counted_kinds(names, schema)
+            yield CountedColumns(names, kinds, tables, values, counts.weight, stated, option)
 
 
-def counted_kinds(schema: Schema) -> dict[str, str]:
-    """The kind of every counted column; what is derived from a time is its hour or weekday."""
-    kinds = {}
-    for column in schema.columns:
-        for name in (*column.numbers, *column.categories, *column.texts):
-            part = name.removeprefix(f"{column.name} (").removesuffix(")")
-            kinds[name] = column.kind if name == column.name else part
-    return kinds
+def counted_kinds(names: Sequence[str], schema: Schema) -> list[str]:
+    """The kinds of counted columns; what is derived from a time is its hour or weekday."""
+    kinds = {column.name: column.kind for column in schema.columns}
+    return [kinds.get(name) or name.rpartition(" (")[2].removesuffix(")") for name in names]
 
 
-def candidate_families(column: ColumnCounts, numeric: str = "auto") -> Iterator[Family]:
-    """The families that may model a column; numbers may be left to one of them."""
-    of_numbers = HISTOGRAM.name in column.tables
-    for family in families.FAMILIES.values():
-        wanted = not of_numbers or numeric in ("auto", family.name)
-        if wanted and family.statistic.name in column.tables and family.applies(column):
-            yield family
+def missing_weights(counts: Sequence[FloatArray], rows: FloatArray) -> list[FloatArray]:
+    """The weight of each class's rows in which each column has no value.
+
+    ``counts`` are those of its values, (classes, values); ``rows`` those of the classes.
+    """
+    return [np.maximum(rows - count.sum(axis=1), 0.0) for count in counts]
 
 
-def _select_column(column: ColumnCounts, options: Options) -> Choice:
-    """The candidate of least leave-one-out loss."""
-    stated = options.smoothing_of(column.name)
-    missing = missing_matters(column, options.missing)
-    tried = [
-        Choice(
-            column.name,
-            family.name,
-            candidate.bins,
-            candidate.smoothing,
-            missing,
-            family.loss_alone(column, candidate),
-        )
-        for family, candidate in _candidates(column, options.numeric, stated)
-    ]
-    return min(tried, key=lambda choice: choice.loss)
-
-
-def _candidates(
-    column: ColumnCounts, numeric: str, stated: float | None
-) -> Iterator[tuple[Family, Candidate]]:
-    if numeric == "mdl" and HISTOGRAM.name in column.tables:
-        yield HISTOGRAM_FAMILY, HISTOGRAM_FAMILY.by_description_length(column, stated)
-        return
-    for family in candidate_families(column, numeric):
-        for candidate in family.candidates(column, stated):
-            yield family, candidate
-
-
-def missing_weight(column: ColumnCounts) -> FloatArray:
-    """The weight of each class's rows in which the column has no value."""
-    table = next(t for key, t in column.tables.items() if key != MOMENTS.name)
-    return np.asarray(np.maximum(table.rows - count_of(table).sum(axis=1), 0.0))
-
-
-def missing_matters(column: ColumnCounts, option: str) -> bool:
-    """Whether a missing value says something: stated, or by leave-one-out."""
-    missing = missing_weight(column)
-    if option == "skip" or not missing.any():
-        return False
-    if option == "value":
-        return True
-    weight = column.class_weight
-    table = np.stack([np.maximum(weight - missing, 0.0), missing], axis=1)
-    alone = categorical_loss(table, empirical_smoothing(table), weight)
-    return alone < categorical_loss(weight[:, None], 1.0, weight)
+def _missing_values(columns: CountedColumns, option: str) -> list[bool]:
+    """Whether a missing value of each column says something: stated, or by leave-one-out."""
+    table = next(table for key, table in columns.tables.items() if key != MOMENTS.name)
+    missing = missing_weights(columns.counts, table.rows)
+    if option == "auto":
+        return missing_matters(missing, columns.class_weight)
+    return [option == "value" and bool(some.any()) for some in missing]

@@ -7,7 +7,7 @@ column whose missing values say something, and the words of each column of text 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -16,19 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import families
-from deciban.families.categorical import CATEGORICAL
+from deciban.families.categorical import CATEGORICAL, columns_of
 from deciban.families.discrete import empirical_smoothing
 from deciban.families.protocol import Family, Parameters
 from deciban.families.settings import Settings
 from deciban.families.words import WORD_FAMILY
 from deciban.models.options import Options
-from deciban.models.selection import Choice, column_counts, missing_weight
+from deciban.models.selection import Choice, missing_weights
 from deciban.models.text_selection import TEXT_MODELS, TextChoice, plain_choice
 from deciban.naive_bayes.texts import column_table, limit_words
 from deciban.schema import Schema
-from deciban.stats.categories import CATEGORIES, count_of
+from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
+from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.statistic import FloatArray
 from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table
@@ -75,32 +76,34 @@ def prior_smoothing(options: Options) -> float:
 
 def column_blocks(
     counts: Counts, schema: Schema, options: Options, choices: Mapping[str, Choice]
-) -> Iterator[Block]:
+) -> list[Block]:
     """The blocks of categories and numbers, and of missing values."""
-    for source, names in (("categories", schema.categories), ("numbers", schema.numbers)):
+    blocks = []
+    places: dict[Input, tuple[str, ...]] = {
+        "categories": schema.categories,
+        "numbers": schema.numbers,
+    }
+    for source, names in places.items():
         for family in families.FAMILIES.values():
             chosen = [name for name in names if choices[name].family == family.name]
             if chosen:
                 table = counts.tables[family.statistic.name].select_columns(chosen)
-                how = family.settings(
-                    options.method, [choices[n].candidate for n in table.cells.columns.tolist()]
-                )
-                at = np.array([names.index(n) for n in table.cells.columns.tolist()], dtype=np.intp)
-                yield Block(f"{source}: {family.name}", source, family, table, how, at)  # type: ignore[arg-type]
+                order = table.cells.columns.tolist()
+                how = family.settings(options.method, [choices[name] for name in order])
+                at = np.array([names.index(name) for name in order], dtype=np.intp)
+                blocks.append(Block(f"{source}: {family.name}", source, family, table, how, at))
     missing = [n for n in (*schema.numbers, *schema.categories) if choices[n].missing]
-    if missing:
-        yield _missing_block(counts, schema, options, missing)
+    return [*blocks, _missing_block(counts, schema, options, missing)] if missing else blocks
 
 
 def _missing_block(counts: Counts, schema: Schema, options: Options, names: list[str]) -> Block:
     """One category "missing or not" for some columns."""
-    columns = {column.name: column for column in column_counts(counts, schema)}
-    parts = []
-    for name in names:
-        missing = missing_weight(columns[name])
-        table = next(t for t in columns[name].tables.values() if "count" in t.sums)
-        parts += [count_of(table).sum(axis=1), missing]
+    sides: dict[str, list[FloatArray]] = {}
+    for key in (CATEGORIES.name, HISTOGRAM.name):
+        if key in counts.tables:
+            sides |= _with_and_without(counts.tables[key])
     cells = Cells.of_values(list(names), (np.array([False, True]),) * len(names))
+    parts = [part for name in names for part in sides[name]]
     sums = {"count": DenseSum(np.stack(parts, axis=1))}
     order = (*schema.numbers, *schema.categories)
     at = np.array([order.index(name) for name in names], dtype=np.intp)
@@ -109,21 +112,31 @@ def _missing_block(counts: Counts, schema: Schema, options: Options, names: list
     return Block("missing", "missing", CATEGORICAL, table, how, at)
 
 
+def _with_and_without(table: Table) -> dict[str, list[FloatArray]]:
+    """The weight of each class's rows in which each column has a value, and of the others."""
+    values = columns_of(table)
+    triples = zip(table.cells.columns, values, missing_weights(values, table.rows), strict=True)
+    return {str(name): [count.sum(axis=1), missing] for name, count, missing in triples}
+
+
 def text_blocks(
     counts: Counts, schema: Schema, options: Options, text_choices: Mapping[str, TextChoice]
-) -> Iterator[Block]:
+) -> list[Block]:
     """A block for the words of each column of text."""
+    blocks = []
     for j, name in enumerate(schema.texts):
         table = column_table(counts.tables[WORDS.name], name)
         table = limit_words(table, options.min_df, options.max_words)
         choice = text_choices.get(name) or default_text_choice(name, table, options)
         how = choice.settings(options.method)
-        yield Block(text_block_name(name), "text", WORD_FAMILY, table, how, np.array([j]))
+        at = np.array([j])
+        blocks.append(Block(text_block_name(name), "text", WORD_FAMILY, table, how, at))
+    return blocks
 
 
 def default_text_choice(name: str, table: Table, options: Options) -> TextChoice:
     """The pure model of a text column: nothing is corrected."""
-    stated = options.smoothing_of(name)
+    (stated,) = options.smoothing_of([name])
     if stated is None:
         stated = empirical_smoothing(sum_of(table, TEXT_MODELS[options.text][0][0]))
     return plain_choice(name, options.text, stated)
@@ -134,9 +147,7 @@ def text_block_name(name: str) -> str:
     return f"words of {name}"
 
 
-def add_log_likelihoods(
-    blocks: tuple[Block, ...], matrices: Mapping[str, object], out: FloatArray
-) -> None:
-    """Add the log likelihood of encoded rows under every block to ``out``, (rows, classes)."""
+def estimate(blocks: Iterable[Block]) -> None:
+    """Estimate the parameters of all blocks: what cannot be is an error now."""
     for block in blocks:
-        block.parameters.add(matrices[block.name], out)
+        _ = block.parameters

@@ -23,7 +23,13 @@ from deciban.models.protocol import WordContribution
 from deciban.models.selection import Choice, select
 from deciban.models.text_selection import SMOOTHINGS_TRIED, TextChoice, Trial, trial_stride
 from deciban.naive_bayes import pieces, word_evidence
-from deciban.naive_bayes.blocks import Block, column_blocks, prior_smoothing, text_blocks
+from deciban.naive_bayes.blocks import (
+    Block,
+    column_blocks,
+    estimate,
+    prior_smoothing,
+    text_blocks,
+)
 from deciban.naive_bayes.texts import TextEncoder, known_words
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
@@ -96,15 +102,18 @@ class NaiveBayesModel:
         return 1.0 / self.discount
 
     @cached_property
+    def _prior_smoothing(self) -> float:
+        return prior_smoothing(self.options)
+
+    @cached_property
     def log_prior(self) -> FloatArray:
         """``log P(c)``."""
-        lam, method = prior_smoothing(self.options), self.options.method
+        lam, method = self._prior_smoothing, self.options.method
         return prior.class_prior(self.counts.weight, lam, method=method, stated=self.prior)
 
     def estimate(self) -> NaiveBayesModel:
         """The model itself, with all parameters estimated: what cannot be is an error now."""
-        for block in self.blocks:
-            _ = block.parameters
+        estimate(self.blocks)
         _ = self.log_prior
         return self
 
@@ -195,7 +204,7 @@ class NaiveBayesModel:
         return self._prior_without(y, weight), evidence
 
     def _prior_without(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
-        lam, method = prior_smoothing(self.options), self.options.method
+        lam, method = self._prior_smoothing, self.options.method
         class_weight = self.counts.weight
         return prior.leave_one_out(class_weight, y, weight, lam, method=method, stated=self.prior)
 
@@ -229,7 +238,7 @@ class NaiveBayesModel:
             (name,) = block.columns
             bags = self.text_encoders[block.name].encode(part.batch)
             trial = Trial(block.table, bags, y, one, part.weights, log_prior, method)
-            stated = self.options.smoothing_of(name)
+            (stated,) = self.options.smoothing_of([name])
             smoothings = SMOOTHINGS_TRIED if stated is None else (stated,)
             selected[name] = trial.select(name, self.options.text, smoothings)
         return selected

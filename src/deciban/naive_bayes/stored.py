@@ -15,7 +15,7 @@ import numpy as np
 from deciban import families
 from deciban.errors import ModelFileError, ParameterError
 from deciban.files import Stored
-from deciban.files.document import check_keys, field
+from deciban.files.document import check_keys, field, records
 from deciban.labels import Labels
 from deciban.models.calibration import DISCOUNT_GRID, Calibration
 from deciban.models.options import Options
@@ -43,6 +43,7 @@ _KEYS = (
     "tokenizer",
     "text_choices",
 )
+_COLUMN = {"name": str, "kind": str, "reason": str, "unit": str}
 _UNITS = ("", "date", "timestamp", "time")
 _CHOICE = {"column": str, "family": str, "bins": int, "smoothing": float, "missing": bool}
 _TEXT_CHOICE = {
@@ -96,8 +97,8 @@ def from_stored(stored: Stored) -> NaiveBayesModel:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
     if stored.counts is None:
         raise ModelFileError("the counts are missing.")
-    schema = Schema(tuple(column(entry) for entry in field(about, "columns", list)))
-    choices = {entry.column: entry for entry in map(_choice, field(about, "choices", list))}
+    schema = read_schema(about)
+    choices = _choices(about)
     if set(choices) != {*schema.numbers, *schema.categories}:
         raise ModelFileError("the choices are not those of the columns.")
     tokenizer = _tokenizer(about)
@@ -114,34 +115,38 @@ def from_stored(stored: Stored) -> NaiveBayesModel:
     )
 
 
-def column(entry: Any) -> ColumnSchema:
-    """A column of the schema, checked."""
-    text = dict.fromkeys(("name", "kind", "reason", "unit"), str)
-    made = ColumnSchema(**_record(entry, "column", text))
-    if made.kind not in get_args(Kind) or made.unit not in _UNITS:
-        raise ModelFileError(f"column {made.name!r} is of no known kind.")
-    return made
+def read_schema(about: Mapping[str, Any]) -> Schema:
+    """The schema in a description, checked."""
+    entries = records(field(about, "columns", list), "column", _COLUMN)
+    columns = tuple(ColumnSchema(**entry) for entry in entries)
+    for column in columns:
+        if column.kind not in get_args(Kind) or column.unit not in _UNITS:
+            raise ModelFileError(f"column {column.name!r} is of no known kind.")
+    return Schema(columns)
 
 
-def _record(entry: Any, what: str, types: Mapping[str, type]) -> dict[str, Any]:
-    """A small record, every field of the type it must have."""
-    if not isinstance(entry, dict):
-        raise ModelFileError(f"a {what} must be a record.")
-    check_keys(entry, *types)
-    return {name: field(entry, name, of) for name, of in types.items()}
+def _choices(about: Mapping[str, Any]) -> dict[str, Choice]:
+    """The choices of all columns, checked."""
+    entries = field(about, "choices", list)
+    choices = []
+    for entry, fields in zip(entries, records(entries, "choice", _CHOICE, ["loss"]), strict=True):
+        loss = entry.get("loss")
+        if loss is not None and type(loss) is not float:
+            raise ModelFileError(f"a loss must be a number, got {loss!r}.")
+        choices.append(Choice(**fields, loss=math.inf if loss is None else loss))
+    for family in dict.fromkeys(choice.family for choice in choices):
+        _check_settings([choice for choice in choices if choice.family == family])
+    return {choice.column: choice for choice in choices}
 
 
-def _choice(entry: Any) -> Choice:
-    loss = entry.get("loss") if isinstance(entry, dict) else None
-    if loss is not None and type(loss) is not float:
-        raise ModelFileError(f"a loss must be a number, got {loss!r}.")
-    rest = {k: v for k, v in entry.items() if k != "loss"} if isinstance(entry, dict) else entry
-    made = Choice(**_record(rest, "choice", _CHOICE), loss=math.inf if loss is None else loss)
+def _check_settings(choices: list[Choice]) -> None:
+    """Refuse choices of one family that it cannot be estimated by."""
     try:
-        families.get(made.family).settings("bayes", [made.candidate])
+        families.get(choices[0].family).settings("bayes", choices)
     except ParameterError as error:
-        raise ModelFileError(f"column {made.column!r}: {error}") from None
-    return made
+        for choice in choices if len(choices) > 1 else ():
+            _check_settings([choice])
+        raise ModelFileError(f"column {choices[0].column!r}: {error}") from None
 
 
 def _options(about: Mapping[str, Any]) -> Options:
@@ -164,8 +169,9 @@ def _tokenizer(about: Mapping[str, Any]) -> Tokenizer:
 
 def _text_choices(about: Mapping[str, Any], schema: Schema) -> dict[str, TextChoice]:
     choices = {}
-    for entry in field(about, "text_choices", list) if "text_choices" in about else []:
-        choice = TextChoice(**_record(entry, "text choice", _TEXT_CHOICE))
+    entries = field(about, "text_choices", list) if "text_choices" in about else []
+    for entry in records(entries, "text choice", _TEXT_CHOICE):
+        choice = TextChoice(**entry)
         try:
             choice.settings("bayes")
         except ParameterError as error:

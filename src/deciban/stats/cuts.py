@@ -6,6 +6,8 @@ the position of the first key of a new bin.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,6 +31,11 @@ def cut_points(counts: FloatArray, bins: int) -> Cuts:
     if bins == EACH:
         return np.arange(1, n_keys)
     return by_description(counts) if bins == MDL else equal_frequency(counts, bins)
+
+
+def cut_columns(columns: Sequence[FloatArray], rules: Sequence[int]) -> list[Cuts]:
+    """The cuts of each of some columns by its own rule."""
+    return [cut_points(counts, rule) for counts, rule in zip(columns, rules, strict=True)]
 
 
 def equal_frequency(counts: FloatArray, bins: int) -> Cuts:

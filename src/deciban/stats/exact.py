@@ -9,6 +9,7 @@ taken away again without a trace, at any scale.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,8 @@ from deciban.stats.sums import Arrays, Mask, array, place
 
 Digits = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+#: ``n``, mean and spread.
+Measured = tuple[FloatArray, FloatArray, FloatArray]
 
 #: After a decay a number keeps this many digits of 32 bits: else each decay would add two.
 MAX_DECAYED_DIGITS = 16
@@ -227,6 +230,38 @@ class ExactSum:
         return cls(digits, base)
 
 
+def carry_all(pairs: Iterable[tuple[Digits, int]]) -> list[ExactSum]:
+    """Sums from digits and bases, each in as few digits as it needs."""
+    return [ExactSum(digits, base).carry() for digits, base in pairs]
+
+
+def pool(sums: Iterable[ExactSum]) -> list[ExactSum]:
+    """The sums over the first axis, which is kept with length one."""
+    totals = [part.total() for part in sums]
+    return [ExactSum(total.digits[None], total.base) for total in totals]
+
+
+def measure_and_pool(
+    n: ExactSum, total: ExactSum, squares: ExactSum
+) -> tuple[Measured, Measured, list[ExactSum]]:
+    """Mean and spread of each class, those of all classes together, and the sums of these."""
+    pooled = pool((n, total, squares))
+    return mean_and_spread(n, total, squares), mean_and_spread(*pooled), pooled
+
+
+def mean_and_spread(n: ExactSum, total: ExactSum, squares: ExactSum) -> Measured:
+    """``n``, mean, and the sum of squared deviations from it; zeros where n is 0.
+
+    >>> sums = (ExactSum.of([[sum(x**k for x in (1.0, 3.0))]]) for k in (0, 1, 2))
+    >>> [part.item() for part in mean_and_spread(*sums)]
+    [2.0, 2.0, 2.0]
+    """
+    amount = n.floats()
+    some = np.where(amount > 0, amount, 1.0)
+    spread = np.maximum(deviation(n, total, squares), 0.0) / some
+    return amount, total.floats() / some, spread
+
+
 def deviation(n: ExactSum, total: ExactSum, squares: ExactSum) -> NDArray[np.float64]:
     """``n * squares - total**2``, exactly, then rounded once; ``n`` and ``squares`` are >= 0.
 
@@ -240,3 +275,18 @@ def deviation(n: ExactSum, total: ExactSum, squares: ExactSum) -> NDArray[np.flo
     flat = [part.digits.reshape(-1, part.digits.shape[-1]) for part in (n, total, squares)]
     out = kernel.spread(flat[0], n.base, flat[1], total.base, flat[2], squares.base)
     return np.asarray(out).reshape(n.shape)
+
+
+def contradictions(
+    n: ExactSum, total: ExactSum, squares: ExactSum
+) -> tuple[NDArray[np.bool_], FloatArray]:
+    """Where sums are of less than no data, or something of no data; and their ``deviation``.
+
+    >>> sums = (ExactSum.of([x, 0.0]) for x in (-1.0, 1.0, 1.0))
+    >>> contradictions(*sums)[0]
+    array([ True, False])
+    """
+    negative = n.negative() | squares.negative()
+    empty = ~n.nonzero() & (total.nonzero() | squares.nonzero())
+    spread = deviation(n.zero_where(negative), total, squares.zero_where(negative))
+    return negative | empty, spread

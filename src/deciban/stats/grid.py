@@ -58,6 +58,14 @@ class Grid(Cells):
         """The least float of each key of a column."""
         return kernel.floats(self._keys()[column], self.drop[column])
 
+    def all_floats(self) -> list[NDArray[np.float64]]:
+        """The least float of each key, column by column."""
+        return [kernel.floats(k, d) for k, d in zip(self._keys(), self.drop, strict=True)]
+
+    def all_middles(self) -> list[NDArray[np.float64]]:
+        """A value of each key, column by column."""
+        return [self.middles(j) for j in range(len(self.drop))]
+
     def middles(self, column: int) -> NDArray[np.float64]:
         """A value of each key of a column: itself, or the middle of what it stands for."""
         keys, drop = self._keys()[column], self.drop[column]

@@ -17,7 +17,8 @@ from deciban.kernels import exact
 from deciban.labels import Labels
 from deciban.stats.categories import exceeds
 from deciban.stats.cells import Cells
-from deciban.stats.exact import ExactSum, deviation
+from deciban.stats.exact import ExactSum, carry_all, contradictions, deviation, measure_and_pool
+from deciban.stats.exact import mean_and_spread as exact_moments
 from deciban.stats.rounding import ROUNDING
 from deciban.stats.statistic import Codes, FloatArray, Sums, number_matrix, refuse_infinity
 from deciban.stats.sums import Mask, Sum
@@ -83,12 +84,11 @@ class Moments:
     def impossible(self, left: Sums, whole: Sums, rows: FloatArray, cells: Cells) -> Mask:
         """Less than no data, more than the rows, or squares that no data with this sum can have."""
         n, total, squares = exact_sums(left)
-        negative = n.negative() | squares.negative()
-        empty = ~n.nonzero() & (total.nonzero() | squares.nonzero())
-        spread = deviation(n.zero_where(negative), total, squares.zero_where(negative))
+        contradictory, spread = contradictions(n, total, squares)
+        amount = n.floats()
         slack = ROUNDING * np.maximum(deviation(*exact_sums(whole)), 0.0)
-        slack += DECAY_ROUNDING * np.minimum(n.floats() * squares.floats(), np.finfo(float).max)
-        return np.asarray(negative | empty | exceeds(n.floats(), rows) | (spread < -slack))
+        slack += DECAY_ROUNDING * np.minimum(amount * squares.floats(), np.finfo(float).max)
+        return np.asarray(contradictory | exceeds(amount, rows) | (spread < -slack))
 
 
 MOMENTS = Moments()
@@ -113,7 +113,7 @@ def _count(
     if infinite >= 0:
         refuse_infinity(X, cells.columns)
     pairs = zip(digits_and_bases[::2], digits_and_bases[1::2], strict=True)
-    return dict(zip(NAMES, (ExactSum(*pair).carry() for pair in pairs), strict=True))
+    return dict(zip(NAMES, carry_all(pairs), strict=True))
 
 
 def _is_rounding(difference: Sums, whole: Sums) -> Mask:
@@ -142,29 +142,47 @@ class MeanAndSpread(NamedTuple):
     spread: FloatArray
 
 
+class ColumnSums(NamedTuple):
+    """The exact sums of columns, (classes, columns), and their moments as floats."""
+
+    exact: Sums
+    moments: MeanAndSpread
+
+
 def mean_and_spread(sums: Sums) -> MeanAndSpread:
     """``n``, mean and sum of squared deviations from the mean; zeros where n is 0."""
-    exact_n, exact_total, exact_squares = exact_sums(sums)
-    n = exact_n.floats()
-    some = np.where(n > 0, n, 1.0)
-    mean = exact_total.floats() / some
-    spread = np.maximum(deviation(exact_n, exact_total, exact_squares), 0.0) / some
-    if not (np.all(np.isfinite(mean)) and np.all(np.isfinite(spread))):
+    moments = MeanAndSpread(*exact_moments(*exact_sums(sums)))
+    check_moments(moments)
+    return moments
+
+
+def check_moments(*all_moments: MeanAndSpread) -> None:
+    """Refuse values whose squares fit no float."""
+    if not all(np.all(np.isfinite([m.mean, m.spread])) for m in all_moments):
         raise InputError(
             "the squares of the values do not fit a float.", hint="divide the column by 1e150"
         )
-    return MeanAndSpread(n, mean, spread)
 
 
-class MeanAndVariance(NamedTuple):
-    """The mean and the variance of each column."""
+def classes_and_whole(sums: Sums) -> tuple[ColumnSums, ColumnSums]:
+    """The sums and moments of each class, and those of whole columns, (1, columns).
 
-    mean: FloatArray
-    var: FloatArray
+    Moments are not finite where squares fit no float.
+    """
+    classes, whole, pooled = measure_and_pool(*exact_sums(sums))
+    together = ColumnSums(dict(zip(NAMES, pooled, strict=True)), MeanAndSpread(*whole))
+    return ColumnSums(sums, MeanAndSpread(*classes)), together
 
 
-def pool_classes(sums: Sums) -> MeanAndVariance:
-    """Mean and variance of each column over all classes, (columns,)."""
-    totals = dict(zip(NAMES, (part.total() for part in exact_sums(sums)), strict=True))
-    n, mean, spread = mean_and_spread(totals)
-    return MeanAndVariance(mean, spread / np.where(n > 0, n, 1.0))
+def pool_classes(sums: Sums) -> MeanAndSpread:
+    """The moments of each column over all classes, (1, columns)."""
+    _, whole = classes_and_whole(sums)
+    check_moments(whole.moments)
+    return whole.moments
+
+
+def share_variance(of: MeanAndSpread) -> MeanAndSpread:
+    """Moments with one variance per column, within classes, for all of them."""
+    n = of.n.sum(axis=0)
+    var = of.spread.sum(axis=0) / np.where(n > 0, n, 1.0)
+    return MeanAndSpread(of.n, of.mean, of.n * var)

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from deciban.errors import ParameterError
-from deciban.families.gaussian import GAUSSIAN, GaussianParameters, GaussianSettings
+from deciban.families.gaussian import GAUSSIAN, GaussianParameters, GaussianSettings, variance
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
 from deciban.naive_bayes.dropins.encoders import NumberEncoder, refuse_infinity
 from deciban.naive_bayes.dropins.model import BLOCK, UNWEIGHTED
@@ -69,8 +69,8 @@ class GaussianNB(NaiveBayesClassifier):
             raise ParameterError(
                 f"var_smoothing must be a number >= 0, got {smoothing!r}.", hint="1e-9 is usual"
             )
-        var = pool_classes(counts.tables[UNWEIGHTED].sums).var
-        self.epsilon_ = float(smoothing * var.max()) if len(var) else 0.0
+        whole = variance(pool_classes(counts.tables[UNWEIGHTED].sums))
+        self.epsilon_ = float(smoothing * whole.max()) if whole.size else 0.0
         return GaussianSettings("ml", floor=self.epsilon_, shared=bool(self.shared_variance))
 
     def _stated_prior(self) -> Any:
@@ -80,8 +80,8 @@ class GaussianNB(NaiveBayesClassifier):
         parameters = cast("GaussianParameters", self.model_.parameters)
         self.class_count_ = self.model_.counts.weight
         self.class_prior_ = np.exp(self.model_.fallback)
-        n, self.theta_, spread = parameters.moments
-        self.var_ = spread / np.where(n > 0, n, 1.0) + self.epsilon_
+        self.theta_ = parameters.moments.mean
+        self.var_ = variance(parameters.moments) + self.epsilon_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -27,7 +27,7 @@ from deciban.naive_bayes.dropins.encoders import (
     PresenceEncoder,
 )
 from deciban.naive_bayes.dropins.model import BLOCK, UNWEIGHTED, DropInModel, Encoder
-from deciban.naive_bayes.stored import column, plain
+from deciban.naive_bayes.stored import plain, read_schema
 from deciban.schema import Schema
 from deciban.stats.counts import Counts
 
@@ -89,7 +89,7 @@ def from_stored(stored: Stored) -> DropInModel:
     if kind is None or stored.counts is None:
         raise ModelFileError(f"the file holds a {stored.kind}, not a drop-in classifier's counts.")
     check_keys(about, *_KEYS)
-    schema = Schema(tuple(column(entry) for entry in field(about, "columns", list)))
+    schema = read_schema(about)
     _check_tables(kind, schema, stored.counts)
     arrays = dict(stored.arrays)
     log_prior, fallback = (_pop_prior(arrays, name, len(stored.counts.classes)) for name in _ARRAYS)
