@@ -20,10 +20,13 @@ def test_less_than_a_millionth_of_a_millionth_is_rounding(size, share, rounding)
     assert equal_counts(b, a) == rounding
 
 
-def test_whole_numbers_are_never_rounding():
+def test_whole_numbers_are_never_rounding_and_fractions_may_be():
     a, b = np.array([2.0**52]), np.array([2.0**52 - 1])
     assert subtract_counts(a, b) == [1.0]
     assert not equal_counts(a, b)
+    a, b = np.array([1e13 + 0.5]), np.array([1e13 - 0.5])
+    assert subtract_counts(a, b) == [0.0]
+    assert equal_counts(a, b)
 
 
 # ---------------------------------------------------------------------- the baseline
