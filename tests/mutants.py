@@ -26,7 +26,7 @@ SLOWEST_RUN = 900
 ALL = "golden selectors selectors_models"
 ROOMS = {
     "stats": "thresholds algebra counts exact grid cuts sparse bad_counts storage_counts",
-    "families": "families sklearn_equality mixed_leave_one_out mixed_text em scores",
+    "families": "families categories bad_counts sklearn_equality mixed_leave_one_out mixed_text",
     "models": "choices calibration mixed_leave_one_out scores families",
     "aode": "aode aode_learning",
     "ensemble": "selectors_ensemble bayes_parts bayes bayes_text",
@@ -179,7 +179,7 @@ MUTANTS = [
     Mutant("conjugate.py", "alpha / total * (others / total) / (total + 1.0)",
            "alpha / total * (others / total) / total"),
     Mutant("conjugate.py", "- (1.0 / y / y / y - 1.0 / x / x / x) / 360.0", ""),
-    Mutant("decision.py", "(matrix.max(axis=0) - matrix).T", "(matrix.max(axis=1) - matrix).T"),
+    Mutant("decision.py", "(matrix.max(axis=0) - matrix).T", "(matrix.max(axis=0) - matrix)"),
     Mutant("decision.py", "false_alarm / (false_alarm + miss)", "miss / (false_alarm + miss)"),
     Mutant("decision.py", "_abstain(abstain) * (1 + TIE_TOLERANCE)", "_abstain(abstain)"),
     Mutant("balance.py", "count.sum() / (len(count) * count)", "count.max() / count"),

@@ -27,15 +27,18 @@ class Texts:
         self.texts, self.y = [text.split() for text in texts], y
         self.classes = sorted(set(y))
 
-    def said(self, i, weighting, smoothing, contrast):
-        """What text i says for every class, of how many words, and the prior."""
-        others = [j for j in range(len(self.y)) if j != i]
+    def left_out(self, i, *how):
+        """What text i says by all others."""
+        return self.said(self.texts[i], [j for j in range(len(self.y)) if j != i], *how)
+
+    def said(self, text, others, weighting, smoothing, contrast):
+        """What a text says for every class by others, of how many words, and the prior."""
         count = {c: {} for c in self.classes}
         for j in others:
-            for word in self._counted(j, weighting):
+            for word in counted(self.texts[j], weighting):
                 count[self.y[j]][word] = count[self.y[j]].get(word, 0) + 1
         vocabulary = {word for of in count.values() for word in of}
-        words = self._counted(i, weighting)
+        words = counted(text, weighting)
 
         def share(some, word):
             total = sum(sum(count[c].values()) for c in some)
@@ -52,12 +55,9 @@ class Texts:
         prior = [math.log(1 + sum(self.y[j] == c for j in others)) for c in self.classes]
         return scores, len(words), prior
 
-    def _counted(self, i, weighting):
-        return self.texts[i] if weighting == "amount" else sorted(set(self.texts[i]))
-
     def losses(self, weighting, smoothing, contrast, ways):
         """The summed loss under each (length, scale)."""
-        rows = [self.said(i, weighting, smoothing, contrast) for i in range(len(self.y))]
+        rows = [self.left_out(i, weighting, smoothing, contrast) for i in range(len(self.y))]
         truth = [self.classes.index(c) for c in self.y]
         out = {}
         for length, scale in ways:
@@ -67,6 +67,10 @@ class Texts:
             )
             out[length, scale] = math.fsum(map(softmax_loss, map(list, joints), truth))
         return out
+
+
+def counted(words, weighting):
+    return words if weighting == "amount" else sorted(set(words))
 
 
 def collection(seed, n_classes=3, bursts=0.0, own=0.4, n=36, longest=12):
@@ -104,13 +108,13 @@ def read():
     for name, how in COLLECTIONS.items():
         texts, y = collection(**how)
         m = NaiveBayes(kinds={"t": "text"}).fit({"t": texts}, y)
-        out[name] = Texts(texts, y), text_readings(m)["t"]
+        out[name] = Texts(texts, y), text_readings(m)["t"], m
     return out
 
 
 @pytest.mark.parametrize("name", COLLECTIONS)
 def test_weighting_contrast_and_smoothing_have_the_least_loss(name, read):
-    texts, chosen = read[name]
+    texts, chosen, _ = read[name]
     tried = text_candidates()
     ways = [(0.5, scale * tried.typical**0.5) for scale in tried.scales[::3]]
     contrasts = tried.contrasts if len(texts.classes) > 2 else tried.contrasts[:1]
@@ -124,7 +128,7 @@ def test_weighting_contrast_and_smoothing_have_the_least_loss(name, read):
 
 @pytest.mark.parametrize("name", COLLECTIONS)
 def test_length_and_scale_have_the_least_loss(name, read):
-    texts, chosen = read[name]
+    texts, chosen, _ = read[name]
     tried = text_candidates()
     ways = [(at, scale * tried.typical**at) for at in tried.lengths for scale in tried.scales]
     losses = texts.losses(chosen["weighting"], chosen["smoothing"], chosen["contrast"], ways)
@@ -133,8 +137,22 @@ def test_length_and_scale_have_the_least_loss(name, read):
     assert mine <= min(losses.values()) + 1e-9
 
 
+@pytest.mark.parametrize("name", COLLECTIONS)
+def test_new_texts_are_read_as_was_selected(name, read):
+    texts, chosen, m = read[name]
+    how = chosen["weighting"], chosen["smoothing"], chosen["contrast"]
+    new = ["w0 w1 w1 w5", "w4", "w2 w2 w2 w2 w3 w6 w7 never"]
+    log = m.predict_log_proba({"t": new})
+    for text, actual in zip(new, log, strict=True):
+        said, size, prior = texts.said(text.split(), range(len(texts.y)), *how)
+        size -= text.count("never")
+        trust = min(1.0, chosen["scale"] * size ** -chosen["length"]) / m.temperature_
+        joint = np.array(prior) + trust * np.array(said)
+        np.testing.assert_allclose(actual, joint - np.logaddexp.reduce(joint), atol=1e-9)
+
+
 def test_collections_differ_in_what_is_best(read):
-    chosen = [reading for _, reading in read.values()]
+    chosen = [reading for _, reading, _ in read.values()]
     for hyperparameter, least in (
         ("weighting", 2), ("contrast", 2), ("smoothing", 3), ("length", 3), ("scale", 4)
     ):  # fmt: skip
