@@ -27,7 +27,7 @@ ALL = "golden selectors selectors_models"
 ROOMS = {
     "stats": "thresholds algebra counts exact grid cuts sparse bad_counts storage_counts",
     "families": "families categories bad_counts sklearn_equality mixed_leave_one_out mixed_text",
-    "models": "choices calibration mixed_leave_one_out scores families",
+    "models": "thresholds choices calibration mixed_leave_one_out scores families",
     "aode": "aode aode_learning",
     "ensemble": "selectors_ensemble bayes_parts bayes bayes_text",
     "evaluation": "thresholds evaluation comparison",

@@ -7,7 +7,18 @@ import pytest
 from scipy.stats import chi2
 
 from deciban import NaiveBayes, evaluate
-from internals import drift_verdict, equal_counts, resampled_figures, subtract_counts
+from internals import (
+    discounts,
+    drift_verdict,
+    equal_counts,
+    linear_penalties,
+    resampled_figures,
+    smoothings,
+    strengths,
+    subtract_counts,
+    text_candidates,
+    text_penalties,
+)
 from mixed import table
 
 
@@ -27,6 +38,29 @@ def test_whole_numbers_are_never_rounding_and_fractions_may_be():
     a, b = np.array([1e13 + 0.5]), np.array([1e13 - 0.5])
     assert subtract_counts(a, b) == [0.0]
     assert equal_counts(a, b)
+
+
+# ---------------------------------------------------------------------- candidates
+
+
+def test_the_candidates_are_these():
+    texts = text_candidates()
+    assert texts[:4] == (
+        ("amount", "presence"), (0.0, 2 / 3), (0.03, 0.1, 0.3, 0.6, 1.0, 2.0), (0.0, 0.5, 0.75, 1.0)
+    )  # fmt: skip
+    assert texts.scales == pytest.approx(np.geomspace(0.01, 1.0, 24))
+    assert texts.typical == 100.0
+    assert smoothings() == pytest.approx(np.geomspace(0.02, 20.0, 29))
+    assert discounts() == pytest.approx(np.geomspace(0.01, 1.0, 93))
+    assert strengths() == (0.3, 1.0, 3.0, 10.0, 30.0)
+    assert linear_penalties() == (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
+    assert text_penalties() == (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
+
+
+def test_what_is_never_answered_is_precise():
+    X, y = table(n=40)
+    at = evaluate(NaiveBayes().fit(X, y), X, y, bootstrap=0).thresholds()
+    assert (at.threshold[0], at.precision[0], at.recall[0]) == (np.inf, 1.0, 0.0)
 
 
 # ---------------------------------------------------------------------- the baseline
