@@ -25,7 +25,7 @@ SLOWEST_RUN = 900
 #: The tests of each room, those that catch most first; and those of every room.
 ALL = "golden selectors selectors_models"
 ROOMS = {
-    "stats": "thresholds algebra counts exact grid cuts sparse bad_counts storage_counts",
+    "stats": "thresholds cuts exact grid sparse algebra counts bad_counts storage_counts",
     "families": "families categories bad_counts sklearn_equality mixed_leave_one_out mixed_text",
     "models": "thresholds choices calibration mixed_leave_one_out scores families",
     "aode": "aode aode_learning",

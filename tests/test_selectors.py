@@ -1,5 +1,7 @@
 """Selectors take the best candidate: every candidate's loss, rows really taken away."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -123,6 +125,44 @@ def test_every_candidate_has_the_loss_of_rows_taken_away(name, losses, monkeypat
 def test_every_shape_is_best_for_some_table(losses):
     best = {min(expected, key=expected.get) for _, _, expected in losses.values()}
     assert best == set(CANDIDATES)
+
+
+def entropy(counts):
+    shares = [n / sum(counts) for n in counts if n]
+    return -math.fsum(p * math.log2(p) for p in shares)
+
+
+def by_description(amount):
+    """The cuts of Fayyad and Irani (1993), by trying each."""
+    n_keys, whole = amount.shape[1], amount.sum(axis=1)
+    if n_keys < 2 or whole.sum() < 2:
+        return []
+
+    def mixed(cut):
+        parts = amount[:, :cut].sum(axis=1), amount[:, cut:].sum(axis=1)
+        return math.fsum(sum(part) * entropy(part) for part in parts) / whole.sum()
+
+    best = min(range(1, n_keys), key=mixed)
+    sides = whole, amount[:, :best].sum(axis=1), amount[:, best:].sum(axis=1)
+    k, k1, k2 = (np.count_nonzero(side) for side in sides)
+    e, e1, e2 = map(entropy, sides)
+    cost = math.log2(whole.sum() - 1) + math.log2(3**k - 2) - (k * e - k1 * e1 - k2 * e2)
+    if e - mixed(best) <= cost / whole.sum():
+        return []
+    right = [best + cut for cut in by_description(amount[:, best:])]
+    return [*by_description(amount[:, :best]), best, *right]
+
+
+def test_bins_by_description_are_those_that_pay():
+    lengths = set()
+    for a in range(1, 12):
+        for b in range(9):
+            for last in ([1.0, 6.0], [2.0 * a, 0.0]):
+                amount = np.array([[a, b, 0.0, last[0]], [b, 0.0, a, last[1]]])
+                expected = by_description(amount)
+                assert cuts(amount, -1).tolist() == expected, amount
+                lengths.add(len(expected))
+    assert lengths >= {0, 1, 2}
 
 
 @pytest.mark.parametrize("seed", range(6))
