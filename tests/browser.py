@@ -6,6 +6,8 @@ import shutil
 import pytest
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+#: Milliseconds that a browser may take for anything, also on a machine that is busy.
+PATIENCE = 600_000
 
 
 def needed():
@@ -21,7 +23,9 @@ def opened():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE
+        )
         try:
             yield browser
         finally:
@@ -33,6 +37,7 @@ class Visit:
 
     def __init__(self, browser, path, width=1280, height=900, **settings):
         self.page = browser.new_page(viewport={"width": width, "height": height}, **settings)
+        self.page.set_default_timeout(PATIENCE)
         self.requests, self.complaints = [], []
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("console", lambda message: self.complaints.append(message.text))

@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 from hypothesis.configuration import set_hypothesis_home_dir
 
-# Nothing is left behind in the checkout, and a busy machine fails no test.
+# Nothing is left behind in the checkout. A busy machine fails no test, and every run tries the
+# same examples; `pytest --hypothesis-profile explore` looks for others.
 set_hypothesis_home_dir(Path(__file__).parents[1] / ".venv" / "cache" / "hypothesis")
-hypothesis.settings.register_profile("deciban", deadline=None)
+patient = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("explore", **patient)
+hypothesis.settings.register_profile("deciban", derandomize=True, **patient)
 hypothesis.settings.load_profile("deciban")
 
 

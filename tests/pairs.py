@@ -66,7 +66,7 @@ class Oracle:
 
     def without(self, r):
         """The oracle of all other rows, with the same values and classes."""
-        left = object.__new__(Oracle)
+        left = object.__new__(type(self))
         left.__dict__.update(self.__dict__)
         left.rows = self.rows[:r] + self.rows[r + 1 :]
         return left

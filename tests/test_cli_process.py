@@ -1,13 +1,13 @@
 """The command as a process of its own: codes, streams, signals, and what it imports."""
 
-import signal
+import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+import faults
 from commands import COMMAND, FRUIT, process
 
 HEAVY = ("sklearn", "scipy.stats", "pandas", "polars", "pyarrow", "rich")
@@ -63,20 +63,64 @@ def test_a_reader_that_stops_reading(model, tmp_path):
     assert running.wait() == 141
 
 
-def test_ctrl_c_leaves_nothing_behind(model, tmp_path):
+#: Predicts, and is interrupted at every step of writing the answers.
+INTERRUPTED = """
+import sys
+import duckdb, numpy
+import deciban.cli.app, deciban.cli.prediction
+import faults
+from deciban.cli.exits import run
+def act(folder):
+    return run(["predict", sys.argv[3], sys.argv[4], "-o", str(folder / "out.csv")])
+faults.everywhere(act, sys.argv[1], sys.argv[2], fail=faults.interrupt)
+"""
+
+
+def test_ctrl_c_while_it_writes_leaves_what_was_there(model, tmp_path):
+    template, out = tmp_path / "template", tmp_path / "out"
+    template.mkdir()
+    (template / "out.csv").write_text("old")
+    steps = faults.run(INTERRUPTED, template, out, model, FRUIT)
+    names = [name for name, _ in steps]
+    renamed = names.index("renamed")
+    assert {"create", "write", "flush", "fsync", "close", "rename"} <= set(names[:renamed])
+    for at, (name, ended) in enumerate(steps[:renamed]):
+        assert ended == 130, name
+        assert (out / f"{at}.txt").read_text() == "interrupted: nothing was written.\n"
+        assert (out / str(at) / "out.csv").read_text() == "old"
+        assert len(list((out / str(at)).iterdir())) == 1
+
+
+#: A standard input that is interrupted instead of giving more, as by Ctrl-C at a terminal.
+WAITING = """
+import io, signal, sys
+from deciban.cli import main
+class Typed(io.RawIOBase):
+    def __init__(self):
+        self.lines = [b"id,grams,colour,ripe,picked\\n", b"1,2,red,true,2024-01-01\\n"]
+    def readable(self):
+        return True
+    def readinto(self, buffer):
+        if not self.lines:
+            signal.raise_signal(signal.SIGINT)
+        line = self.lines.pop(0)
+        buffer[: len(line)] = line
+        return len(line)
+sys.stdin = io.TextIOWrapper(io.BufferedReader(Typed()))
+main()
+"""
+
+
+def test_ctrl_c_while_it_reads_leaves_nothing_behind(model, tmp_path):
     out = tmp_path / "out.csv"
     out.write_text("old")
-    running = subprocess.Popen(
-        [*COMMAND, "predict", str(model), "-", "-o", str(out)],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+    ended = subprocess.run(
+        [sys.executable, "-c", WAITING, "predict", str(model), "-", "-o", str(out)],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
     )
-    running.stdin.write(b"id,grams,colour,ripe,picked\n")
-    running.stdin.flush()
-    time.sleep(0.8)
-    running.send_signal(signal.SIGINT)
-    _, said = running.communicate()
-    assert (running.returncode, said) == (130, b"interrupted: nothing was written.\n")
+    assert (ended.returncode, ended.stderr) == (130, b"interrupted: nothing was written.\n")
     assert out.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv"]
 

@@ -1,101 +1,122 @@
-"""Real processes: many read while one learns, and kills at any time lose and double nothing."""
+"""Real processes: many read while one learns, and a kill at any step loses and doubles nothing."""
 
-import os
-import random
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
+import faults
 from commands import COMMAND, process
-from deciban.mail.envelope import canonical, digest
-from deciban.mail.lessons import read, unlearn
+from deciban.errors import DecibanError
 from deciban.mail.store import Store
 from letters import HAM, NEW_HAM, SPAM, everything, learnt
-
-#: Learns message after message of a folder, and says which one is safe.
-LEARNER = """
-import sys
-from deciban.mail.lessons import learn, read
-from deciban.mail.store import Store
-store = Store(sys.argv[1])
-for number in range(int(sys.argv[2]), 100_000):
-    raw = b"Subject: lesson %d\\n\\nwords number %d of the lesson, and more\\n" % (number, number)
-    learn(store, read(raw), number % 2 == 0)
-    print(number, flush=True)
-"""
-#: Classifies for ever; every answer must be a state between two lessons.
-READER = """
-import sys
-from deciban.mail.store import Store
-store = Store(sys.argv[1])
-while True:
-    with store.reading():
-        totals = store.totals()
-        lessons = store._connection.execute("SELECT count(*), sum(spam) FROM lessons").fetchone()
-        word = store.counts(["lesson"]).tokens["lesson"]
-    assert (sum(totals), totals.spam) == lessons, (totals, lessons)
-    assert word == totals, (word, totals)
-    print(sum(totals), flush=True)
-"""
 
 
 def lesson(number):
     return b"Subject: lesson %d\n\nwords number %d of the lesson, and more\n" % (number, number)
 
 
-def start(code, *arguments):
-    """A process whose output waits in the pipe: ``communicate`` does not see what was buffered."""
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        bufsize=0,
+#: Learns, moves and takes back a message in turn; each with a fault at every statement. What
+#: others see at that moment is noted, and every lesson that was acknowledged.
+LEARNER = """
+import json, sys
+import faults
+from deciban.mail.lessons import learn, read, relearn, unlearn
+from deciban.mail.store import Store
+from letters import HAM, everything
+act = {"learn": lambda store, message: learn(store, message, True),
+       "relearn": lambda store, message: relearn(store, message, True),
+       "unlearn": unlearn}[sys.argv[3]]
+message = read(HAM[0] if sys.argv[3] != "learn" else b"Subject: new\\n\\nminutes of a free lesson")
+def work(folder):
+    with Store(str(folder / "mail.db")) as store:
+        act(store, message)
+        (folder / "acknowledged").touch()
+def fail(folder):
+    with Store(str(folder / "mail.db")) as other, other.reading():
+        seen = repr(everything(other))
+    (folder / "seen").write_text(seen)
+    faults.kill()
+faults.everywhere(work, sys.argv[1], sys.argv[2], watch=faults.traced, fail=fail)
+"""
+
+
+@pytest.mark.parametrize("deed", ["learn", "relearn", "unlearn"])
+def test_a_kill_at_any_statement_loses_nothing_acknowledged_and_doubles_nothing(
+    taught, tmp_path, deed
+):
+    steps = faults.run(LEARNER, taught.parent, tmp_path / "out", deed)
+    names = [name for name, _ in steps]
+    assert {"BEGIN", "SELECT", "INSERT", "UPDATE", "COMMIT"} - set(names) <= (
+        {"INSERT"} if deed == "unlearn" else set()
     )
+    assert names.count("COMMIT") == 1
+    assert {ended for _, ended in steps} == {-signal.SIGKILL}
+    before, after = contents(taught), contents(tmp_path / "out" / "whole" / "mail.db")
+    assert before != after
+    for at, name in enumerate(names):
+        folder = tmp_path / "out" / str(at)
+        committed = at > names.index("COMMIT")
+        assert (folder / "seen").read_text() == repr(after if committed else before), name
+        assert contents(folder / "mail.db") == (after if committed else before), name
+        assert committed or not (folder / "acknowledged").exists()
 
 
-def killed(running):
-    running.send_signal(signal.SIGKILL)
-    out, err = running.communicate()
-    assert err == b""
-    return [int(line) for line in out.splitlines(keepends=True) if line.endswith(b"\n")]
+def contents(path):
+    """All that is in a store, which must be sound."""
+    with Store(str(path)) as store:
+        assert store._connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return everything(store)
 
 
-def test_kills_lose_no_acknowledged_lesson_and_double_none(tmp_path):
-    path = str(tmp_path / "mail.db")
-    with Store(path, create=True):
-        pass
-    chance, acknowledged, first = random.Random(7), set(), 0
-    first_lessons = start(LEARNER, path, 0)
-    assert first_lessons.stdout.readline() == b"0\n"
-    readers = [start(READER, path) for _ in range(2)]
-    acknowledged |= {0, *killed(first_lessons)}
-    for _ in range(5):
-        learners = [start(LEARNER, path, first) for _ in range(2)]  # the same lessons, at once
-        for learner in learners:
-            learner.stdout.readline()
-        time.sleep(chance.uniform(0, 0.12))
-        for learner in learners:
-            acknowledged |= {first, *killed(learner)}
-        first = chance.choice([max(acknowledged), max(acknowledged) + 1, 0])
-    for reader in readers:
-        assert killed(reader), "a reader saw nothing"
+#: Trains on six messages, two in a transaction, with a fault at every statement.
+TRAINER = """
+import sys
+import faults
+from deciban.mail import training
+from deciban.mail.mailboxes import Place
+from deciban.mail.store import Store
+training.TOGETHER = 2
+def work(folder):
+    messages = [(Place(str(path)), True) for path in sorted((folder / "spam").iterdir())]
+    with Store(str(folder / "mail.db"), create=True) as store:
+        training.train(store, messages, processes=1)
+if len(sys.argv) > 3:
+    from pathlib import Path
+    for folder in map(Path, sys.argv[3:]):
+        work(folder)
+else:
+    faults.everywhere(work, sys.argv[1], sys.argv[2], watch=faults.traced)
+"""
 
-    with Store(path) as store:
-        totals = store.totals()
-        assert len(acknowledged) <= sum(totals) <= len(acknowledged) + 11  # one a kill is unsaid
-        known = {
-            n for n in range(max(acknowledged) + 12) if store.lesson(digest(canonical(lesson(n))))
-        }
-        assert acknowledged <= known
-        assert len(known) == sum(totals) == sum(store.counts(["lesson"]).tokens["lesson"])
-        check = store._connection.execute("PRAGMA integrity_check").fetchone()
-        assert check == ("ok",)
-        for number in known:
-            assert unlearn(store, read(lesson(number))) == "taken"
-        assert everything(store) == {"tokens": [], "levels": [], "lessons": [], "totals": [(0, 0)]}
+
+def test_training_that_was_killed_at_any_statement_goes_on_where_it_was(tmp_path):
+    spam = tmp_path / "template" / "spam"
+    spam.mkdir(parents=True)
+    for number in range(6):
+        (spam / str(number)).write_bytes(lesson(number))
+    out = tmp_path / "out"
+    steps = faults.run(TRAINER, spam.parent, out)
+    names = [name for name, _ in steps]
+    assert names.count("COMMIT") == 1 + 1 + 3  # tables, one reading, three transactions
+    assert {ended for _, ended in steps} == {-signal.SIGKILL}
+    folders = [out / str(at) for at in range(len(steps))]
+    learnt_so_far = [totals(folder / "mail.db") for folder in folders]
+    assert learnt_so_far == sorted(learnt_so_far)
+    assert set(learnt_so_far) == {0, 2, 4, 6}
+    faults.run_script(TRAINER, out, out, *folders)
+    whole = contents(out / "whole" / "mail.db")
+    assert all(contents(folder / "mail.db") == whole for folder in folders)
+
+
+def totals(path):
+    """How many messages a store has learnt; it may not be there yet."""
+    try:
+        with Store(str(path)) as store:
+            return store.totals().spam
+    except DecibanError:
+        return 0
 
 
 @pytest.fixture(scope="module")
@@ -132,20 +153,48 @@ def test_codes_are_those_of_bogofilter(taught, tmp_path):
     assert "there is no store" in failed.err
 
 
-def test_training_by_processes_that_are_killed(taught, tmp_path):
+#: Trains by several processes; all of them are killed at one statement.
+TOGETHER = """
+import os, signal, sys
+import faults
+from deciban.cli.exits import run
+if __name__ == "__main__":
+    end = lambda: os.killpg(0, signal.SIGKILL)
+    with faults.traced(faults.Steps(int(sys.argv[1]), end)) as steps:
+        code = run(["mail", "train", "--spam", sys.argv[2], "--store", sys.argv[3]])
+    print(*steps.names, file=sys.stderr)
+    sys.exit(code)
+"""
+
+
+def test_training_by_processes_that_are_killed(tmp_path):
     folder = tmp_path / "spam"
     folder.mkdir()
     for number in range(600):
         (folder / str(number)).write_bytes(lesson(number))
-    store = tmp_path / "mail.db"
-    command = [*COMMAND, "mail", "train", "--spam", str(folder), "--store", str(store)]
-    for seconds in (0.3, 0.6, 0.9):
-        running = subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE)
-        time.sleep(seconds)
-        os.killpg(running.pid, signal.SIGKILL)
-        running.communicate()
-    ended = process(*command[len(COMMAND) :])
-    assert (ended.code, ended.err) == (0, "")
+    script, store, whole = (tmp_path / name for name in ("train.py", "mail.db", "whole.db"))
+    script.write_text(TOGETHER)
+    for path in (store, whole):
+        Store(str(path), create=True).close()
+
+    def trained(at, store):
+        command = [sys.executable, str(script), str(at), str(folder), str(store)]
+        return subprocess.run(
+            command,
+            start_new_session=True,
+            capture_output=True,
+            check=False,
+            env=faults.environment(),
+        )
+
+    names = trained(-1, whole).stderr.decode().split()
+    inserted, total = names.index("INSERT"), names.index("UPDATE")
+    assert names[total + 1] == "COMMIT"
+    for at in (inserted + 1, (inserted + total) // 2, total, total + 1):
+        assert trained(at, store).returncode == -signal.SIGKILL
+        assert totals(store) == 0
+    assert trained(-1, store).returncode == 0
+    assert contents(store) == contents(whole)
     with Store(str(store)) as opened:
         assert opened.totals() == (0, 600)
         assert opened.counts(["lesson"]).tokens["lesson"] == (0, 600)

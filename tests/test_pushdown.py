@@ -106,9 +106,7 @@ def test_names_that_are_no_words(tmp_path, target, pushed):
 VALUES = st.one_of(st.none(), st.text(max_size=3), st.sampled_from(["a", "A", "á", "a\0", "", " "]))
 
 
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(rows=st.lists(st.tuples(VALUES, VALUES, st.sampled_from("ab")), min_size=1, max_size=40))
 def test_any_text(tmp_path, rows):
     frame = pl.DataFrame(

@@ -308,6 +308,7 @@ def piped(monkeypatch, data):
 
 
 def test_standard_input(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     duckdb.sql("SELECT 1 a, 'x' b").write_parquet(f"{tmp_path}/t.parquet")
     for data in (
         b"a,b\n1,x\n",
@@ -321,10 +322,10 @@ def test_standard_input(monkeypatch, tmp_path):
         scanned = sources.scan("-")
         for _ in range(2):
             assert [batch.tolist() for batch in scanned] == [[{"a": 1, "b": "x"}]]
-    left = set(Path(tempfile.gettempdir()).glob("stdin-*"))
+    assert len(list(tmp_path.glob("stdin-*"))) == 1
     del scanned
     gc.collect()
-    assert len(left - set(Path(tempfile.gettempdir()).glob("stdin-*"))) == 1
+    assert not list(tmp_path.glob("stdin-*"))
     piped(monkeypatch, b"")
     with pytest.raises(FileError, match="standard input is empty"):
         sources.scan("-")

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import random
 import signal
 import stat
 import subprocess
@@ -12,6 +11,7 @@ import time
 import numpy as np
 import pytest
 
+import faults
 from deciban import files
 from deciban.errors import DecibanError, InputError, ModelWriteError
 from deciban.files import archive, atomic
@@ -56,20 +56,38 @@ def only(path):
     return which(path)
 
 
-def test_a_killed_writer_leaves_a_whole_file(path):
-    rng = random.Random(0)
-    found, strays = [], []
-    # When a writer is killed is left to chance: until all has been seen, on a busy machine too.
-    while len(found) < 8 or set(found) != {"old", "new"} or not strays:
-        process = saver(path)
-        time.sleep(rng.random() * 0.08)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
-        found.append(which(path))
-        strays = [stray for stray in path.parent.iterdir() if stray != path]
-        assert len(found) < 60, "no writer was killed while it wrote"
-    assert all(stray.match(".deciban-*.tmp") for stray in strays)
+KILLED = """
+import sys
+from pathlib import Path
+import numpy as np
+import faults
+from deciban.files import archive
+NEW = {"x": np.random.default_rng(0).random(30_000)}
+def act(folder):
+    archive.write(folder / "m.deciban", "kind", {}, NEW)
+faults.everywhere(act, sys.argv[1], sys.argv[2])
+"""
+STEPS = {"create", "chmod", "open", "write", "write half", "flush", "fsync", "close", "rename",
+         "renamed", "open folder", "fsync folder", "returned"}  # fmt: skip
+
+
+def test_a_killed_writer_leaves_a_whole_file(path, tmp_path_factory):
+    out = tmp_path_factory.mktemp("killed") / "out"
+    steps = faults.run(KILLED, path.parent, out)
+    names = [name for name, _ in steps]
+    assert set(names) == STEPS
+    assert names.count("write") >= 5
+    assert names.index("fsync") < names.index("rename")
+    assert {ended for _, ended in steps} == {-signal.SIGKILL}
+    created, renamed = names.index("create"), names.index("renamed")
+    for at in range(len(steps)):
+        there = out / str(at) / path.name
+        assert which(there) == ("old" if at < renamed else "new"), names[at]
+        strays = [stray for stray in there.parent.iterdir() if stray != there]
+        assert len(strays) == (created < at < renamed), names[at]
+        assert all(stray.match(".deciban-*.tmp") for stray in strays)
+        archive.write(there, "kind", {}, NEW)  # the next one is not in its way
+        assert which(there) == "new"
 
 
 def test_what_killed_writers_left_is_swept_away_after_an_hour(path):
@@ -96,27 +114,37 @@ def test_two_writers_at_once(path):
 # Failures
 
 
-@pytest.mark.parametrize("step", ["write", "flush", "fsync", "replace", "touch"])
+def steps_of_a_write(path):
+    """The steps that replace the old model by the new one; the old one is put back."""
+    before = path.read_bytes()
+    with faults.watched(faults.Steps()) as steps:
+        archive.write(path, "kind", {}, NEW)
+    path.write_bytes(before)
+    return steps.names
+
+
+@pytest.mark.parametrize("lasting", [False, True])
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EACCES])
-def test_a_failing_step_leaves_what_was_there(path, step, code, monkeypatch):
-    def fail(*args, **kwargs):
+def test_a_failing_step_leaves_what_was_there(path, code, lasting):
+    def fail():
         raise OSError(code, os.strerror(code))
 
-    if step == "write":
-        monkeypatch.setattr(archive.npy, "write", fail)
-    elif step == "flush":
-        monkeypatch.setattr(archive.zipfile.ZipFile, "_write_end_record", fail)
-    elif step == "fsync":
-        monkeypatch.setattr(atomic.os, "fsync", fail)
-    else:
-        monkeypatch.setattr(atomic.Path, step, fail)
-    with pytest.raises(ModelWriteError, match=r"m\.deciban cannot be written: .* Hint: ") as caught:
-        archive.write(path, "kind", {}, NEW)
-    monkeypatch.undo()
-    assert caught.value.errno == code
-    assert isinstance(caught.value, OSError)
-    assert isinstance(caught.value, DecibanError)
-    assert only(path) == "old"
+    before, names = path.read_bytes(), steps_of_a_write(path)
+    renamed = names.index("renamed")
+    for at, name in enumerate(names):
+        if name == "renamed":  # no call of its own that could fail
+            continue
+        path.write_bytes(before)
+        message = "cannot be written" if at < renamed else "is written, but might not survive"
+        with (
+            faults.watched(faults.Steps(range(at, 10**6) if lasting else at, fail)),
+            pytest.raises(ModelWriteError, match=rf"m\.deciban {message}.* Hint: ") as caught,
+        ):
+            archive.write(path, "kind", {}, NEW)
+        assert caught.value.errno == code
+        assert isinstance(caught.value, OSError)
+        assert isinstance(caught.value, DecibanError)
+        assert only(path) == ("old" if at < renamed else "new"), name
 
 
 def test_a_disk_that_is_full(path):
@@ -136,24 +164,13 @@ except ModelWriteError as error:
     assert only(path) == "old"
 
 
-def test_a_folder_that_cannot_be_synced_says_that_the_file_is_there(path, monkeypatch):
-    def fail(folder):
-        raise OSError(errno.EIO, "trouble")
-
-    monkeypatch.setattr(atomic, "_sync_folder", fail)
-    with pytest.raises(ModelWriteError, match="is written, but might not survive a power cut"):
-        archive.write(path, "kind", {}, NEW)
-    assert only(path) == "new"
-
-
-def test_other_errors_pass_and_leave_what_was_there(path, monkeypatch):
-    def interrupt(*args):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(archive.npy, "write", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        archive.write(path, "kind", {}, NEW)
-    assert only(path) == "old"
+def test_ctrl_c_passes_and_leaves_what_was_there(path):
+    before, names = path.read_bytes(), steps_of_a_write(path)
+    for at, name in enumerate(names):
+        path.write_bytes(before)
+        with faults.watched(faults.Steps(at, faults.interrupt)), pytest.raises(KeyboardInterrupt):
+            archive.write(path, "kind", {}, NEW)
+        assert only(path) == ("old" if at < names.index("renamed") else "new"), name
 
 
 @pytest.fixture

@@ -1,0 +1,194 @@
+"""What the tests of choices take from inside the package, in one place: a rename is mended here."""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from deciban.aode import trust
+from deciban.ensemble import evidence, linear, pool, weighing
+from deciban.evaluation import bootstrap
+from deciban.evaluation.measures import Terms
+from deciban.evaluation.rows import judged, said
+from deciban.models import calibration, readings, selection
+from deciban.report.counted import Cellular
+from deciban.report.drift import drifts
+from deciban.stats import rounding
+from deciban.stats.cuts import cut_points
+
+
+class BaseLearner(NamedTuple):
+    """One base learner of a BayesClassifier.
+
+    ``hyperparameter`` is the penalty of a linear one, or the strength of AODE.
+    """
+
+    name: str
+    weight: float
+    loss: float | None
+    hyperparameter: float | None
+
+
+def base_learners(model):
+    """The base learners of a fitted BayesClassifier."""
+    out = []
+    for view in model.report_.views:
+        number = re.search(r"(?:penalty|m =) ([\d.]+|inf)", view.note)
+        chosen = None if number is None else float(number[1])
+        out.append(BaseLearner(view.name, view.share, view.loss, chosen))
+    return out
+
+
+def text_readings(model):
+    """How a fitted NaiveBayes reads each text column: ``{column: {hyperparameter: value}}``."""
+    return {
+        name: {
+            "weighting": str(way.weighting),
+            "contrast": float(way.contrast),
+            "smoothing": float(way.smoothing),
+            "length": float(way.length),
+            "scale": float(way.scale),
+        }
+        for name, way in model.model_.readings.items()
+    }
+
+
+# ---------------------------------------------------------------------- what is selected from
+
+
+def smoothings():
+    """The smoothings that empirical Bayes chooses from."""
+    return selection.SMOOTHINGS
+
+
+def empirical_smoothing(amount):
+    """The smoothing under which counts (classes, values) are likeliest."""
+    return selection.empirical_smoothing(amount)
+
+
+def cuts(amount, bins):
+    """Where counts (classes, sorted values) are cut into bins; 0 bins is every value."""
+    return cut_points(amount, bins)
+
+
+def try_only(monkeypatch, bins):
+    """Let one number of bins be the only shape that a number may have; 0 is every value."""
+    monkeypatch.setattr(selection, "BINS", () if bins == 0 else (bins,))
+    monkeypatch.setattr(selection, "FEW_VALUES", 10**9 if bins == 0 else -1)
+
+
+class TextCandidates(NamedTuple):
+    """The hyperparameters of texts that leave-one-out chooses from.
+
+    A text of ``typical`` words is multiplied by a scale, whatever the power of its length.
+    """
+
+    weightings: tuple
+    contrasts: tuple
+    smoothings: tuple
+    lengths: tuple
+    scales: np.ndarray
+    typical: float
+
+
+def text_candidates():
+    """What is tried of a column of text."""
+    weightings, contrasts = readings.READINGS["auto"]
+    return TextCandidates(
+        weightings,
+        contrasts,
+        readings.SMOOTHINGS,
+        readings.LENGTHS,
+        readings.SCALES,
+        readings.TYPICAL,
+    )
+
+
+def discounts():
+    """The discounts, each one over a temperature, that are tried."""
+    return calibration.GRID
+
+
+def strengths():
+    """The strengths of AODE that are tried."""
+    return trust.STRENGTHS
+
+
+# ---------------------------------------------------------------------- the ensemble
+
+
+def linear_penalties():
+    """The penalties of a linear base learner that are tried, from strong to weak."""
+    return linear.PENALTIES
+
+
+def fit_linear(Z, y, splits, offset):
+    """The penalty that a linear base learner selects; ``splits`` are (rows, rows held out)."""
+    return linear.learn(Z, y, np.ones(len(y)), splits, [offset] * len(splits)).penalty
+
+
+def text_penalties():
+    """The penalties of the regression on phrases that are tried, from strong to weak."""
+    return weighing.PENALTIES
+
+
+class TextProblem:
+    """The regression on phrases: unit rows of phrases, and what the counts say of them."""
+
+    def __init__(self, X, y, start):
+        everything = np.ones(X.shape[1], dtype=bool)
+        self._texts = weighing.Texts(X, everything, y, np.ones(len(y)), start)
+
+    def precision(self, rows):
+        """The penalty of each coefficient, (phrases + 1, scores), where the penalty is one."""
+        return self._texts.problem(rows).prior.precision
+
+    def counted(self, rows):
+        """The coefficients of the counts, (phrases + 1, classes)."""
+        return self._texts.complements(rows)
+
+    def penalty(self, splits):
+        """The penalty that is selected."""
+        return weighing._penalty(self._texts, splits)
+
+
+def pool_shares(logits, y, weight):
+    """The weights of base learners that add up to one, given logits of rows held out."""
+    return pool.shares(logits, y, weight)
+
+
+def pool_strengths(logits, offset, y, weight):
+    """The weights >= 0 of logits (learners, rows, classes) that are added to an offset."""
+    return pool.strengths(logits, offset, y, weight)
+
+
+def evidence_weights(E, y, weight):
+    """The weight of each column's evidence (rows, columns, classes), then the constants."""
+    return evidence.weigh(E, y, weight)
+
+
+# ---------------------------------------------------------------------- figures and cautions
+
+
+def subtract_counts(a, b):
+    """Counts less counts; zero where only rounding is left."""
+    return rounding.difference(a, b)
+
+
+def equal_counts(a, b):
+    """Whether counts are equal up to rounding."""
+    return rounding.same(a, b)
+
+
+def resampled_figures(model, X, y, resamples, seed=0, bins=10):
+    """Every figure of every bootstrap resample, (resamples,) each."""
+    answers = judged(said(model, X, y))
+    return bootstrap.replicates(Terms(answers, bins), resamples, seed)
+
+
+def drift_verdict(before, now):
+    """The index of a column by its cells in training and now, what chance gives, the verdict."""
+    names = tuple(f"v{i}" for i in range(len(before)))
+    cells = Cellular("x", names, np.array(before, dtype=float), np.array(now, dtype=float))
+    (drift,) = drifts([cells])
+    return drift.index, drift.by_chance, drift.verdict

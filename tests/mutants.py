@@ -1,0 +1,259 @@
+"""A mutation run: one small mistake at a time is put into a copy of the package.
+
+``python tests/mutants.py`` prints which mistakes the tests catch and which survive;
+``python tests/mutants.py families pool`` tries those whose file has one of these in its name.
+A mistake whose text is nowhere, or in several places, is stale: write it anew.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import deciban
+
+TESTS = Path(__file__).parent
+PACKAGE = Path(deciban.__file__).parent
+#: Seconds after which a mistake that never ends is caught.
+SLOWEST_RUN = 900
+
+#: The tests of each room, those that catch most first; and those of every room.
+ALL = "golden selectors selectors_models"
+ROOMS = {
+    "stats": "thresholds cuts exact grid sparse algebra counts bad_counts storage_counts",
+    "families": "families categories bad_counts sklearn_equality mixed_leave_one_out mixed_text",
+    "models": "thresholds choices calibration mixed_leave_one_out scores families",
+    "aode": "aode aode_learning",
+    "ensemble": "selectors_ensemble bayes_parts bayes bayes_text",
+    "evaluation": "thresholds evaluation comparison",
+    "report": "thresholds report",
+    "naive_bayes": "mixed_learning mixed_leave_one_out em choices mixed_columns",
+    "conjugate.py": "conjugate docs",
+    "decision.py": "decision",
+    "balance.py": "balance",
+}
+
+
+class Mutant(NamedTuple):
+    """A mistake: in which file, the text that is right, and what is put in its place."""
+
+    file: str
+    old: str
+    new: str
+
+    @property
+    def tests(self):
+        """The files of the tests that should notice."""
+        room = self.file.split("/")[0]
+        own = ROOMS[room].split()
+        general = [] if room.endswith(".py") else ALL.split()
+        names = dict.fromkeys([*own[:1], *general, *own[1:]])
+        return [path for name in names if (path := TESTS / f"test_{name}.py").exists()]
+
+
+MUTANTS = [
+    # stats: what is counted, and what rounding is
+    Mutant("stats/rounding.py", "ROUNDING = 1e-12", "ROUNDING = 1e-9"),
+    Mutant("stats/rounding.py", "tiny &= ~(_exact(a) & _exact(b))", "tiny &= ~_exact(a - b)"),
+    Mutant("stats/rounding.py", "ROUNDING * np.maximum(a, b)", "ROUNDING * np.minimum(a, 1.0)"),
+    Mutant("stats/cuts.py", "np.arange(1, bins) / bins", "np.arange(1, bins) / (bins + 1)"),
+    Mutant("stats/cuts.py", "np.log2(total - 1) + labellings", "np.log2(total) + labellings"),
+    Mutant("stats/cuts.py", "(k * e - k1 * e1 - k2 * e2)", "(k * e + k1 * e1 - k2 * e2)"),
+    Mutant("stats/cuts.py", "stop - start < 2 or total < 2", "stop - start < 3 or total < 2"),
+    Mutant("stats/exact.py", "shift = divmod(power - 53, 32)", "shift = divmod(power - 52, 32)"),
+    Mutant("stats/exact.py", "-1 if factor < 0 else 1", "1"),
+    Mutant("stats/exact.py", "> top[..., None] - LONGEST", "> top[..., None] - 2"),
+    Mutant("stats/grid.py", "2 * keys + 1, drop - 1", "2 * keys, drop - 1"),
+    Mutant("stats/grid.py", "keys >> (drop - d) for", "keys >> drop for"),
+    Mutant("stats/grid.py", "MOST = 4096", "MOST = 2048"),
+    Mutant("stats/sparse.py", "* (len(self.starts) - 1) - len(self.values)",
+           "* len(self.starts) - len(self.values)"),
+    Mutant("stats/counts.py", "return Counts(a.classes, weight, tables).pruned()",
+           "return Counts(a.classes, weight, tables)"),
+    Mutant("stats/counts.py", "self.weight * scale, tables)", "self.weight, tables)"),
+    # families: one likelihood each
+    Mutant("families/gaussian.py", "b / (kappa / 2 + 1.5)", "b / (kappa / 2 + 1.0)"),
+    Mutant("families/gaussian.py", "2 * b * (kappa + 1) / some**2", "2 * b / some"),
+    Mutant("families/gaussian.py", "n * (lam / some) * shift**2", "lam * shift**2"),
+    Mutant("families/gaussian.py", "- 1 / (8 * a) + 1 / (192 * a**3)", "- 1 / (8 * a)"),
+    Mutant("families/gaussian.py", "CANCELLED = 1e-3", "CANCELLED = 0.0"),
+    Mutant("families/gaussian.py", "(x - mean) ** 2 * (n / some)", "(x - mean) ** 2"),
+    Mutant("families/gaussian.py", "out[rest.n <= 0] = 0.0", "out[rest.n < 0] = 0.0"),
+    Mutant("families/categorical.py", "seen)\n    extra = pseudo", "seen) + 1\n    extra = pseudo"),
+    Mutant("families/categorical.py", "np.where(unseen > 0, log_shares(unseen, total, sizes), 0.0)",
+           "log_shares(unseen, total, sizes)"),
+    Mutant("families/complement.py", "whole - amount + extra", "whole + extra"),
+    Mutant("families/complement.py", "share.sum() if settings.normalise else -1.0", "-1.0"),
+    Mutant("families/bernoulli.py", "rows[c] - amount + extra", "rows[c] - amount"),
+    Mutant("families/discrete.py", "-np.log(np.maximum(size, 1.0))", "0.0"),
+    Mutant("families/discrete.py", "(1 + rounding.ROUNDING) * rows", "2.0 * rows"),
+    Mutant("families/words.py", "(1 - t) * scores - t * _shares", "scores - t * _shares"),
+    Mutant("families/words.py", "np.maximum(size, 1.0) ** -length, 1.0)",
+           "np.maximum(size, 1.0) ** -length, 2.0)"),
+    Mutant("families/words.py", "rows[:, None] - documents + extra", "rows[:, None] - documents"),
+    Mutant("families/removal.py", "float(rows[c]) - amount, amount)", "float(rows[c]), amount)"),
+    Mutant("families/histogram.py", "np.where(middle > low, middle, high)", "high"),
+    # models: prior, calibration, selection, the reading of texts
+    Mutant("models/params.py", "rounding.difference(amount[rows, y], weight)", "amount[rows, y]"),
+    Mutant("models/calibration.py", "np.log(0.01), 0.0, 93", "np.log(0.01), 0.0, 31"),
+    Mutant("models/calibration.py", "GRID[len(GRID) - 1 - int(np.argmin(self.loss[::-1]))]",
+           "GRID[int(np.argmin(self.loss))]"),
+    Mutant("models/calibration.py", "self.rows + other.rows", "self.rows"),
+    Mutant("models/selection.py", "alone < nothing", "alone < 0.98 * nothing"),
+    Mutant("models/selection.py", "BELL = 1.0", "BELL = 2.0"),
+    Mutant("models/selection.py", "np.log(20.0), 29", "np.log(20.0), 15"),
+    Mutant("models/selection.py", "BINS = (5, 10, 20)", "BINS = (5, 10, 15)"),
+    Mutant("models/selection.py", "LARGE) @ times / times.sum())",
+           "LARGE) @ times / times.sum()) * (0.98 if len(own) > 20 else 1)"),
+    Mutant("models/selection.py", "joint = said + np.log(weight + 1.0)", "joint = said"),
+    Mutant("models/selection.py", "np.maximum(weight[own] - _one(times), 0.0) + 1.0",
+           "weight[own] + 1.0"),
+    Mutant("models/selection.py", "rest + size * lam, size)", "total[own] + size * lam, size)"),
+    Mutant("models/selection.py", "gammaln(size * lam) - gammaln(whole + size * lam)",
+           "gammaln(lam) - gammaln(whole + lam)"),
+    Mutant("models/selection.py", "min(tried, key=lambda choice: choice.loss)",
+           "min(tried[1:] or tried, key=lambda choice: choice.loss)"),
+    Mutant("models/readings.py", "unit = TYPICAL**length", "unit = TYPICAL ** (length / 2)"),
+    Mutant("models/readings.py", "contrasts = contrasts[:1]", "contrasts = contrasts[1:]"),
+    Mutant("models/readings.py", "min(chain.from_iterable(ways), key=lambda entry: entry[0])",
+           "next(iter(chain.from_iterable(ways)))"),
+    Mutant("models/readings.py", "heard.least(length, SCALES), length) for length in LENGTHS",
+           "heard.least(length, SCALES), length) for length in LENGTHS[:2]"),
+    Mutant("models/readings.py", "SMOOTHINGS = (0.03, 0.1, 0.3, 0.6, 1.0, 2.0)",
+           "SMOOTHINGS = (0.1, 0.3, 0.6, 1.0, 2.0)"),
+    # AODE
+    Mutant("aode/trust.py", "self.loss.min(axis=1) if discounted else self.loss[:, -1]",
+           "self.loss[:, -1]"),
+    Mutant("aode/trust.py", "STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0)",
+           "STRENGTHS = (1.0, 3.0, 10.0, 30.0)"),
+    Mutant("aode/scoring.py", "(left + params.lam) / (rest +", "(had + params.lam) / (rest +"),
+    # the ensemble
+    Mutant("ensemble/pool.py", "STIFFNESS = 15.0", "STIFFNESS = 5.0"),
+    Mutant("ensemble/pool.py", "usual = 1 / len(said)", "usual = 1.0"),
+    Mutant("ensemble/pool.py",
+           "0.5 * np.sum((b - usual) ** 2))\n        return value, slope + b - usual",
+           "1.5 * np.sum((b - usual) ** 2))\n        return value, slope + 3 * (b - usual)"),
+    Mutant("ensemble/evidence.py", "CENTRE, STIFFNESS = 0.5, 3.0", "CENTRE, STIFFNESS = 0.5, 1.0"),
+    Mutant("ensemble/evidence.py", "CENTRE, STIFFNESS = 0.5, 3.0", "CENTRE, STIFFNESS = 0.6, 3.0"),
+    Mutant("ensemble/evidence.py", "MOST = 15.0", "MOST = 5.0"),
+    Mutant("ensemble/linear.py", "if now < least:", "if now < 1.02 * least:"),
+    Mutant("ensemble/linear.py", "1.0, 0.3, 0.1, 0.03)", "1.0)"),
+    Mutant("ensemble/linear.py", "PATIENCE = 2", "PATIENCE = 1"),
+    Mutant("ensemble/weighing.py", "if now >= least:", "if now >= 0.98 * least:"),
+    Mutant("ensemble/weighing.py", "SMOOTHING = 1.0", "SMOOTHING = 0.5"),
+    Mutant("ensemble/weighing.py", "FLAT = 0.01", "FLAT = 0.1"),
+    Mutant("ensemble/trees.py", "SHRINK, SHRINK_SETS, SMOOTH = 1.0, 3.0, 5.0",
+           "SHRINK, SHRINK_SETS, SMOOTH = 0.5, 3.0, 5.0"),
+    Mutant("ensemble/folds.py", "FOLDS = 5", "FOLDS = 4"),
+    # evaluation and report
+    Mutant("evaluation/rows.py", "amount[:, : said.known] += 1.0",
+           "amount[:, : said.known] += 2.0"),
+    Mutant("evaluation/rows.py", "-= np.minimum(said.weight, 1.0)", "-= 0.0"),
+    Mutant("evaluation/bootstrap.py", "max(0.0, 2 * found[key] - end) for end in (high, low)",
+           "end for end in (low, high)"),
+    Mutant("evaluation/bootstrap.py", "[(1 - confidence) / 2, (1 + confidence) / 2]",
+           "[1 - confidence, confidence]"),
+    Mutant("evaluation/bootstrap.py", "weights = times * weight", "weights = times"),
+    Mutant("evaluation/measures.py", "share(2 * right, told + truth)",
+           "share(right, told + truth)"),
+    Mutant("evaluation/measures.py", "total / 2 if posterior.shape[1] == 2 else total", "total"),
+    Mutant("evaluation/measures.py", "np.clip(found, 0, self.bins - 1)",
+           "np.minimum(found, self.bins)"),
+    Mutant("evaluation/measures.py", "np.abs(bins[..., 1] - bins[..., 2])",
+           "(bins[..., 1] - bins[..., 2])"),
+    Mutant("evaluation/areas.py", "so_far - positive - (w - p) / 2", "so_far - positive"),
+    Mutant("evaluation/thresholds.py", "share(hits, hits + alarms, 1.0)",
+           "share(hits, hits + alarms)"),
+    Mutant("evaluation/comparison.py", "1.0 if more else -1.0", "1.0"),
+    Mutant("report/drift.py", "SOME, MUCH = 0.1, 0.25", "SOME, MUCH = 0.1, 0.3"),
+    Mutant("report/drift.py", "SOME, MUCH = 0.1, 0.25", "SOME, MUCH = 0.12, 0.25"),
+    Mutant("report/drift.py", "CHANCE = 0.001", "CHANCE = 0.01"),
+    # the textbook
+    Mutant("conjugate.py", "self.b / (self.a + 1.5)", "self.b / (self.a + 1.0)"),
+    Mutant("conjugate.py", "old * n / 2.0 * gap * gap", "n / 2.0 * gap * gap"),
+    Mutant("conjugate.py", "alpha / total * (others / total) / (total + 1.0)",
+           "alpha / total * (others / total) / total"),
+    Mutant("conjugate.py", "- (1.0 / y / y / y - 1.0 / x / x / x) / 360.0", ""),
+    Mutant("decision.py", "(matrix.max(axis=0) - matrix).T", "(matrix.max(axis=0) - matrix)"),
+    Mutant("decision.py", "false_alarm / (false_alarm + miss)", "miss / (false_alarm + miss)"),
+    Mutant("decision.py", "_abstain(abstain) * (1 + TIE_TOLERANCE)", "_abstain(abstain)"),
+    Mutant("balance.py", "count.sum() / (len(count) * count)", "count.max() / count"),
+    Mutant("balance.py", "share * counts.weight.sum() / counts.weight", "share / counts.weight"),
+]  # fmt: skip
+
+
+def place(mutant, package):
+    """The file that a mistake goes into; None where its text is not there exactly once."""
+    stated = package / mutant.file
+    files = [stated] if stated.exists() else []
+    for some in (files, sorted(package.rglob("*.py"))):
+        found = [path for path in some if path.read_text(encoding="utf-8").count(mutant.old) == 1]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def run(tests, package):
+    """Whether some test fails, with the package of this folder."""
+    command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:xdist",
+               "-o", f"cache_dir={package.parent}/cache", *map(str, tests)]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
+    try:
+        ended = subprocess.run(
+            command, cwd=TESTS.parent, env=environment, capture_output=True, timeout=SLOWEST_RUN,
+            check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return True
+    return ended.returncode != 0
+
+
+def outcome(mutant, package):
+    """What becomes of a mistake: caught, survived, or stale."""
+    path = place(mutant, package)
+    if path is None:
+        return "stale"
+    right = path.read_text(encoding="utf-8")
+    path.write_text(right.replace(mutant.old, mutant.new), encoding="utf-8")
+    try:
+        return "caught" if run(mutant.tests, package) else "SURVIVED"
+    finally:
+        path.write_text(right, encoding="utf-8")
+
+
+def main(wanted, check):
+    chosen = [m for m in MUTANTS if not wanted or any(part in m.file for part in wanted)]
+    count = {"caught": 0, "SURVIVED": 0, "stale": 0}
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder, "deciban")
+        shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+        if check:
+            stale = [m for m in chosen if place(m, package) is None]
+            print(*(f"stale: {m.file}: {m.old}" for m in stale), sep="\n")
+            return len(stale)
+        if run(sorted({path for mutant in chosen for path in mutant.tests}), package):
+            sys.exit("the tests fail as it is: mend that first")
+        for mutant in chosen:
+            began = time.perf_counter()
+            what = outcome(mutant, package)
+            count[what] += 1
+            took = time.perf_counter() - began
+            print(
+                f"{what:8} {took:4.0f} s  {mutant.file}: {mutant.old!r} -> {mutant.new!r}",
+                flush=True,
+            )
+    print(", ".join(f"{n} {what.lower()}" for what, n in count.items()))
+    return count["SURVIVED"] + count["stale"]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", help="parts of the names of files")
+    parser.add_argument("--check", action="store_true", help="only say which mistakes are stale")
+    options = parser.parse_args()
+    sys.exit(1 if main(options.files, options.check) else 0)
