@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from deciban import NaiveBayes
+from deciban.engines import Plan
+from deciban.engines.local.count import count_batch
 from deciban.families import family
 from deciban.models import params, scores
-from deciban.naive_bayes.counting import count, nothing
 from deciban.sources import scan
 from deciban.sources.labelled import LabelledBatch
 from mixed import part, table
@@ -60,8 +61,8 @@ def without(model, batch, label, weight):
     """Log posteriors of one row by a model that never saw it: counts less the row's."""
     m = model.model_
     one = LabelledBatch(batch, np.array([label]), np.zeros(1, np.intp), np.array([weight]))
-    left = m.counts - count(m.schema, one) if weight else m.counts
-    left = nothing(m.schema, m.counts.classes) + left
+    left = m.counts - count_batch(Plan(m.schema), one) if weight else m.counts
+    left = Plan(m.schema).empty(m.counts.classes) + left
     rows = m.matrices(batch)
     blocks = {name: refitted(m, left, name, X, label, weight) for name, X in rows.items()}
     prior = m.log_prior
