@@ -4,14 +4,14 @@ import re
 from typing import NamedTuple
 
 import numpy as np
+from deciban.evaluation.measures import Terms
+from deciban.evaluation.rows import judged, said
+from deciban.report.counted import Cellular
 
 from deciban.aode import trust
 from deciban.ensemble import evidence, linear, pool, weighing
 from deciban.evaluation import bootstrap
-from deciban.evaluation.measures import Terms
-from deciban.evaluation.rows import judged, said
 from deciban.models import calibration, readings, selection
-from deciban.report.counted import Cellular
 from deciban.report.drift import drifts
 from deciban.stats import rounding
 from deciban.stats.cuts import cut_points

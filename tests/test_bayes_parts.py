@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from deciban.naive_bayes.parts import joined
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -12,7 +13,6 @@ from deciban.ensemble.logits import log_losses, mean_log_loss, prior_logits, to_
 from deciban.ensemble.training_table import deal, row_keys, split
 from deciban.ensemble.trees import DEPTH_BY_MIN_ROWS, Forest
 from deciban.kernels import trees
-from deciban.naive_bayes.parts import joined
 from deciban.progress import Progress, should_show
 
 

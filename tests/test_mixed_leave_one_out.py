@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from deciban import NaiveBayes
+from deciban.engines import Plan
+from deciban.engines.local.count import count_batch
 from deciban.families.categorical import estimate_shares
 from deciban.families.histogram import bin_codes
 from deciban.models import prior, scores
 from deciban.models.calibration import discount_evidence
 from deciban.naive_bayes.blocks import prior_smoothing
-from deciban.naive_bayes.counting import count, empty
 from deciban.sources import scan
 from deciban.sources.labelled import LabelledBatch
 from deciban.stats.categories import count_of
@@ -69,8 +70,8 @@ def without(model, batch, label, weight):
     """Log posteriors of one row by a model that never saw it: counts less the row's."""
     m = model.model_
     one = LabelledBatch(batch, np.array([label]), np.zeros(1, np.intp), np.array([weight]))
-    left = m.counts - count(m.schema, one) if weight else m.counts
-    left = empty(m.schema, m.classes) + left
+    left = m.counts - count_batch(Plan(m.schema), one) if weight else m.counts
+    left = Plan(m.schema).empty(m.classes) + left
     rows, log_prior = m.encode(batch), m.log_prior
     if m.prior is None:
         lam, method = prior_smoothing(m.options), m.options.method

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from deciban import NaiveBayes, sources
-from deciban.engines import duckdb as grouping
+from deciban.engines import ENGINES, Plan
+from deciban.engines.duckdb import count as grouping
 from deciban.errors import FileError, MissingValueError
-from deciban.naive_bayes import counting
 from deciban.sources import sample
 from deciban.sources.labelled import labelled_scan
 from mixed import table
@@ -35,13 +35,13 @@ HOSTILE = [
 def pushed(monkeypatch):
     """The columns that the engine was asked to count."""
     asked = []
-    count = grouping.count
+    group = grouping.group
 
     def watched(table, columns, target):
         asked.extend(columns)
-        return count(table, columns, target)
+        return group(table, columns, target)
 
-    monkeypatch.setattr(counting.grouping, "count", watched)
+    monkeypatch.setattr(grouping, "group", watched)
     return asked
 
 
@@ -81,7 +81,8 @@ def test_the_sample_is_that_of_a_stream(tmp_path, monkeypatch, most):
     found = []
     for data in (str(tmp_path / "t*.parquet"), frame):
         kept = sample.Sample()
-        counting.learn(labelled_scan(data, target="label"), kept)
+        scan = labelled_scan(data, target="label")
+        ENGINES[scan.scan.place].count(scan, Plan(scan.schema, sample=kept))
         rows = [row for part in kept.batches for row in part.batch.tolist()]
         classes = [c for part in kept.batches for c in part.classes[part.codes].tolist()]
         found.append((rows, classes, kept.stride, kept.rows_seen))
@@ -193,11 +194,11 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
     frame = pl.DataFrame({**X, "label": Y})
     path = written(frame, tmp_path / "t.parquet")
     other = sources.scan(written(pl.concat([frame, frame]), tmp_path / "other.parquet"))
-    count = grouping.count
+    group = grouping.group
 
     def late(table, columns, target):
-        return count(other, columns, target)
+        return group(other, columns, target)
 
-    monkeypatch.setattr(counting.grouping, "count", late)
+    monkeypatch.setattr(grouping, "group", late)
     with pytest.raises(FileError, match=r"t\.parquet changed while it was read"):
         NaiveBayes().fit(path, target="label")

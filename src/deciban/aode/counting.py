@@ -19,7 +19,7 @@ from deciban.aode import cut_points
 from deciban.aode.cut_points import Bins, CutPoints
 from deciban.aode.pair_counts import VALUES, PairCounts, PairLayout, check_memory, counted_columns
 from deciban.encoding import matrices
-from deciban.errors import InputError, ShapeError
+from deciban.engines.local.count import read, require_rows
 from deciban.families.histogram import bin_codes
 from deciban.kernels import pairs as kernel
 from deciban.schema import Schema
@@ -47,21 +47,7 @@ def count_table(
     rows: LabelledScan, bins: Bins, memory_limit: int, sample: Sample[LabelledBatch] | None
 ) -> PairCounts:
     """The pair counts of a table that must not be empty; some rows are kept in the sample."""
-
-    def parts() -> Iterator[LabelledBatch]:
-        for part in map(LabelledBatch.drop_zero_weights, rows.labelled_batches()):
-            if sample is not None:
-                sample.add(part)
-            yield part
-
-    total = count(rows.schema, parts(), bins, memory_limit)
-    if total is None or not rows.n_rows:
-        raise ShapeError(
-            "Found array with 0 sample(s): there are no rows.", hint="a table needs rows"
-        )
-    if not total.weight.any():
-        raise InputError("the total weight is zero: every weight is 0.", hint="some row must count")
-    return total
+    return require_rows(rows, count(rows.schema, read(rows, sample), bins, memory_limit))
 
 
 def count(

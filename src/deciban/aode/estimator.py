@@ -20,12 +20,12 @@ from deciban.aode.pair_counts import (
     counted_columns,
     empty_counts,
 )
+from deciban.engines import ENGINES
 from deciban.errors import ModelFileError, ParameterError
-from deciban.estimators.counted import CountedClassifier
+from deciban.estimators.counted import CountedClassifier, refuse_empty
 from deciban.families.piece import Piece
 from deciban.files.document import field
 from deciban.models.prior import check_prior
-from deciban.naive_bayes.counting import some_left
 from deciban.schema import Schema, nothing_to_learn
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.sample import Sample
@@ -139,7 +139,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         1.0
         """
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-        sample = self._fill_sample(rows, Sample(MAX_CALIBRATION_ROWS))
+        sample = ENGINES[rows.scan.place].sample(rows, MAX_CALIBRATION_ROWS)
         with all_or_nothing(self):
             self._adopt(self.model_.pair_counts, None)
             self._calibrate(sample, None)
@@ -203,7 +203,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
 
     def _subtract(self, total: PairCounts, gone: PairCounts) -> PairCounts:
         rest = total - gone
-        some_left(rest.counts, total.counts)
+        refuse_empty(rest.counts, total.counts)
         return rest
 
     def _adopt(self, total: PairCounts, calibration: StrengthCalibration | None) -> None:

@@ -25,12 +25,14 @@ from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings
 
 __all__ = [
     "Lookup",
+    "categories",
     "category_codes",
     "category_columns",
     "column_classes",
     "encode",
     "factorise",
     "numbers",
+    "text_column",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -69,6 +71,20 @@ def category_columns(schema: Schema, batch: Batch) -> list[Column]:
         for column in schema.columns
         for derived in _derive(column, batch.columns[column.name])
     ]
+
+
+def text_column(batch: Batch, name: str) -> Strings:
+    """A column of texts; one without any value, of whatever type, has only missing ones."""
+    column = batch.columns[name]
+    if isinstance(column, Strings):
+        return column
+    if column.missing.all():
+        n = len(column)
+        return Strings(np.zeros(n + 1, np.int64), np.empty(0, np.uint8), np.ones(n, bool))
+    raise InputError(
+        f"column {name!r} was text in training and holds {type(column).__name__.lower()} now.",
+        hint="give it the type that it had in training",
+    )
 
 
 def _floats(column: ColumnSchema, values: Column) -> FloatArray:
@@ -134,6 +150,17 @@ def factorise(column: Column) -> tuple[Labels, Codes]:
     if isinstance(column, Numbers):
         return values, at.astype(np.int64)
     return values, np.where(column.missing, -1, at)
+
+
+def categories(schema: Schema, batch: Batch) -> tuple[tuple[Labels, ...], Codes]:
+    """The values that each categorical column has, and their codes, (rows, columns)."""
+    columns = category_columns(schema, batch)
+    codes = np.empty((batch.n_rows, len(columns)), dtype=np.int64)
+    values = []
+    for j, column in enumerate(columns):
+        distinct, codes[:, j] = factorise(column)
+        values.append(distinct)
+    return tuple(values), codes
 
 
 @dataclass(frozen=True, eq=False)

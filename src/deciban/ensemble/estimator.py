@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import explanation, files, threads
+from deciban.engines import ENGINES, Plan
 from deciban.ensemble import stored
 from deciban.ensemble.model import EnsembleModel
 from deciban.ensemble.phrases import select_tokenizers
@@ -19,27 +20,16 @@ from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.classifier import TableClassifier
 from deciban.files.document import field
 from deciban.models.options import Options
-from deciban.naive_bayes import counting
 from deciban.naive_bayes.checks import check_columns, check_tokenizer
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.progress import Progress, should_show
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
-from deciban.sources.sample import Sample
-from deciban.stats.counts import Counts
-from deciban.stats.words import WORDS
+from deciban.sources.sample import ALL_ROWS, Sample
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
 
 FloatArray = NDArray[np.float64]
-
-
-class _AllRows(Sample[LabelledBatch]):
-    """A sample of all rows of a table."""
-
-    def add(self, batch: LabelledBatch) -> None:
-        """Keep all of these rows."""
-        self.batches.append(batch)
 
 
 class BayesClassifier(TableClassifier[EnsembleModel]):
@@ -193,10 +183,8 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
 
 def _count(rows: LabelledScan) -> tuple[NaiveBayesModel, LabelledBatch]:
     """The naive Bayes model of all columns but texts, and the rows that count."""
-    every = _AllRows()
-    counts = counting.learn(rows, every)
-    tables = {name: table for name, table in counts.tables.items() if name != WORDS.name}
     schema = Schema(tuple(column for column in rows.schema.columns if not column.texts))
+    every: Sample[LabelledBatch] = Sample(ALL_ROWS)
+    counts = ENGINES[rows.scan.place].count(rows, Plan(schema, sample=every))
     parts = [part for part in every.batches if part.batch.n_rows]
-    plain = Counts(counts.classes, counts.weight, tables)
-    return NaiveBayesModel.of(schema, plain, Options()), LabelledBatch.concatenate(parts)
+    return NaiveBayesModel.of(schema, counts, Options()), LabelledBatch.concatenate(parts)

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from deciban import labels
+from deciban.encoding.matrices import text_column
 from deciban.ensemble.logits import FloatArray
 from deciban.labels import Labels
 from deciban.models.protocol import WordContribution
-from deciban.naive_bayes.texts import strings
 from deciban.sources.batch import Batch
 from deciban.text import Tokenizer, Vocabulary, pack
 from deciban.text.spans import Span
@@ -47,7 +47,7 @@ def select_tokenizers(
     out = []
     for name in names:
         out.append((name, PHRASES))
-        offsets = strings(batch, name).offsets
+        offsets = text_column(batch, name).offsets
         if offsets[-1] - offsets[0] <= MAX_BYTES_IN_PIECES:
             out.append((name, PIECES))
     return out
@@ -83,7 +83,7 @@ class PhraseModel:
 
     def logits(self, batch: Batch) -> FloatArray:
         """What the texts add to the logits, (rows, classes); unknown words add nothing."""
-        texts = strings(batch, self.name)
+        texts = text_column(batch, self.name)
         encoded = self.tokenizer.encode(texts, self.vocabulary, grow=False, binary=True)
         return np.asarray(unit_rows(encoded.pointers, encoded.codes, self.idf) @ self.weights)
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from deciban import labels, threads
+from deciban.encoding.matrices import text_column
 from deciban.ensemble import penalty_path, stacking
 from deciban.ensemble.logits import FloatArray, centre, mean_log_loss, to_logits, to_scores
 from deciban.ensemble.phrases import PhraseModel, unit_rows
@@ -27,7 +28,6 @@ from deciban.ensemble.training_table import LabelledScan, Split, TrainingTable
 from deciban.labels import Labels
 from deciban.logistic.solvers import Prior, Problem, dual_newton, newton_cg
 from deciban.logistic.solvers.sparse import Sparse
-from deciban.naive_bayes.texts import strings
 from deciban.sources.batch import Batch
 from deciban.text import Tokenizer, Vocabulary
 from deciban.text.parallel import encode
@@ -256,7 +256,7 @@ def tabulate(
 ) -> tuple[PhraseRows, PhraseRows]:
     """The texts of a column as rows of its phrases, with their idf and without."""
     vocabulary = Vocabulary()
-    encoded = encode(tokenizer, strings(batch, name), vocabulary, binary=True)
+    encoded = encode(tokenizer, text_column(batch, name), vocabulary, binary=True)
     n_texts = np.bincount(encoded.codes, minlength=len(vocabulary))
     order, tokens = vocabulary.order(), vocabulary.tokens()
     order = order[n_texts[order] >= MIN_TEXTS]

@@ -15,12 +15,12 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.encoding.matrices import text_column
 from deciban.ensemble import features
 from deciban.ensemble.features import Features
 from deciban.ensemble.logits import FloatArray, prior_logits
 from deciban.labels import Labels
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.naive_bayes.texts import strings
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Strings
 from deciban.sources.labelled import LabelledBatch
@@ -155,7 +155,7 @@ def _row_keys(
     """A key of all that a row holds: its texts as well, which are not among the counts."""
     table = counted.counts.tables.get(CATEGORIES.name)
     values = () if table is None else table.cells.values or ()
-    texts = [strings(batch, name) for name in batch.columns if name not in counted.schema.names]
+    texts = [text_column(batch, name) for name in batch.columns if name not in counted.schema.names]
     return row_keys(numbers, codes, values, texts)
 
 

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from deciban import decision, explanation, files, labels, threads
+from deciban import decision, explanation, files, labels
+from deciban.engines import ENGINES, Score
+from deciban.engines.local.score import score_batch, score_batches
 from deciban.files.document import field
-from deciban.models import scores
 from deciban.models.protocol import Model
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
@@ -55,7 +56,7 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         >>> np.exp(m.predict_joint_log_proba({"x": ["L"]})) * 60     # 3/5 * 1/4 and 2/5 * 2/3
         array([[ 9., 16.]])
         """
-        return self._score(X, lambda joint: None)
+        return self._score(X, "log_joint")
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """``log P(c | x)`` of every row and class.
@@ -65,8 +66,7 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         >>> m.predict_log_proba({"x": ["L"]}).round(3)
         array([[-1.022, -0.446]])
         """
-        prior = self._model().log_prior
-        return self._score(X, lambda joint: scores.normalise(joint, prior, logarithm=True))
+        return self._score(X, "log_posterior")
 
     def predict_proba(self, X: Any) -> FloatArray:
         """``P(c | x)`` of every row and class; rows sum to one.
@@ -76,8 +76,7 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         >>> m.predict_proba({"x": ["L"]})
         array([[0.36, 0.64]])
         """
-        prior = self._model().log_prior
-        return self._score(X, lambda joint: scores.normalise(joint, prior))
+        return self._score(X, "posterior")
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class of every row.
@@ -117,9 +116,8 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         def work(batch: Batch) -> FloatArray:
             return explanation.decibans(model.contributions(batch), at)
 
-        parts = list(threads.run(work, self._rows(X).batches()))
-        shape = (0, len(self.schema_.names), len(self.classes_))
-        return np.concatenate([np.empty(shape), *parts])
+        shape = (len(model.schema.names), len(self.classes_))
+        return score_batches(self._rows(X), work, shape)
 
     def prior_evidence(self, against: Any = None) -> FloatArray:
         """Decibans of the prior for every class.
@@ -226,20 +224,13 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         """The column of labels: the one it was in training, if nothing is said."""
         return self.target_ if y is None and target is None else target
 
-    def _score(self, X: Any, finish: Callable[[FloatArray], None]) -> FloatArray:
+    def _score(self, X: Any, what: Score) -> FloatArray:
         model = self._model()
-
-        def work(batch: Batch) -> FloatArray:
-            joint = np.empty((batch.n_rows, len(self.classes_)))
-            model.log_joint(batch, joint)
-            finish(joint)
-            return joint
-
         few = few_texts(X, model.schema)
         if few is not None:
-            return work(few)
-        parts = list(threads.run(work, self._rows(X).batches()))
-        return np.concatenate([np.empty((0, len(self.classes_))), *parts])
+            return score_batch(few, model, what)
+        rows = self._rows(X)
+        return ENGINES[rows.scan.place].score(rows, model, what)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
+from deciban.errors import InputError
 from deciban.estimators.classifier import TableClassifier
 from deciban.models import scores
 from deciban.models.calibration import discount_evidence
@@ -253,10 +254,12 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         result._adopt(total, calibration)
         return result
 
-    def _fill_sample(
-        self, rows: LabelledScan, sample: Sample[LabelledBatch]
-    ) -> Sample[LabelledBatch]:
-        """The sample with rows that are counted already."""
-        for part in rows.labelled_batches():
-            sample.add(part.drop_zero_weights())
-        return sample
+
+def refuse_empty(left: Counts, whole: Counts) -> Counts:
+    """What is left of counts when rows are taken away, which must not be nothing."""
+    if not len(left.classes):
+        raise InputError(
+            f"nothing is left of {whole.weight.sum():g} rows.",
+            hint="a model without rows knows nothing: fit another one",
+        )
+    return left

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import labels, threads
+from deciban.engines import Plan
+from deciban.engines.local.count import count_batch, count_batches
 from deciban.families.settings import Settings, pseudo_count
 from deciban.families.words import WordSettings, count_softly
 from deciban.labels import Labels
@@ -18,7 +20,7 @@ from deciban.models import scores
 from deciban.models.prior import StatedPrior
 from deciban.models.selection import Choice
 from deciban.models.text_selection import TextChoice
-from deciban.naive_bayes import counting, em
+from deciban.naive_bayes import em
 from deciban.naive_bayes.blocks import Block, default_text_choice, prior_smoothing
 from deciban.naive_bayes.em import EncodedRows, Problem, Run
 from deciban.naive_bayes.model import NaiveBayesModel
@@ -80,7 +82,7 @@ class UnlabelledRows:
         some, classes = _batches(parts), np.arange(n_classes)
         counts = _count_as(model, some, classes[:1])
         seen = model.with_counts(counts)
-        empty = counting.empty(model.schema, classes) + counts * 0
+        empty = Plan(model.schema).empty(classes) + counts * 0
         if model.options.smoothing != "auto":
             return cls(_with_counts(seen, empty), counts, some, 1.0)
         # Values that are alike in the whole table need not be so in its classes.
@@ -179,12 +181,12 @@ class UnlabelledRows:
     def count(self, posteriors: Sequence[FloatArray]) -> Counts:
         """The counts of all rows: the unlabelled ones under every class, by its posterior."""
         model = self.model
-        rest = Schema(tuple(c for c in model.schema.columns if not c.texts))
+        rest = Plan(Schema(tuple(c for c in model.schema.columns if not c.texts)))
         total = model.counts
         for part, posterior in zip(self.parts, posteriors, strict=True):
             weight = posterior * (self.weight * part.weights)[:, None]
             counted = merge(
-                counting.count(rest, LabelledBatch(part.batch, model.classes, codes, share))
+                count_batch(rest, LabelledBatch(part.batch, model.classes, codes, share))
                 for codes, share in _by_class(weight)
             )
             tables = {**counted.tables, **self._count_texts(part, weight)}
@@ -234,8 +236,9 @@ def _batches(parts: Sequence[LabelledBatch]) -> list[LabelledBatch]:
 def _count_as(model: NaiveBayesModel, parts: Sequence[LabelledBatch], one: Labels) -> Counts:
     """The counts of rows under one class."""
     under = (LabelledBatch(p.batch, one, np.zeros(len(p.codes), np.intp), p.weight) for p in parts)
-    counts = counting.tally(model.schema, under, model.tokenizer)
-    return counting.empty(model.schema, one) if counts is None else counts
+    plan = Plan(model.schema, model.tokenizer)
+    counts = count_batches(plan, under)
+    return plan.empty(one) if counts is None else counts
 
 
 def _with_counts(

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import encoding, files
+from deciban.engines import ENGINES, Plan
 from deciban.errors import InputError, ModelFileError
-from deciban.estimators.counted import CountedClassifier
+from deciban.estimators.counted import CountedClassifier, refuse_empty
 from deciban.files.document import field
 from deciban.models.calibration import Calibration
 from deciban.models.options import Options
@@ -19,9 +20,8 @@ from deciban.models.prior import check_prior
 from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes import leave_one_out, stored
 from deciban.naive_bayes.checks import check_columns, check_tokenizer
-from deciban.naive_bayes.counting import empty, learn, some_left
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.naive_bayes.semi_supervised import Plan, complete
+from deciban.naive_bayes.semi_supervised import UnlabelledOptions, complete
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.sample import Sample
@@ -185,7 +185,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         """
         model = self._model()
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-        sample = self._fill_sample(rows, Sample())
+        sample = ENGINES[rows.scan.place].sample(rows, Sample().max_rows)
         plain = replace(model, text_choices={})
         model = model.with_text_choices(plain.select_text_choices(sample))
         scores = leave_one_out.score_sample(model, sample)
@@ -226,9 +226,9 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             check_columns(rows.schema)
             sample = self._sample()
             options = self._options(rows.schema)
-            tokenizer, plan = check_tokenizer(self.tokenizer), Plan.of(self)
+            tokenizer, unlabelled = check_tokenizer(self.tokenizer), UnlabelledOptions.of(self)
             rows.unlabelled = aside
-            counts = learn(rows, sample, tokenizer)
+            counts = ENGINES[rows.scan.place].count(rows, Plan(rows.schema, tokenizer, sample))
             self._remember(rows)
             self.likelihood_, self.unlabelled_ = np.empty(0), 0.0
             if rows.unlabelled:
@@ -236,7 +236,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
                     rows.schema, counts, options, prior=self._stated_prior(counts),
                     tokenizer=tokenizer,
                 )  # fmt: skip
-                done = complete(first.with_all_words(), rows.unlabelled, sample, plan)
+                done = complete(first.with_all_words(), rows.unlabelled, sample, unlabelled)
                 self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
                 counts = done.counts
             counts = _declare(counts, rows.schema, classes)
@@ -245,7 +245,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         return self
 
     def _count(self, rows: LabelledScan, sample: Sample[LabelledBatch] | None) -> Counts:
-        return learn(rows, sample, self.model_.tokenizer)
+        plan = Plan(rows.schema, self.model_.tokenizer, sample)
+        return ENGINES[rows.scan.place].count(rows, plan)
 
     def _state(self) -> tuple[Counts, Calibration | None]:
         return self._model().counts, self._model().calibration
@@ -255,8 +256,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
 
     def _subtract(self, counts: Counts, gone: Counts) -> Counts:
         # Columns stay when their last value goes.
-        left = some_left(counts - gone, counts)
-        return empty(self.schema_, left.classes) + left
+        left = refuse_empty(counts - gone, counts)
+        return Plan(self.schema_).empty(left.classes) + left
 
     def _pool(self, mine: Calibration | None, theirs: Calibration | None) -> Calibration | None:
         both: Calibration | None = super()._pool(mine, theirs)
@@ -355,4 +356,4 @@ def _declare(counts: Counts, schema: Schema, classes: Any) -> Counts:
     """The counts with classes that have no rows yet."""
     if classes is None:
         return counts
-    return counts + empty(schema, encoding.class_codes(classes, "classes").classes)
+    return counts + Plan(schema).empty(encoding.class_codes(classes, "classes").classes)

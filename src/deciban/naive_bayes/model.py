@@ -135,9 +135,7 @@ class NaiveBayesModel:
 
     def columns(self, batch: Batch) -> tuple[FloatArray, NDArray[np.int64]]:
         """The numbers of some rows, NaN where missing, and the codes of their categories."""
-        columns = matrices.category_columns(self.schema, batch)
-        codes = matrices.category_codes(self._lookups, columns, batch.n_rows)
-        return matrices.numbers(self.schema, batch), codes
+        return matrices.encode(self.schema, self._lookups, batch)
 
     def encode(self, batch: Batch) -> dict[str, Matrix]:
         """Rows as every block reads them, by the name of the block."""

@@ -21,7 +21,7 @@ WEIGHTS = (1.0, 0.3, 0.1, 0.03, 0.0)
 
 
 @dataclass(frozen=True)
-class Plan:
+class UnlabelledOptions:
     """What the user asks of rows without labels."""
 
     n_classes: int | None
@@ -29,7 +29,7 @@ class Plan:
     rounds: Rounds
 
     @classmethod
-    def of(cls, estimator: Any) -> Plan:
+    def of(cls, estimator: Any) -> UnlabelledOptions:
         """The parameters of an estimator, checked; a weight of None is to be chosen."""
         n_classes, weight = estimator.n_classes, estimator.unlabelled
         if n_classes is not None:
@@ -65,26 +65,26 @@ def complete(
     model: NaiveBayesModel,
     aside: list[LabelledBatch],
     sample: Sample[LabelledBatch] | None,
-    plan: Plan,
+    options: UnlabelledOptions,
 ) -> Completed:
     """The counts of labelled rows, and softly those of the rows put aside."""
     known = len(model.counts.classes)
-    if plan.n_classes is not None and known not in (0, plan.n_classes):
+    if options.n_classes is not None and known not in (0, options.n_classes):
         raise ParameterError(
-            f"n_classes is {plan.n_classes}, and the labels have {known} classes.",
+            f"n_classes is {options.n_classes}, and the labels have {known} classes.",
             hint="n_classes is for tables without any labels",
         )
     if known:
         first = calibrate(model, sample)
-        if plan.weight is not None:
-            return _completed(first, aside, plan.weight, plan)
-        return _best(first, aside, sample, plan)
-    if plan.n_classes is None:
+        if options.weight is not None:
+            return _completed(first, aside, options.weight, options)
+        return _best(first, aside, sample, options)
+    if options.n_classes is None:
         raise MissingValueError(
             "Input y contains NaN or None in every row: there is no label to begin with.",
             hint="label some rows, or say how many classes to find, such as n_classes=2",
         )
-    counts, run = UnlabelledRows.alone(model, aside, plan.n_classes).learn(None, plan.rounds)
+    counts, run = UnlabelledRows.alone(model, aside, options.n_classes).learn(None, options.rounds)
     return Completed(counts, run.likelihood, 1.0)
 
 
@@ -98,11 +98,11 @@ def calibrate(model: NaiveBayesModel, sample: Sample[LabelledBatch] | None) -> N
 
 
 def _completed(
-    first: NaiveBayesModel, aside: list[LabelledBatch], weight: float, plan: Plan
+    first: NaiveBayesModel, aside: list[LabelledBatch], weight: float, options: UnlabelledOptions
 ) -> Completed:
     if weight == 0:
         return Completed(first.counts, [], 0.0)
-    counts, run = UnlabelledRows.beside(first, aside, weight).learn(first, plan.rounds)
+    counts, run = UnlabelledRows.beside(first, aside, weight).learn(first, options.rounds)
     return Completed(counts, run.likelihood, weight)
 
 
@@ -110,7 +110,7 @@ def _best(
     first: NaiveBayesModel,
     aside: list[LabelledBatch],
     sample: Sample[LabelledBatch] | None,
-    plan: Plan,
+    options: UnlabelledOptions,
 ) -> Completed:
     """The weight under which labelled rows, each left out of its class, are likeliest."""
     if sample is None:
@@ -118,7 +118,7 @@ def _best(
             'unlabelled="auto" needs calibrate=True: labelled rows choose it, each left out.',
             hint="state a number, such as unlabelled=1.0",
         )
-    tried = [_completed(first, aside, weight, plan) for weight in WEIGHTS]
+    tried = [_completed(first, aside, weight, options) for weight in WEIGHTS]
     return min(tried, key=lambda done: _loss(first.with_counts(done.counts), sample))
 
 

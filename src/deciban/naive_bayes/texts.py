@@ -1,43 +1,24 @@
-"""Columns of text in a table: words counted, words looked up, words left out."""
+"""Columns of text in a table: which words are used, and how texts are encoded by them."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels
-from deciban.errors import InputError
+from deciban.encoding import matrices
 from deciban.labels import Labels
 from deciban.sources.batch import Batch
-from deciban.sources.columns import Strings
-from deciban.sources.labelled import LabelledBatch
-from deciban.stats import rounding, sparse
+from deciban.stats import rounding
 from deciban.stats.cells import Cells
 from deciban.stats.table import Table
-from deciban.stats.words import NO_WORDS, WORDS, Bags, sum_of
-from deciban.text import Buckets, Tally, Tokenizer, Vocabulary
-from deciban.text.tally import merge_tallies
+from deciban.stats.words import NO_WORDS, Bags, sum_of
+from deciban.text import Buckets, Tokenizer, Vocabulary
 
 FloatArray = NDArray[np.float64]
-
-
-def strings(batch: Batch, name: str) -> Strings:
-    """A column of text."""
-    column = batch.columns[name]
-    if isinstance(column, Strings):
-        return column
-    if column.missing.all():
-        n = len(column)
-        return Strings(np.zeros(n + 1, np.int64), np.empty(0, np.uint8), np.ones(n, bool))
-    raise InputError(
-        f"column {name!r} was text in training and holds {type(column).__name__.lower()} now.",
-        hint="give it the type that it had in training",
-    )
 
 
 def column_table(table: Table, name: str) -> Table:
@@ -81,46 +62,6 @@ def known_words(table: Table) -> Labels:
     return table.cells.values[0] if table.cells.values else NO_WORDS
 
 
-@dataclass
-class WordCounter:
-    """The words of some columns, counted batch by batch by several threads.
-
-    Every thread that is at work has tallies of its own; they are put together
-    at the end, in the order of the words, so that it cannot be seen which
-    thread counted what.
-    """
-
-    names: tuple[str, ...]
-    tokenizer: Tokenizer
-    _idle: deque[dict[str, Tally]] = field(default_factory=deque)
-
-    def add(self, part: LabelledBatch) -> None:
-        """Count some rows."""
-        if not part.batch.n_rows:
-            return
-        try:
-            mine = self._idle.pop()
-        except IndexError:
-            mine = {name: Tally(self.tokenizer) for name in self.names}
-        for name, tally in mine.items():
-            tally.add(strings(part.batch, name), part.classes, part.codes, part.weight)
-        self._idle.append(mine)
-
-    def table(self, classes: Labels, rows: FloatArray) -> Table:
-        """The words of all columns, for the classes of all rows."""
-        columns = labels.label_array(self.names)
-        if not self._idle:
-            cells, sums = WORDS.empty(columns, len(classes))
-            return Table(WORDS, cells, np.zeros(len(classes)), sums)
-        parts = [
-            merge_tallies((mine.pop(name) for mine in self._idle), classes) for name in self.names
-        ]
-        joined = {
-            key: sparse.concatenate([part[key] for _, part in parts]) for key in WORDS.sum_types
-        }
-        return Table(WORDS, Cells(columns, tuple(words for words, _ in parts)), rows, joined)
-
-
 @dataclass(frozen=True, eq=False)
 class TextEncoder:
     """Texts of one column to bags of known words."""
@@ -144,7 +85,7 @@ class TextEncoder:
 
     def encode(self, batch: Batch) -> Bags:
         """The known words of every row; others say nothing."""
-        texts = strings(batch, self.name)
+        texts = matrices.text_column(batch, self.name)
         pointers, codes, counts = self.tokenizer.encode(texts, self._codes, grow=False)
         if self.tokenizer.buckets is not None:
             codes = self._places[codes]

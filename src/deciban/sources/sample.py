@@ -7,6 +7,7 @@ many. One pass is enough, and so is one read of a stream that can be read once.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -16,12 +17,14 @@ import numpy as np
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch
 
-__all__ = ["SAMPLE_ROWS", "Sample"]
+__all__ = ["ALL_ROWS", "SAMPLE_ROWS", "Sample"]
 
 B = TypeVar("B", Batch, LabelledBatch)
 
 #: No more rows are kept than this, unless something else is stated.
 SAMPLE_ROWS = 20_000
+#: A sample of at most so many rows is the whole table.
+ALL_ROWS = sys.maxsize
 
 
 @dataclass
@@ -55,7 +58,7 @@ class Sample(Generic[B]):
         rows = np.arange(-self.rows_seen % self.stride, n_rows, self.stride)
         self.rows_seen += n_rows
         if len(rows):
-            self.batches.append(batch.take(rows))
+            self.batches.append(batch if len(rows) == n_rows else batch.take(rows))
 
     def expect(self, n_rows: int) -> None:
         """Choose the stride for rows whose number is known before they are read."""

@@ -1,0 +1,113 @@
+"""Rows to counts: one pass over a table, batches counted by all cores and added up in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban import labels, threads
+from deciban.encoding import matrices
+from deciban.engines.local.words import WordCounter
+from deciban.engines.protocol import Plan
+from deciban.errors import InputError, ShapeError
+from deciban.sources.labelled import LabelledBatch, LabelledScan
+from deciban.sources.sample import Sample
+from deciban.stats.categories import CATEGORIES
+from deciban.stats.cells import Cells
+from deciban.stats.counts import Counts
+from deciban.stats.histogram import HISTOGRAM, grid_of, tabulate
+from deciban.stats.moments import MOMENTS
+from deciban.stats.table import Table
+from deciban.stats.words import WORDS
+
+__all__ = ["count", "count_batch", "count_batches", "read", "require_rows"]
+
+T = TypeVar("T", bound="Weighted")
+
+
+class Weighted(Protocol):
+    """What was counted of some rows."""
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """The weight of the rows of each class."""
+
+
+def count(scan: LabelledScan, plan: Plan) -> Counts:
+    """The counts of all rows, some of which are put into the sample of the plan."""
+    return require_rows(scan, count_batches(plan, read(scan, plan.sample)))
+
+
+def read(scan: LabelledScan, sample: Sample[LabelledBatch] | None) -> Iterator[LabelledBatch]:
+    """The rows that count, some of which are put into a sample."""
+    batches = scan.labelled_batches()
+    if scan.weight is not None:
+        batches = map(LabelledBatch.drop_zero_weights, batches)
+    for batch in batches:
+        if sample is not None:
+            sample.add(batch)
+        yield batch
+
+
+def require_rows(scan: LabelledScan, total: T | None) -> T:
+    """What was counted of a table, which must have rows and some that count."""
+    if total is None or not scan.n_rows:
+        raise ShapeError(
+            "Found array with 0 sample(s): there are no rows.", hint="a table needs rows"
+        )
+    if not total.weight.any() and not scan.unlabelled:
+        raise InputError("the total weight is zero: every weight is 0.", hint="some row must count")
+    return total
+
+
+def count_batches(plan: Plan, batches: Iterable[LabelledBatch]) -> Counts | None:
+    """The counts of all batches, counted by all cores and added up in order; None of none."""
+    texts = plan.schema.texts
+    words = WordCounter(texts, plan.tokenizer) if texts else None
+    total: Counts | None = None
+
+    def work(batch: LabelledBatch) -> Counts:
+        if words is not None:
+            words.add(batch)
+        return count_batch(plan, batch, None if total is None else _grid_drop(total))
+
+    for counts in threads.run(work, batches):
+        total = counts if total is None else total + counts
+    if total is None or words is None:
+        return total
+    table = words.table(total.classes, total.weight)
+    return Counts(total.classes, total.weight, {**total.tables, WORDS.name: table})
+
+
+def count_batch(plan: Plan, rows: LabelledBatch, drop: tuple[int, ...] | None = None) -> Counts:
+    """The counts of some rows without their words: categories, exact moments, histograms.
+
+    ``drop`` says how coarse the grids of the histograms have to be anyway.
+    """
+    if not rows.batch.n_rows:
+        return plan.empty(rows.classes[:0])
+    schema, y, weight, K = plan.schema, rows.codes, rows.weight, len(rows.classes)
+    class_weight = np.bincount(y, weight, K).astype(np.float64)
+    tables: dict[str, Table] = {}
+    if schema.categories:
+        values, codes = matrices.categories(schema, rows.batch)
+        cells = Cells(labels.label_array(schema.categories), values)
+        sums = CATEGORIES.count(codes, y, K, weight, cells)
+        tables[CATEGORIES.name] = Table(CATEGORIES, cells, class_weight, sums)
+    if schema.numbers:
+        X = matrices.numbers(schema, rows.batch)
+        columns = Cells(labels.label_array(schema.numbers))
+        moments = MOMENTS.count(X, y, K, weight, columns)
+        tables[MOMENTS.name] = Table(MOMENTS, columns, class_weight, moments)
+        grid, histogram = tabulate(X, y, K, weight, columns.columns, drop)
+        tables[HISTOGRAM.name] = Table(HISTOGRAM, grid, class_weight, {"count": histogram})
+    return Counts(rows.classes, class_weight, tables)
+
+
+def _grid_drop(counts: Counts) -> tuple[int, ...] | None:
+    """How coarse the grids are by now: they will not become finer."""
+    table = counts.tables.get(HISTOGRAM.name)
+    return None if table is None else grid_of(table).drop
