@@ -4,14 +4,17 @@ import re
 from typing import NamedTuple
 
 import numpy as np
-from deciban.evaluation.measures import Terms
-from deciban.evaluation.rows import judged, said
-from deciban.report.counted import Cellular
 
-from deciban.aode import trust
-from deciban.ensemble import evidence, linear, pool, weighing
+from deciban.aode import calibration as aode_calibration
+from deciban.ensemble import evidence_weights as weighted_evidence
+from deciban.ensemble import linear, stacking, text_learner
 from deciban.evaluation import bootstrap
-from deciban.models import calibration, readings, selection
+from deciban.evaluation.decisions import decide
+from deciban.evaluation.metrics import RowTerms
+from deciban.evaluation.predictions import predict
+from deciban.families import discrete, histogram
+from deciban.models import calibration, text_selection
+from deciban.report.distributions import ColumnDistribution
 from deciban.report.drift import drifts
 from deciban.stats import rounding
 from deciban.stats.cuts import cut_points
@@ -49,7 +52,7 @@ def text_readings(model):
             "length": float(way.length),
             "scale": float(way.scale),
         }
-        for name, way in model.model_.readings.items()
+        for name, way in model.model_.text_choices.items()
     }
 
 
@@ -58,12 +61,12 @@ def text_readings(model):
 
 def smoothings():
     """The smoothings that empirical Bayes chooses from."""
-    return selection.SMOOTHINGS
+    return discrete.SMOOTHING_GRID
 
 
 def empirical_smoothing(amount):
     """The smoothing under which counts (classes, values) are likeliest."""
-    return selection.empirical_smoothing(amount)
+    return discrete.empirical_smoothing(amount)
 
 
 def cuts(amount, bins):
@@ -73,8 +76,8 @@ def cuts(amount, bins):
 
 def try_only(monkeypatch, bins):
     """Let one number of bins be the only shape that a number may have; 0 is every value."""
-    monkeypatch.setattr(selection, "BINS", () if bins == 0 else (bins,))
-    monkeypatch.setattr(selection, "FEW_VALUES", 10**9 if bins == 0 else -1)
+    monkeypatch.setattr(histogram, "BINS_TRIED", () if bins == 0 else (bins,))
+    monkeypatch.setattr(histogram, "MAX_SINGLE_VALUES", 10**9 if bins == 0 else -1)
 
 
 class TextCandidates(NamedTuple):
@@ -93,25 +96,25 @@ class TextCandidates(NamedTuple):
 
 def text_candidates():
     """What is tried of a column of text."""
-    weightings, contrasts = readings.READINGS["auto"]
+    weightings, contrasts = text_selection.TEXT_MODELS["auto"]
     return TextCandidates(
         weightings,
         contrasts,
-        readings.SMOOTHINGS,
-        readings.LENGTHS,
-        readings.SCALES,
-        readings.TYPICAL,
+        text_selection.SMOOTHINGS_TRIED,
+        text_selection.LENGTH_POWERS_TRIED,
+        text_selection.SCALES_TRIED,
+        text_selection.TYPICAL_WORDS,
     )
 
 
 def discounts():
     """The discounts, each one over a temperature, that are tried."""
-    return calibration.GRID
+    return calibration.DISCOUNT_GRID
 
 
 def strengths():
     """The strengths of AODE that are tried."""
-    return trust.STRENGTHS
+    return aode_calibration.STRENGTHS_IN_ROWS
 
 
 # ---------------------------------------------------------------------- the ensemble
@@ -124,20 +127,22 @@ def linear_penalties():
 
 def fit_linear(Z, y, splits, offset):
     """The penalty that a linear base learner selects; ``splits`` are (rows, rows held out)."""
-    return linear.learn(Z, y, np.ones(len(y)), splits, [offset] * len(splits)).penalty
+    return linear.fit(Z, y, np.ones(len(y)), splits, [offset] * len(splits)).penalty
 
 
 def text_penalties():
     """The penalties of the regression on phrases that are tried, from strong to weak."""
-    return weighing.PENALTIES
+    return text_learner.PENALTIES
 
 
 class TextProblem:
     """The regression on phrases: unit rows of phrases, and what the counts say of them."""
 
     def __init__(self, X, y, start):
-        everything = np.ones(X.shape[1], dtype=bool)
-        self._texts = weighing.Texts(X, everything, y, np.ones(len(y)), start)
+        names = np.array([f"phrase {i}" for i in range(X.shape[1])])
+        words = np.ones(X.shape[1], dtype=np.intp)
+        source = text_learner.PhraseRows(names, words, np.ones(X.shape[1]), X)
+        self._texts = text_learner.TextRows(source, y, np.ones(len(y)), start)
 
     def precision(self, rows):
         """The penalty of each coefficient, (phrases + 1, scores), where the penalty is one."""
@@ -149,22 +154,22 @@ class TextProblem:
 
     def penalty(self, splits):
         """The penalty that is selected."""
-        return weighing._penalty(self._texts, splits)
+        return text_learner._select_penalty(self._texts, splits)
 
 
 def pool_shares(logits, y, weight):
     """The weights of base learners that add up to one, given logits of rows held out."""
-    return pool.shares(logits, y, weight)
+    return stacking.simplex_weights(logits, y, weight)
 
 
 def pool_strengths(logits, offset, y, weight):
     """The weights >= 0 of logits (learners, rows, classes) that are added to an offset."""
-    return pool.strengths(logits, offset, y, weight)
+    return stacking.nonnegative_weights(logits, offset, y, weight)
 
 
 def evidence_weights(E, y, weight):
     """The weight of each column's evidence (rows, columns, classes), then the constants."""
-    return evidence.weigh(E, y, weight)
+    return weighted_evidence.fit(E, y, weight)
 
 
 # ---------------------------------------------------------------------- figures and cautions
@@ -182,13 +187,15 @@ def equal_counts(a, b):
 
 def resampled_figures(model, X, y, resamples, seed=0, bins=10):
     """Every figure of every bootstrap resample, (resamples,) each."""
-    answers = judged(said(model, X, y))
-    return bootstrap.replicates(Terms(answers, bins), resamples, seed)
+    answers = decide(predict(model, X, y))
+    return bootstrap.replicates(RowTerms(answers, bins), resamples, seed)
 
 
 def drift_verdict(before, now):
     """The index of a column by its cells in training and now, what chance gives, the verdict."""
     names = tuple(f"v{i}" for i in range(len(before)))
-    cells = Cellular("x", names, np.array(before, dtype=float), np.array(now, dtype=float))
+    cells = ColumnDistribution(
+        "x", names, np.array(before, dtype=float), np.array(now, dtype=float)
+    )
     (drift,) = drifts([cells])
     return drift.index, drift.by_chance, drift.verdict

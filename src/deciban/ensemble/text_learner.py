@@ -24,7 +24,7 @@ from deciban.encoding.matrices import text_column
 from deciban.ensemble import penalty_path, stacking
 from deciban.ensemble.logits import FloatArray, centre, mean_log_loss, to_logits, to_scores
 from deciban.ensemble.phrases import PhraseModel, unit_rows
-from deciban.ensemble.training_table import LabelledScan, Split, TrainingTable
+from deciban.ensemble.training_table import RowIndices, Split, TrainingTable
 from deciban.labels import Labels
 from deciban.logistic.solvers import Prior, Problem, dual_newton, newton_cg
 from deciban.logistic.solvers.sparse import Sparse
@@ -154,7 +154,7 @@ class TextRows:
         """The texts of a training table."""
         return cls(source, table.y, table.weight, table.prior_logits)
 
-    def coefficients(self, rows: LabelledScan, penalty: float) -> tuple[FloatArray, FloatArray]:
+    def coefficients(self, rows: RowIndices, penalty: float) -> tuple[FloatArray, FloatArray]:
         """The coefficients of the regression and of the counts, (phrases + 1, classes)."""
         problem = self.problem(rows)
         W = _solve(problem, np.zeros_like(problem.prior.centre), penalty)
@@ -167,14 +167,14 @@ class TextRows:
             added[rows] = self.source.X[rows] @ W[:-1] + W[-1]
         return added
 
-    def stacked_loss(self, added: FloatArray, rows: LabelledScan) -> float:
+    def stacked_loss(self, added: FloatArray, rows: RowIndices) -> float:
         """The mean log loss of some rows, given what models add, under their best weights."""
         offset = np.tile(self.prior_logits, (len(rows), 1))
         y, weight = self.y[rows], self.weight[rows]
         weights = stacking.nonnegative_weights(added, offset, y, weight)
         return mean_log_loss(offset + np.tensordot(weights, added, 1), y, weight)
 
-    def problem(self, rows: LabelledScan) -> Problem:
+    def problem(self, rows: RowIndices) -> Problem:
         """The regression, with a penalty of one."""
         r = log_count_ratios(self._counts(rows))
         variance = np.maximum(r**2, MIN_RATIO_NATS**2)
@@ -183,14 +183,14 @@ class TextRows:
         prior = Prior(np.zeros_like(precision), precision)
         return Problem(Sparse(self.source.X[rows]), self.y[rows], prior, self.weight[rows], offset)
 
-    def complements(self, rows: LabelledScan) -> FloatArray:
+    def complements(self, rows: RowIndices) -> FloatArray:
         """The coefficients of the counts, (phrases + 1, classes)."""
         counted = self.source.n_words <= MAX_COUNTED_WORDS
         coef = np.zeros((len(counted) + 1, len(self.prior_logits)))
         coef[:-1][counted] = complements(self._counts(rows)[counted])
         return coef
 
-    def _counts(self, rows: LabelledScan) -> FloatArray:
+    def _counts(self, rows: RowIndices) -> FloatArray:
         """How much of the texts of each class each phrase is, (phrases, classes).
 
         In units of what a phrase is of a text on average.

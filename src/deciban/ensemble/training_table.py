@@ -1,6 +1,6 @@
 """The table that base learners are fitted to: different rows, their weights, and folds.
 
-LabelledScan that are alike are one row of more weight, and a row of weight k is k rows:
+Rows that are alike are one row of more weight, and a row of weight k is k rows:
 both are dealt out to folds in one way, so that weights are worth copies. Which
 fold a row falls into depends on what it holds and on the seed, not on its place.
 """
@@ -26,10 +26,10 @@ from deciban.sources.columns import Strings
 from deciban.sources.labelled import LabelledBatch
 from deciban.stats.categories import CATEGORIES
 
-LabelledScan = NDArray[np.intp]
+RowIndices = NDArray[np.intp]
 Keys = NDArray[np.uint64]
 #: The rows that a fold is fitted to, and those it holds out.
-Split = tuple[LabelledScan, LabelledScan]
+Split = tuple[RowIndices, RowIndices]
 
 #: How many folds there are.
 N_FOLDS = 5
@@ -52,7 +52,7 @@ class TrainingTable:
     features: Features
     numbers: FloatArray
     codes: NDArray[np.int64]
-    y: LabelledScan
+    y: RowIndices
     weight: FloatArray
     n_rows: int
     splits: Sequence[Split]
@@ -104,9 +104,9 @@ class TrainingTable:
 class Deal:
     """Different rows, the weight of each, and its fold; one may be in several folds."""
 
-    rows: LabelledScan
+    rows: RowIndices
     weight: FloatArray
-    fold: LabelledScan
+    fold: RowIndices
 
 
 def deal(
@@ -133,7 +133,7 @@ def deal(
     return Deal(order[first][at], copies_in_fold[at, fold] * (total / copies)[at], fold)
 
 
-def split(folds: LabelledScan) -> list[Split]:
+def split(folds: RowIndices) -> list[Split]:
     """The rows that each fold is fitted to, and those it holds out; none without both.
 
     >>> split(np.array([0, 1, 0]))
