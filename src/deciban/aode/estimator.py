@@ -23,7 +23,6 @@ from deciban.aode.pair_counts import (
 )
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.counted import CountedClassifier
-from deciban.families.piece import Piece
 from deciban.files.document import field
 from deciban.models.prior import check_prior
 from deciban.naive_bayes.counting import some_left
@@ -164,11 +163,6 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         """The bytes that counting needs, as ``memory_limit`` bounds them."""
         model = self._model()
         return model.pair_counts.layout.n_bytes(len(model.classes))
-
-    _additive = False
-
-    def _pieces(self) -> list[Piece]:
-        return self._model().pieces()
 
     def _fit(
         self, X: Any, y: Any, classes: Any, target: str | None, sql: str | None, weight: Any

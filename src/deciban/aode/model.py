@@ -97,6 +97,11 @@ class AODEModel:
         return False
 
     @property
+    def absent_value(self) -> None:
+        """None: a column that a row does not name is missing."""
+        return None
+
+    @property
     def counts(self) -> Counts:
         """The classes, and how often each value occurs in them."""
         return self.pair_counts.counts

@@ -163,9 +163,8 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         estimator._restore(model, about)
         return estimator
 
-    _additive = False
-
-    def _importance(self) -> dict[str, FloatArray]:
+    def _expected_evidence(self) -> dict[str, FloatArray]:
+        """That of the counts behind the evidence; texts are not among them."""
         silent = dict.fromkeys(self.schema_.names, np.zeros(len(self.classes_)))
         return {**silent, **explanation.expected_evidence(self._model().counted)}
 

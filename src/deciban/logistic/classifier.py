@@ -18,7 +18,9 @@ from deciban.sources.matrix import finite_matrix, is_sparse
 FloatArray = NDArray[np.float64]
 
 
-class LinearClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
+class LinearClassifier(
+    explanation.MatrixExplainable[LogisticModel], ClassifierMixin, BaseEstimator
+):
     """Predictions from ``coef_``, ``intercept_`` and ``classes_``, as :attr:`model_` has them."""
 
     multi_class: str
@@ -142,20 +144,13 @@ class LinearClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
         model = self.model_
         return self._decibans(model, model.log_prior, against)
 
-    # ------------------------------------------------------------------ reasons
+    # ------------------------------------------------------------------ inside
 
-    _hole: Any = 0.0
-
-    def _pieces(self) -> list[explanation.Piece]:
-        return self.model_.pieces()
-
-    def _importance(self) -> dict[str, FloatArray]:
+    def _expected_evidence(self) -> dict[str, FloatArray]:
         """How far one unit of each column moves each class, whichever way."""
         model = self.model_
         by_unit = np.abs(explanation.decibans(model.coef_by_class.T))
         return dict(zip(model.schema.names, by_unit / len(self.classes_), strict=True))
-
-    # ------------------------------------------------------------------ inside
 
     def _logits(self, X: Any) -> FloatArray:
         model = self.model_

@@ -29,6 +29,8 @@ class AmountEncoder:
 
     model: str
 
+    absent_value = 0.0
+
     def encode(self, X: AnyRows, cells: Cells) -> AnyRows:
         """A chunk of rows, checked."""
         X = _as_floats(X)
@@ -54,6 +56,8 @@ class PresenceEncoder:
 
     model: str
     threshold: float | None
+
+    absent_value = 0.0
 
     def encode(self, X: AnyRows, cells: Cells) -> AnyRows:
         """A chunk of rows as zeros and ones, checked."""
@@ -101,7 +105,6 @@ class BagClassifier(SmoothedClassifier):
     """A classifier of rows of amounts over a fixed set of columns."""
 
     _may_be_negative = False
-    _hole: Any = 0.0
 
     def _encoder(self) -> Encoder:
         return AmountEncoder(type(self).__name__)

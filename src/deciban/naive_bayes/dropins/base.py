@@ -38,7 +38,9 @@ from deciban.stats.table import Table
 from deciban.transaction import all_or_nothing
 
 
-class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
+class NaiveBayesClassifier(
+    explanation.MatrixExplainable[DropInModel], ClassifierMixin, BaseEstimator
+):
     """A thin shell over counts, parameters and scores."""
 
     _family: Family
@@ -317,9 +319,6 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
     def _zero_evidence(self, against: int | None) -> FloatArray:
         zeros = self.model_.encode(np.zeros((1, self.n_features_in_)))
         return explanation.decibans(self.model_.parameters.contributions(zeros)[0], against)
-
-    def _pieces(self) -> list[explanation.Piece]:
-        return list(self.model_.pieces())
 
     # ------------------------------------------------------------------ what a subclass says
 

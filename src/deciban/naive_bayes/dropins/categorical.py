@@ -41,6 +41,8 @@ class CategoryEncoder:
 
     model: str
 
+    absent_value = None
+
     def encode(self, X: AnyRows, cells: Cells) -> NDArray[np.int64]:
         """Numbers are codes already where the cells are; otherwise values are looked up."""
         dense = X.dense() if isinstance(X, CSRRows) else X

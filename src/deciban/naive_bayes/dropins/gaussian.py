@@ -25,6 +25,8 @@ UNWEIGHTED = "rows"
 class NumberEncoder:
     """Rows of numbers; NaN is a missing value, infinity is a mistake."""
 
+    absent_value = None
+
     def encode(self, X: AnyRows, cells: Cells) -> FloatArray:
         """A chunk of rows as a dense matrix."""
         dense = X.dense() if isinstance(X, CSRRows) else np.ascontiguousarray(X, dtype=np.float64)

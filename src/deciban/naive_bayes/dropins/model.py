@@ -38,6 +38,10 @@ BLOCK = "X"
 class Encoder(Protocol):
     """How the rows of a classifier become what its family counts and scores."""
 
+    @property
+    def absent_value(self) -> float | None:
+        """What a column holds in a row that does not name it."""
+
     def encode(self, X: AnyRows, cells: Cells) -> Matrix:
         """A chunk of rows as the family counts them into these cells, checked."""
 
@@ -78,6 +82,11 @@ class DropInModel:
     def parameters(self) -> Parameters:
         """The likelihood of all columns."""
         return self.family.estimate(self.table, self.settings)
+
+    @property
+    def absent_value(self) -> float | None:
+        """What a column holds in a row that does not name it."""
+        return self.encoder.absent_value
 
     def encode(self, X: AnyRows) -> Matrix:
         """A chunk of rows as the family scores them, checked."""
