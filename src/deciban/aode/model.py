@@ -9,7 +9,6 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +36,7 @@ from deciban.naive_bayes.pieces import column_homes, values_of
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch
+from deciban.sources.tabular import Value
 from deciban.stats.categories import CATEGORIES, count_of
 from deciban.stats.counts import Counts
 
@@ -274,7 +274,7 @@ class AODEModel:
         return {}
 
 
-def _bin_values(column: ColumnSchema, cuts: FloatArray) -> tuple[Any, ...]:
+def _bin_values(column: ColumnSchema, cuts: FloatArray) -> tuple[Value, ...]:
     """A value of every bin; of the outer ones, near their cut point."""
     if not len(cuts):
         return ()

@@ -20,9 +20,10 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from deciban.errors import DecibanError, ParameterError
+from deciban.evaluation.text import PlainDict
 
 __all__ = ["CODES", "Options", "classify", "default_store", "from_input", "run", "screen"]
 
@@ -121,7 +122,7 @@ def _marked(raw: bytes, options: Options) -> bytes:
 
 def _parsed(arguments: Sequence[str]) -> tuple[Options, list[str]]:
     """Options, as ``--store FILE`` or ``--store=FILE``, and files."""
-    chosen: dict[str, Any] = {}
+    chosen: PlainDict = {}
     files: list[str] = []
     left = list(arguments)
     while left:

@@ -2,45 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deciban.cli import models
 from deciban.cli.options import class_of
 from deciban.cli.reading import Input
 from deciban.errors import FileError, InputError
+from deciban.sources.tabular import Row, Value
 
 if TYPE_CHECKING:
     from deciban.explanation import Explanation
+    from deciban.naive_bayes.model import NaiveBayesModel
 
 
 def explain(
     path: str,
     *,
-    row: Mapping[str, Any] | None,
+    row: Row | None,
     text: str | None,
     data: Input | None,
     limit: int,
     against: str | None,
 ) -> list[Explanation]:
     """The explanations of one row, of a text, or of the first rows of a table."""
-    model: Any = models.estimator(path)
+    model = models.estimator(path)
     other = class_of(against, model.classes_.tolist())
     if data is None:
         return [model.explain(row if text is None else text, other)]
-    explanations = [model.explain(one, other) for one in islice(_rows(model, data, limit), limit)]
+    explanations = [
+        model.explain(one, other) for one in islice(_rows(model.model_, data, limit), limit)
+    ]
     if not explanations:
         raise InputError("there are no rows.", hint="give a table with rows")
     return explanations
 
 
-def _rows(model: Any, data: Input, limit: int) -> Iterator[dict[str, Any]]:
+def _rows(model: NaiveBayesModel, data: Input, limit: int) -> Iterator[dict[str, Value]]:
     """Rows by name; columns that the model does not know are not looked at."""
-    types = models.types(model.model_) if hasattr(model, "model_") else {}
-    table = data.scan(types, rows=limit)
-    names = list(model.schema_.names)
+    table = data.scan(models.types(model), rows=limit)
+    names = model.schema.names
     for name in names:
         table.require(name)
     for batch in table:

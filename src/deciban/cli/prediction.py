@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,13 @@ from deciban.cli.models import Opened, is_counted, types
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input
 from deciban.cli.writing import Field, Write, kind_of
+from deciban.decision import Loss
+from deciban.labels import Labels
 from deciban.models import scores
 from deciban.naive_bayes.model import NaiveBayesModel as Model
 from deciban.sources import BATCH_ROWS, Batch, Column, Scan
 from deciban.sources.scan import check_names
+from deciban.sources.tabular import Value
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -32,9 +34,9 @@ REASONS = 1 << 21
 class Wanted:
     """What is asked of the model."""
 
-    loss: Any = None
+    loss: Loss = None
     abstain: float | None = None
-    priors: Mapping[Any, float] | None = None
+    priors: Mapping[Hashable, float] | None = None
     keep: bool = False
     evidence: bool = False
     digits: int = 6
@@ -106,7 +108,7 @@ class LabelledBatch:
     batch: Batch
     wanted: Wanted
     posterior: FloatArray
-    answers: NDArray[Any]
+    answers: Labels
 
     @classmethod
     def of(cls, model: Model, batch: Batch, wanted: Wanted) -> LabelledBatch:
@@ -126,16 +128,16 @@ class LabelledBatch:
         """How many rows got no answer."""
         return 0 if self.wanted.abstain is None else sum(a is None for a in self.answers.tolist())
 
-    def columns(self) -> list[Sequence[Any]]:
+    def columns(self) -> list[Sequence[Value]]:
         """The values of these columns."""
-        found: list[Sequence[Any]] = [column.tolist() for column in self._kept().values()]
+        found: list[Sequence[Value]] = [column.tolist() for column in self._kept().values()]
         found += [self.answers.tolist(), *self._rounded(self.posterior)]
         return found + (self._reasons() if self.wanted.evidence else [])
 
     def _kept(self) -> Mapping[str, Column]:
         return self.batch.columns if self.wanted.keep else {}
 
-    def _reasons(self) -> list[Sequence[Any]]:
+    def _reasons(self) -> list[Sequence[Value]]:
         """The runner-up, and decibans for the answer against it: of the prior, of each column."""
         classes = self.model.counts.classes
         pair = _best_two(self.posterior, self.answers, classes)
@@ -144,7 +146,7 @@ class LabelledBatch:
         columns = self.model.contributions(self.batch)[:, some]
         said = np.concatenate([prior, columns], axis=1)
         both = np.take_along_axis(said, pair[:, None, :], axis=2)
-        against: list[Any] = classes[pair[:, 1]].tolist()
+        against: list[Hashable] = classes[pair[:, 1]].tolist()
         if len(classes) == 1:
             against = [None] * len(pair)
         return [against, *self._rounded(explanation.decibans(both)[..., 0])]
@@ -157,7 +159,7 @@ class LabelledBatch:
         old = np.exp(self.model.log_prior)
         return decision.rebase_log(prior, old, self.wanted.priors, self.model.counts.classes)
 
-    def _rounded(self, values: FloatArray) -> list[Sequence[Any]]:
+    def _rounded(self, values: FloatArray) -> list[Sequence[Value]]:
         """The columns of a matrix with as many digits as are wanted."""
         digits = self.wanted.digits
         if digits >= 17:
@@ -165,7 +167,7 @@ class LabelledBatch:
         return [[float(f"{v:.{digits}g}") for v in column] for column in values.T.tolist()]
 
 
-def _best_two(posterior: FloatArray, answers: NDArray[Any], classes: NDArray[Any]) -> Codes:
+def _best_two(posterior: FloatArray, answers: Labels, classes: Labels) -> Codes:
     """The answer (where there is none, the likeliest class) and the likeliest other class."""
     place = {label: i for i, label in enumerate(classes.tolist())}
     likeliest = posterior.argmax(axis=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,10 @@ from typing import Any
 from deciban.cli import models
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
+from deciban.decision import Loss
 from deciban.errors import ParameterError
-from deciban.explanation.rows import features
+from deciban.evaluation.classifier import feature_names
+from deciban.evaluation.text import PlainDict
 from deciban.report import Report, pdf
 from deciban.report import report as make
 from deciban.sources.field_types import FieldType
@@ -24,7 +26,7 @@ class Wanted:
     output: str
     charts: str | None
     pdf: str | None
-    loss: Callable[[Sequence[Any]], Any]
+    loss: Callable[[Sequence[Hashable]], Loss]
     leave_one_out: bool
     bootstrap: int
     seed: int
@@ -41,7 +43,7 @@ class Reported:
     written: list[str]
     found: Report
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PlainDict:
         """For machines."""
         return {
             "path": self.path,
@@ -101,7 +103,7 @@ def _types(model: Any, target: str) -> dict[str, FieldType]:
     """How columns were written in training."""
     if hasattr(model, "model_") and hasattr(model.model_, "counts"):
         return models.types(model.model_, target)
-    found: dict[str, FieldType] = dict.fromkeys(features(model), "number")
+    found: dict[str, FieldType] = dict.fromkeys(feature_names(model), "number")
     if all(isinstance(label, str) for label in model.classes_.tolist()):
         found[target] = "text"
     return found

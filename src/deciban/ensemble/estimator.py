@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from deciban.progress import Progress, should_show
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.sample import Sample
+from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
 from deciban.stats.counts import Counts
 from deciban.stats.words import WORDS
 from deciban.text import Tokenizer
@@ -101,12 +102,12 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Tabular,
+        y: LabelsLike = None,
         *,
         target: str | None = None,
         sql: str | None = None,
-        sample_weight: Any = None,
+        sample_weight: WeightsLike = None,
     ) -> Self:
         """Learn a table, with labels ``y`` or in the column ``target``.
 

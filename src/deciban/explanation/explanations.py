@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import overload
 
 import numpy as np
@@ -32,14 +32,14 @@ class Explanations(Sequence[Explanation]):
     is impossible. Identifiers are not among the terms.
     """
 
-    model: Model
+    model: Model = field(repr=False)
     probabilities: FloatArray
     answer: Codes
     runner_up: Codes
     prior_evidence: FloatArray
     evidence: FloatArray
-    row: Callable[[int], Sequence[Value]]
-    exact_evidence: Callable[[int, int], tuple[FloatArray, FloatArray]]
+    row: Callable[[int], Sequence[Value]] = field(repr=False)
+    exact_evidence: Callable[[int, int], tuple[FloatArray, FloatArray]] = field(repr=False)
 
     @property
     def classes(self) -> Labels:

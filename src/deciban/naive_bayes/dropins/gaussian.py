@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 
+from deciban import encoding
 from deciban.errors import MissingValueError, ParameterError
 from deciban.families.gaussian import GAUSSIAN, GaussianParameters, GaussianSettings
 from deciban.families.piece import Piece
+from deciban.labels import Labels
+from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
 from deciban.naive_bayes.dropins.model import BLOCK
-from deciban.sources.matrix import AnyRows, CSRRows, FloatArray
+from deciban.sources.matrix import AnyRows, CheckedMatrix, CSRRows, FloatArray
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.moments import pool_classes
@@ -78,7 +83,11 @@ class GaussianNB(NaiveBayesClassifier):
     _dense = True
 
     def __init__(
-        self, *, priors: Any = None, var_smoothing: float = 1e-9, shared_variance: bool = False
+        self,
+        *,
+        priors: StatedPrior = None,
+        var_smoothing: float = 1e-9,
+        shared_variance: bool = False,
     ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
@@ -92,7 +101,13 @@ class GaussianNB(NaiveBayesClassifier):
         parameters = cast("GaussianParameters", self.model_.parameters)
         return parameters.entries(rows.data, rows.indices)
 
-    def _count(self, X: Any, codes: Any, classes: Any, sample_weight: Any) -> Counts:
+    def _count(
+        self,
+        X: CheckedMatrix,
+        codes: encoding.Codes,
+        classes: Labels,
+        sample_weight: ArrayLike | None,
+    ) -> Counts:
         counts = super()._count(X, codes, classes, sample_weight)
         plain = counts if sample_weight is None else super()._count(X, codes, classes, None)
         tables = {BLOCK: counts.tables[BLOCK], UNWEIGHTED: plain.tables[BLOCK]}
@@ -108,7 +123,7 @@ class GaussianNB(NaiveBayesClassifier):
         self.epsilon_ = float(smoothing * var.max()) if len(var) else 0.0
         return GaussianSettings("ml", floor=self.epsilon_, shared=bool(self.shared_variance))
 
-    def _stated_prior(self) -> Any:
+    def _stated_prior(self) -> StatedPrior:
         return self.priors
 
     def _show(self) -> None:
@@ -118,7 +133,7 @@ class GaussianNB(NaiveBayesClassifier):
         n, self.theta_, spread = parameters.moments
         self.var_ = spread / np.where(n > 0, n, 1.0) + self.epsilon_
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
