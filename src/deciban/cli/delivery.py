@@ -20,10 +20,9 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from deciban.errors import DecibanError, ParameterError
-from deciban.evaluation.text import PlainDict
 
 __all__ = ["CODES", "Options", "classify", "default_store", "from_input", "run", "screen"]
 
@@ -122,7 +121,7 @@ def _marked(raw: bytes, options: Options) -> bytes:
 
 def _parsed(arguments: Sequence[str]) -> tuple[Options, list[str]]:
     """Options, as ``--store FILE`` or ``--store=FILE``, and files."""
-    chosen: PlainDict = {}
+    chosen: dict[str, Any] = {}
     files: list[str] = []
     left = list(arguments)
     while left:
