@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
 from deciban import decision, explanation, files, labels, threads
 from deciban.explanation.explainable import M
@@ -138,6 +139,11 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
     def schema_(self) -> Schema:
         """What each column is, and why."""
         return self.model_.schema
+
+    def _model(self) -> M:
+        if "model_" not in self.__dict__:
+            check_is_fitted(self, "model_")
+        return self.model_
 
     def _hold(self, X: Tabular) -> HeldTable:
         """The rows of a table, in the columns of the model, held in memory."""

@@ -50,6 +50,9 @@ class Explainable(Generic[M]):
         def model_(self) -> M:
             """The fitted model."""
 
+        def _model(self) -> M:
+            """The fitted model; an error if there is none yet."""
+
         def predict_proba(self, X: Tabular) -> FloatArray:
             """``P(c | x)``, (rows, classes)."""
 
@@ -181,14 +184,6 @@ class Explainable(Generic[M]):
 
     # ------------------------------------------------------------------ the model
 
-    def _model(self) -> M:
-        """The fitted model."""
-        if "model_" not in self.__dict__:
-            from sklearn.utils.validation import check_is_fitted
-
-            check_is_fitted(self, "model_")
-        return self.model_
-
     def _expected_evidence(self) -> dict[str, FloatArray]:
         """The expected decibans of each column for every class, (classes,) by column."""
         return expected_evidence(self._model())
@@ -242,7 +237,7 @@ class Explainable(Generic[M]):
         if np.isnan(probabilities).any():
             probabilities = self.predict_proba(held.X)
         answer, other = explanations.best_two(probabilities)
-        at = position(against, self.classes_)
+        at = None if against is None else position(against, self.classes_)
         if at is not None:
             # Where that class is the answer, it is compared with the runner-up.
             other = np.where(answer == at, other, at)

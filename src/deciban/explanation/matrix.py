@@ -25,6 +25,12 @@ class MatrixExplainable(Explainable[M]):
         """Decibans, (rows, columns, classes); of a sparse matrix, one such matrix a class."""
         raise NotImplementedError
 
+    def _model(self) -> M:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "model_")
+        return self.model_
+
     def _hold(self, X: Tabular) -> HeldTable:
         """A dense matrix as it is."""
         refuse_sparse(X)
