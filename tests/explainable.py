@@ -1,5 +1,7 @@
 """Fitted models of every class that gives reasons, with rows they take."""
 
+from dataclasses import fields
+
 from deciban import AODE, LogisticRegression, NaiveBayes
 from mixed import records
 from mixed import table as mixed_table
@@ -40,3 +42,8 @@ MODELS = {
 }
 #: Those whose evidence does not depend on the other columns.
 ADDITIVE = [name for name in MODELS if name != "AODE"]
+
+
+def fields_of(model):
+    """What a model is made of, by name."""
+    return {field.name: getattr(model, field.name) for field in fields(model)}

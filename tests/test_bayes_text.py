@@ -75,14 +75,15 @@ def test_the_evidence_adds_up(make):
 
 def test_words_in_their_places_add_up(fitted):
     text = "Many people, not good; one evening. Not good!"
-    said = fitted._word_evidence("text", text)
+    said = fitted.model_.word_contributions("text", text)
     assert all(text[start:stop] == word for word, start, stop, _ in said)
     assert {"not", "good"} <= {word.lower() for word, *_ in said}
     logits = np.sum([values for *_, values in said], axis=0)
     batch = next(fitted._rows([text]).batches())
     expected = sum(text.logits(batch)[0] for text in fitted.model_.texts)
-    np.testing.assert_allclose(logits, expected * 10 / np.log(10), atol=1e-9)
-    assert fitted._word_evidence("text", "") == []
+    decibans = 10 / np.log(10)
+    np.testing.assert_allclose(logits * decibans, expected * decibans, atol=1e-9)
+    assert len(fitted.model_.word_contributions("text", "")) == 0
 
 
 def test_unknown_words_and_empty_texts_say_nothing(fitted):
@@ -104,7 +105,10 @@ def test_save_and_load(fitted, tmp_path):
     texts, _ = reviews(seed=3)
     np.testing.assert_array_equal(again.predict_proba(texts), fitted.predict_proba(texts))
     assert again.report_ == fitted.report_
-    assert again._word_evidence("text", texts[0]) == fitted._word_evidence("text", texts[0])
+    words, loaded = (m.model_.word_contributions("text", texts[0]) for m in (fitted, again))
+    assert [word[:3] for word in loaded] == [word[:3] for word in words]
+    for one, other in zip(loaded, words, strict=True):
+        np.testing.assert_array_equal(one.by_class, other.by_class)
 
 
 def test_a_tokenizer_is_saved(tmp_path):

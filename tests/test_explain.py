@@ -12,9 +12,11 @@ from sklearn.exceptions import NotFittedError
 
 from deciban import NaiveBayes
 from deciban.errors import InputError, ShapeError
-from deciban.explanation import Explanation, Part, Term, terminal
+from deciban.explanation import DECIBANS, Explanation, Part, Term, terminal
+from deciban.models.protocol import WordContribution
 from deciban.naive_bayes import GaussianNB, MultinomialNB
-from explainable import MODELS
+from deciban.naive_bayes.model import NaiveBayesModel
+from explainable import MODELS, fields_of
 
 each = pytest.mark.parametrize("name", MODELS)
 few = settings(max_examples=3, deadline=None, derandomize=True)
@@ -201,11 +203,12 @@ def test_words_are_listed_once_each_the_strongest_first():
 
 
 def test_words_come_from_the_model():
-    class Words(NaiveBayes):
-        def _word_evidence(self, column, text):
-            return [(text[0], 0, 1, (1.0, 3.0))]
+    class Words(NaiveBayesModel):
+        def word_contributions(self, column, text):
+            return [WordContribution(text[0], 0, 1, np.array([1.0, 3.0]) / DECIBANS)]
 
-    model = Words(calibrate=False).fit({"x": ["S", "S", "L"]}, ["a", "a", "b"])
+    model = NaiveBayes(kinds={"x": "text"}).fit({"x": ["S", "S", "L"]}, ["a", "a", "b"])
+    model.model_ = Words(**fields_of(model.model_))
     (term,) = model.explain({"x": "S"}).terms
     assert term.parts == (Part("S", 0, 1, -2.0),)
 
@@ -228,6 +231,14 @@ def test_words_in_their_places_add_up_to_what_the_text_says(text, classes):
     assert model.importance()[0].feature == "body"
     with pytest.raises(InputError, match="'body' is a text"):
         model.nomogram()
+
+
+def test_every_text_of_a_list_is_explained():
+    texts = ["good film", "bad film", "nice good film", "bad bad thing"]
+    model = NaiveBayes().fit(texts, ["p", "n", "p", "n"])
+    for text, why in zip(texts, model.explain_rows(texts), strict=True):
+        assert why == model.explain(text)
+        assert why.terms[0].value == text
 
 
 def letters(text, classes):

@@ -12,7 +12,8 @@ from deciban.errors import InputError, MissingPackageError, ParameterError, Shap
 from deciban.evaluation import measure_reliability
 from deciban.explanation import Counterfactual
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB
-from explainable import ADDITIVE, MODELS
+from deciban.naive_bayes.model import NaiveBayesModel
+from explainable import ADDITIVE, MODELS, fields_of
 from models import table as plain_table
 
 each = pytest.mark.parametrize("name", MODELS)
@@ -80,7 +81,7 @@ def test_noise_says_nothing():
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_curve_is_the_evidence_of_its_values(name, classes):
     model, rows = MODELS[name](classes)
-    for piece in model._pieces():
+    for piece in model.model_.pieces():
         found = model.curve(piece.name, against=model.classes_[0])
         assert found.decibans.shape == (len(piece.values), classes)
         if found.low is not None:
@@ -107,7 +108,7 @@ def _said(model, row, feature, values, name):
 
 
 def _piece(model, name):
-    for piece in model._pieces():
+    for piece in model.model_.pieces():
         if piece.name == name:
             said = DECIBANS * (piece.log_likelihood - piece.log_likelihood[:, :1])
             return dict(zip(piece.values, said, strict=True))
@@ -384,9 +385,13 @@ def test_presence_is_above_the_threshold():
 
 def test_a_model_that_does_not_add_up_has_no_nomogram_but_counterfactuals():
     class Together(NaiveBayes):
-        _additive = False
+        pass
+
+    class NotAdditive(NaiveBayesModel):
+        additive = False
 
     model = Together().fit(*sizes())
+    model.model_ = NotAdditive(**fields_of(model.model_))
     for call in (model.nomogram, lambda: model.curve("age")):
         with pytest.raises(InputError, match="depends on the other features in Together"):
             call()
@@ -396,10 +401,14 @@ def test_a_model_that_does_not_add_up_has_no_nomogram_but_counterfactuals():
 
 def test_a_model_without_tables_still_explains():
     class Bare(NaiveBayes):
-        def _pieces(self):
+        pass
+
+    class WithoutPieces(NaiveBayesModel):
+        def pieces(self):
             return ()
 
     model = Bare().fit(*sizes())
+    model.model_ = WithoutPieces(**fields_of(model.model_))
     assert model.explain({"size": "S"}).answer == "ham"
     with pytest.raises(InputError, match="Bare has no tables of evidence"):
         model.curve("age")

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import chain, pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +40,7 @@ MAX_UNCUT_VALUES = 16
 DEFAULT_BINS = 10
 
 
-def check(bins: Any) -> None:
+def check(bins: Bins) -> None:
     """``"auto"``, ``"mdl"``, a whole number >= 2, or ``{column: cut points}``."""
     if isinstance(bins, Mapping):
         for name, cuts in bins.items():
@@ -55,7 +54,7 @@ def check(bins: Any) -> None:
         )
 
 
-def _check_cuts(name: Any, cuts: Any) -> None:
+def _check_cuts(name: str, cuts: ArrayLike) -> None:
     try:
         values = np.asarray(cuts, dtype=np.float64)
     except (TypeError, ValueError):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deciban import checks, encoding, files
 from deciban.aode import cut_points, stored
 from deciban.aode.calibration import StrengthCalibration
 from deciban.aode.counting import count_table
+from deciban.aode.cut_points import Bins
 from deciban.aode.model import AODEModel, AODEOptions
 from deciban.aode.pair_counts import (
     VALUES,
@@ -23,12 +25,12 @@ from deciban.aode.pair_counts import (
 from deciban.engines import ENGINES
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
-from deciban.families.piece import Piece
 from deciban.files.document import field
-from deciban.models.prior import check_prior
+from deciban.models.prior import StatedPrior, check_prior
 from deciban.schema import Schema, nothing_to_learn
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.sample import Sample
+from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
 from deciban.transaction import all_or_nothing
 
 #: Strength and temperature are selected on no more rows than this.
@@ -86,11 +88,11 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         self,
         *,
         kinds: Mapping[str, str] | None = None,
-        bins: Any = "auto",
+        bins: Bins = "auto",
         missing: str = "auto",
-        smoothing: Any = "auto",
+        smoothing: float | str = "auto",
         support: float = 0.0,
-        prior: Any = None,
+        prior: StatedPrior = None,
         calibrate: bool = True,
         memory_limit: int = 1 << 30,
     ) -> None:
@@ -105,12 +107,12 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Tabular,
+        y: LabelsLike = None,
         *,
         target: str | None = None,
         sql: str | None = None,
-        sample_weight: Any = None,
+        sample_weight: WeightsLike = None,
     ) -> Self:
         """Count the rows of a table, with labels ``y`` or in the column ``target``.
 
@@ -124,12 +126,12 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
 
     def recalibrate(
         self,
-        X: Any,
-        y: Any = None,
+        X: Tabular,
+        y: LabelsLike = None,
         *,
         target: str | None = None,
         sql: str | None = None,
-        sample_weight: Any = None,
+        sample_weight: WeightsLike = None,
     ) -> Self:
         """Choose strength and discount anew on rows that are counted.
 
@@ -164,13 +166,14 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         model = self._model()
         return model.pair_counts.layout.n_bytes(len(model.classes))
 
-    _additive = False
-
-    def _pieces(self) -> list[Piece]:
-        return self._model().pieces()
-
     def _fit(
-        self, X: Any, y: Any, classes: Any, target: str | None, sql: str | None, weight: Any
+        self,
+        X: Tabular,
+        y: LabelsLike,
+        classes: ArrayLike | None,
+        target: str | None,
+        sql: str | None,
+        weight: WeightsLike,
     ) -> Self:
         with all_or_nothing(self):
             self._check_parameters()
@@ -190,7 +193,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
     def _state(self) -> tuple[PairCounts, StrengthCalibration | None]:
         return self._model().pair_counts, self._model().calibration
 
-    def _declare(self, total: PairCounts, classes: Any) -> PairCounts:
+    def _declare(self, total: PairCounts, classes: ArrayLike | None) -> PairCounts:
         if classes is None:
             return total
         named = encoding.class_codes(classes, "classes").classes

@@ -9,7 +9,6 @@ import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +37,7 @@ from deciban.naive_bayes.pieces import column_homes, values_of
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch
+from deciban.sources.tabular import Value
 from deciban.stats.categories import CATEGORIES, count_of
 from deciban.stats.counts import Counts
 
@@ -117,6 +117,11 @@ class AODEModel:
     def additive(self) -> bool:
         """False: what a value contributes depends on the values of other columns."""
         return False
+
+    @property
+    def absent_value(self) -> None:
+        """None: a column that a row does not name is missing."""
+        return None
 
     @property
     def counts(self) -> Counts:
@@ -291,7 +296,7 @@ class AODEModel:
         return {}
 
 
-def _bin_values(column: ColumnSchema, cuts: FloatArray) -> tuple[Any, ...]:
+def _bin_values(column: ColumnSchema, cuts: FloatArray) -> tuple[Value, ...]:
     """A value of every bin; of the outer ones, near their cut point."""
     if not len(cuts):
         return ()

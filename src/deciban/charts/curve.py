@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from datetime import date, time
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.charts import AGAINST, CHART_WIDTH, FOR, Chart, Row, altair, data, finite
+from deciban.sources.tabular import Value
 
 FloatArray = NDArray[np.float64]
 
@@ -32,7 +33,7 @@ class Curve(Protocol):
         """A number, a category or an amount."""
 
     @property
-    def x(self) -> Sequence[Any]:
+    def x(self) -> Sequence[Value]:
         """The values."""
 
     @property

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from deciban.cli import mail
 from deciban.cli import options as o
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from deciban.cli.reading import Input
+    from deciban.cli.rendering import HasDict
 
 app = typer.Typer(
     name="deciban",
@@ -326,13 +332,13 @@ def version(json: o.Json = False) -> None:
     print(f'{{"version": "{deciban.__version__}"}}' if json else deciban.__version__)
 
 
-def _input(paths: list[str], encoding: str, na: list[str] | None) -> Any:
+def _input(paths: list[str], encoding: str, na: list[str] | None) -> Input:
     from deciban.cli.reading import Input
 
     return Input(tuple(paths), encoding, tuple(na or ()))
 
 
-def _show(facts: Any, json: bool, quiet: bool = False) -> None:
+def _show(facts: HasDict | DataclassInstance, json: bool, quiet: bool = False) -> None:
     """Print what was found or done; with JSON also if it is to be quiet."""
     if not json and quiet:
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,13 @@ from typing import Any
 from deciban.cli import models
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
+from deciban.decision import Loss
 from deciban.estimators.classifier import TableClassifier
 from deciban.evaluation import Comparison, Evaluation, evaluate
 from deciban.evaluation.comparison import compare_decisions
 from deciban.evaluation.decisions import decide
 from deciban.evaluation.predictions import predict
+from deciban.evaluation.text import PlainDict
 from deciban.sources import Scan
 from deciban.sources.scan import hold, select
 
@@ -26,13 +28,13 @@ CONFIDENCE = 0.95
 class Asked:
     """How models are to be judged; the loss is made when the classes are known."""
 
-    loss: Callable[[Sequence[Any]], Any]
+    loss: Callable[[Sequence[Hashable]], Loss]
     abstain: float | None
     leave_one_out: bool
     bootstrap: int
     seed: int
 
-    def settings(self, classes: Sequence[Any]) -> dict[str, Any]:
+    def settings(self, classes: Sequence[Hashable]) -> PlainDict:
         """As the library takes them."""
         return {
             "loss": self.loss(classes),
@@ -52,7 +54,7 @@ class Evaluated:
     seconds: float
     found: Evaluation | Comparison
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PlainDict:
         """For machines."""
         return {"models": self.models, "seconds": self.seconds, **self.found.to_dict()}
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from deciban.cli import models
 from deciban.cli.options import class_of
 from deciban.cli.reading import Input
 from deciban.errors import FileError, InputError
+from deciban.sources.tabular import Row, Value
 
 if TYPE_CHECKING:
-    from deciban.estimators.classifier import TableClassifier
     from deciban.explanation import Explanation
+    from deciban.models.protocol import Model
 
 
 def explain(
     path: str,
     *,
-    row: Mapping[str, Any] | None,
+    row: Row | None,
     text: str | None,
     data: Input | None,
     limit: int,
@@ -31,16 +32,18 @@ def explain(
     other = class_of(against, model.classes_.tolist())
     if data is None:
         return [model.explain(row if text is None else text, other)]
-    explanations = [model.explain(one, other) for one in islice(_rows(model, data, limit), limit)]
+    explanations = [
+        model.explain(one, other) for one in islice(_rows(model.model_, data, limit), limit)
+    ]
     if not explanations:
         raise InputError("there are no rows.", hint="give a table with rows")
     return explanations
 
 
-def _rows(model: TableClassifier[Any], data: Input, limit: int) -> Iterator[dict[str, Any]]:
+def _rows(model: Model, data: Input, limit: int) -> Iterator[dict[str, Value]]:
     """Rows by name; columns that the model does not know are not looked at."""
-    table = data.scan(models.field_types(model.model_), rows=limit)
-    names = list(model.schema_.names)
+    table = data.scan(models.field_types(model), rows=limit)
+    names = model.schema.names
     for name in names:
         table.require(name)
     for batch in table:

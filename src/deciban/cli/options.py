@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from deciban.errors import FileError, ParameterError
+
+if TYPE_CHECKING:
+    from deciban.sources.tabular import Value
 
 Data = Annotated[
     list[str],
@@ -123,7 +126,7 @@ def smoothing(stated: str) -> float | str:
         raise _bad("--smoothing", f"{stated!r} is neither 'auto' nor a number") from None
 
 
-def priors(stated: str | None, classes: Sequence[Any]) -> dict[Any, float] | None:
+def priors(stated: str | None, classes: Sequence[Hashable]) -> dict[Hashable, float] | None:
     """``a=0.2,b=0.8`` as a mapping from classes to rates.
 
     >>> priors("0=0.2,1=0.8", [0, 1])
@@ -149,7 +152,9 @@ def priors(stated: str | None, classes: Sequence[Any]) -> dict[Any, float] | Non
     return found
 
 
-def loss(path: str | None, classes: Sequence[Any]) -> dict[tuple[Any, Any], float] | None:
+def loss(
+    path: str | None, classes: Sequence[Hashable]
+) -> dict[tuple[Hashable, Hashable], float] | None:
     """A CSV file of costs: a column for each truth, a row for each answer."""
     if path is None:
         return None
@@ -173,7 +178,7 @@ def loss(path: str | None, classes: Sequence[Any]) -> dict[tuple[Any, Any], floa
     }
 
 
-def row(stated: str | None) -> dict[str, Any] | None:
+def row(stated: str | None) -> dict[str, Value] | None:
     """A JSON object as a row.
 
     >>> row('{"age": 41}')
@@ -192,7 +197,7 @@ def row(stated: str | None) -> dict[str, Any] | None:
     return found
 
 
-def class_of(name: str | None, classes: Sequence[Any]) -> Any:
+def class_of(name: str | None, classes: Sequence[Hashable]) -> Hashable:
     """The class that is written like this, or None.
 
     >>> class_of("1", [0, 1])
@@ -223,9 +228,9 @@ def _cost(path: str, cell: str) -> float:
         raise FileError(f"{path} has a cost that is no number: {cell!r}.") from None
 
 
-def _class(name: str, classes: Sequence[Any]) -> Any:
+def _class(name: str, classes: Sequence[Hashable]) -> Hashable:
     """The class that is written like this."""
-    known: Mapping[str, Any] = {str(label): label for label in classes}
+    known = {str(label): label for label in classes}
     if name in known:
         return known[name]
     from deciban.sources.column_names import nearest

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +15,15 @@ from deciban.cli.models import field_types, is_used
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input
 from deciban.cli.writing import Field, Write, kind_of
+from deciban.decision import Loss
 from deciban.errors import ParameterError
 from deciban.files import Opened
+from deciban.labels import Labels
 from deciban.models import scores
 from deciban.models.protocol import HasCounts, Model
 from deciban.sources import BATCH_ROWS, Batch, Column, Scan
 from deciban.sources.scan import check_names
+from deciban.sources.tabular import Value
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -34,9 +36,9 @@ REASONS = 1 << 21
 class Wanted:
     """What is asked of the model."""
 
-    loss: Any = None
+    loss: Loss = None
     abstain: float | None = None
-    priors: Mapping[Any, float] | None = None
+    priors: Mapping[Hashable, float] | None = None
     keep: bool = False
     evidence: bool = False
     digits: int = 6
@@ -107,7 +109,7 @@ class ScoredBatch:
     batch: Batch
     wanted: Wanted
     posterior: FloatArray
-    answers: NDArray[Any]
+    answers: Labels
 
     @classmethod
     def of(cls, model: Model, batch: Batch, wanted: Wanted) -> ScoredBatch:
@@ -127,16 +129,16 @@ class ScoredBatch:
         """How many rows got no answer."""
         return 0 if self.wanted.abstain is None else sum(a is None for a in self.answers.tolist())
 
-    def columns(self) -> list[Sequence[Any]]:
+    def columns(self) -> list[Sequence[Value]]:
         """The values of these columns."""
-        found: list[Sequence[Any]] = [column.tolist() for column in self._kept().values()]
+        found: list[Sequence[Value]] = [column.tolist() for column in self._kept().values()]
         found += [self.answers.tolist(), *self._rounded(self.posterior)]
         return found + (self._reasons() if self.wanted.evidence else [])
 
     def _kept(self) -> Mapping[str, Column]:
         return self.batch.columns if self.wanted.keep else {}
 
-    def _reasons(self) -> list[Sequence[Any]]:
+    def _reasons(self) -> list[Sequence[Value]]:
         """The runner-up, and decibans for the answer against it: of the prior, of each column."""
         classes = self.model.classes
         pair = _best_two(self.posterior, self.answers, classes)
@@ -145,7 +147,7 @@ class ScoredBatch:
         columns = self.model.contributions(self.batch)[:, some]
         terms = np.concatenate([prior, columns], axis=1)
         both = np.take_along_axis(terms, pair[:, None, :], axis=2)
-        against: list[Any] = classes[pair[:, 1]].tolist()
+        against: list[Hashable] = classes[pair[:, 1]].tolist()
         if len(classes) == 1:
             against = [None] * len(pair)
         return [against, *self._rounded(explanation.decibans(both)[..., 0])]
@@ -159,7 +161,7 @@ class ScoredBatch:
             prior, base_rates(self.model), self.wanted.priors, self.model.classes
         )
 
-    def _rounded(self, values: FloatArray) -> list[Sequence[Any]]:
+    def _rounded(self, values: FloatArray) -> list[Sequence[Value]]:
         """The columns of a matrix with as many digits as are wanted."""
         digits = self.wanted.digits
         if digits >= 17:
@@ -180,7 +182,7 @@ def base_rates(model: Model) -> FloatArray:
     )
 
 
-def _best_two(posterior: FloatArray, answers: NDArray[Any], classes: NDArray[Any]) -> Codes:
+def _best_two(posterior: FloatArray, answers: Labels, classes: Labels) -> Codes:
     """The answer (where there is none, the likeliest class) and the likeliest other class."""
     place = {label: i for i, label in enumerate(classes.tolist())}
     likeliest = posterior.argmax(axis=1)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from deciban.cli.evaluation import Evaluated
 from deciban.cli.inspection import Chosen, Column, Inside, Table
 from deciban.cli.prediction import Predicted
 from deciban.cli.training import Changed, Quality, Trained
-from deciban.evaluation.text import align
+from deciban.evaluation.text import Plain, PlainDict, align
 from deciban.explanation.terminal import bar_length
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 #: The width of a bar.
 WIDTH = 24
@@ -21,15 +24,23 @@ WIDTH = 24
 LISTED = 20
 
 
-def as_json(facts: Any) -> str:
+@runtime_checkable
+class HasDict(Protocol):
+    """Facts that say themselves what their object holds."""
+
+    def to_dict(self) -> PlainDict:
+        """Plain values by name."""
+
+
+def as_json(facts: HasDict | DataclassInstance) -> str:
     """One object on one line; a number that JSON does not know is null."""
-    found = facts.to_dict() if hasattr(facts, "to_dict") else asdict(facts)
+    found = facts.to_dict() if isinstance(facts, HasDict) else asdict(facts)
     return json.dumps(_plain(found), ensure_ascii=False)
 
 
-def as_text(facts: Any) -> str:
+def as_text(facts: HasDict | DataclassInstance) -> str:
     """Lines for people."""
-    say: dict[type, Any] = {
+    say: dict[type, Callable[..., Iterator[str]]] = {
         Trained: _trained,
         Changed: _changed,
         Predicted: _predicted,
@@ -41,7 +52,7 @@ def as_text(facts: Any) -> str:
     return str(facts) if told is None else "\n".join(told(facts))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Plain) -> Plain:
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list):

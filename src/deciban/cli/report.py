@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from deciban.cli import models
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
+from deciban.decision import Loss
+from deciban.evaluation.text import PlainDict
 from deciban.report import Report, pdf
 from deciban.report import report as make
 
@@ -21,7 +22,7 @@ class Wanted:
     output: str
     charts: str | None
     pdf: str | None
-    loss: Callable[[Sequence[Any]], Any]
+    loss: Callable[[Sequence[Hashable]], Loss]
     leave_one_out: bool
     bootstrap: int
     seed: int
@@ -38,7 +39,7 @@ class Reported:
     written: list[str]
     found: Report
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PlainDict:
         """For machines."""
         return {
             "path": self.path,

@@ -14,6 +14,7 @@ from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
 from deciban.errors import ParameterError
 from deciban.files.kinds import load
+from deciban.labels import object_array
 from deciban.sources import Batch, Scan
 from deciban.sources.sample import Sample
 from deciban.sources.scan import scan_batches
@@ -138,7 +139,7 @@ def _learn(model: Counted, table: Scan, target: str, *, forget: bool) -> None:
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         for batch in table:
             if batch.n_rows:
-                learn(model.model_.matrix(batch), batch.columns[target].tolist())
+                learn(model.model_.matrix(batch), object_array(batch.columns[target].tolist()))
 
 
 def merge(paths: Sequence[str], output: str, *, quiet: bool) -> Changed:

@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from deciban.cli.exits import PipeClosedError
 from deciban.errors import ParameterError
 from deciban.sources import Booleans, Column, Integers, Numbers, Times
+from deciban.sources.tabular import Value
 
-Write = Callable[[Sequence[Sequence[Any]]], None]
+Write = Callable[[Sequence[Sequence[Value]]], None]
 
 #: What the end of a name says about a file.
 FORMATS = {
@@ -40,7 +41,7 @@ class Field:
     kind: str
 
 
-def kind_of(values: Column | Sequence[Any]) -> str:
+def kind_of(values: Column | Sequence[Value]) -> str:
     """The kind of a column, or of some labels.
 
     >>> kind_of(["ham", "spam"]), kind_of([0, 1]), kind_of([0, "a"])
@@ -135,7 +136,7 @@ def _csv(file: IO[bytes], fields: Sequence[Field]) -> Iterator[Write]:
         rows.writerow([field.name for field in fields])
         truths = [i for i, field in enumerate(fields) if field.kind == "boolean"]
 
-        def write(columns: Sequence[Sequence[Any]]) -> None:
+        def write(columns: Sequence[Sequence[Value]]) -> None:
             for i in truths:
                 columns = [*columns[:i], list(map(_truth, columns[i])), *columns[i + 1 :]]
             rows.writerows(zip(*columns, strict=True))
@@ -154,7 +155,7 @@ def _json_lines(file: IO[bytes], fields: Sequence[Field]) -> Iterator[Write]:
     encode = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": ")).encode
     with _text(file) as text:
 
-        def write(columns: Sequence[Sequence[Any]]) -> None:
+        def write(columns: Sequence[Sequence[Value]]) -> None:
             plain = [
                 list(map(_finite, column)) if field.kind == "number" else column
                 for field, column in zip(fields, columns, strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from deciban.progress import Progress, should_show
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.sample import ALL_ROWS, Sample
+from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
 
@@ -91,12 +92,12 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Tabular,
+        y: LabelsLike = None,
         *,
         target: str | None = None,
         sql: str | None = None,
-        sample_weight: Any = None,
+        sample_weight: WeightsLike = None,
     ) -> Self:
         """Learn a table, with labels ``y`` or in the column ``target``.
 
@@ -153,9 +154,8 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         estimator._restore(model, about)
         return estimator
 
-    _additive = False
-
-    def _importance(self) -> dict[str, FloatArray]:
+    def _expected_evidence(self) -> dict[str, FloatArray]:
+        """That of the counts behind the evidence; texts are not among them."""
         silent = dict.fromkeys(self.schema_.names, np.zeros(len(self.classes_)))
         return {**silent, **explanation.expected_evidence(self._model().counted)}
 

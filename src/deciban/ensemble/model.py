@@ -67,6 +67,11 @@ class EnsembleModel:
         """False: products, trees and AODE make what a value contributes depend on others."""
         return False
 
+    @property
+    def absent_value(self) -> None:
+        """None: a column that a row does not name is missing."""
+        return None
+
     @cached_property
     def log_prior(self) -> FloatArray:
         """The constant part of every class's logit."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Self, TypeVar
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,25 +13,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import decision, explanation, files, labels
 from deciban.engines import ENGINES, Score
-from deciban.engines.local.score import score_batch, score_batches
+from deciban.engines.local.score import score_batch
+from deciban.explanation.explainable import M
 from deciban.files.document import field
-from deciban.models.protocol import Model
+from deciban.labels import Labels
 from deciban.schema import Schema
-from deciban.sources.batch import Batch
+from deciban.sources.held import HeldTable, refuse_sparse
 from deciban.sources.labelled import LabelledScan, few_texts, labelled_scan
+from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
 
 FloatArray = NDArray[np.float64]
-M = TypeVar("M", bound=Model)
 
 
-class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, Generic[M]):
+class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator):
     """The methods that answer, batch by batch on all cores."""
 
     model_: M
-    classes_: NDArray[Any]
+    classes_: Labels
     target_: str | None
     n_features_in_: int
-    feature_names_in_: NDArray[Any]
+    feature_names_in_: Labels
 
     @classmethod
     def of_model(cls, model: M, target: str | None = None) -> Self:
@@ -48,7 +49,7 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         classifier.feature_names_in_ = labels.object_array(model.schema.names)
         return classifier
 
-    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+    def predict_joint_log_proba(self, X: Tabular) -> FloatArray:
         """``log P(c, x)`` of every row and class; the evidence is discounted if calibrated.
 
         >>> from deciban import NaiveBayes
@@ -58,7 +59,7 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         """
         return self._score(X, "log_joint")
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
+    def predict_log_proba(self, X: Tabular) -> FloatArray:
         """``log P(c | x)`` of every row and class.
 
         >>> from deciban import NaiveBayes
@@ -68,7 +69,7 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         """
         return self._score(X, "log_posterior")
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Tabular) -> FloatArray:
         """``P(c | x)`` of every row and class; rows sum to one.
 
         >>> from deciban import NaiveBayes
@@ -78,7 +79,7 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         """
         return self._score(X, "posterior")
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Tabular) -> Labels:
         """The likeliest class of every row.
 
         >>> from deciban import NaiveBayes
@@ -89,7 +90,9 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         posterior = self.predict_proba(X)
         return np.asarray(self.classes_[posterior.argmax(axis=1)])
 
-    def decide(self, X: Any, loss: Any = None, abstain: float | None = None) -> NDArray[Any]:
+    def decide(
+        self, X: Tabular, loss: decision.Loss = None, abstain: float | None = None
+    ) -> Labels:
         """The answer of least expected loss; None is an abstention.
 
         >>> from deciban import NaiveBayes
@@ -99,7 +102,7 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         """
         return decision.decide(self.predict_proba(X), self.classes_, loss, abstain)
 
-    def evidence(self, X: Any, against: Any = None) -> FloatArray:
+    def evidence(self, X: Tabular, against: Hashable = None) -> FloatArray:
         """Decibans of every column for every class, (rows, columns, classes), prior apart.
 
         With :meth:`prior_evidence` it adds up to the log-odds of
@@ -110,16 +113,10 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         >>> m.evidence({"x": ["L"]}).round(1)
         array([[[-4.3,  4.3]]])
         """
-        model = self._model()
         at = explanation.position(against, self.classes_)
+        return self._batch_evidence(self._model(), self._rows(X).batches(), at)
 
-        def work(batch: Batch) -> FloatArray:
-            return explanation.decibans(model.contributions(batch), at)
-
-        shape = (len(model.schema.names), len(self.classes_))
-        return score_batches(self._rows(X), work, shape)
-
-    def prior_evidence(self, against: Any = None) -> FloatArray:
+    def prior_evidence(self, against: Hashable = None) -> FloatArray:
         """Decibans of the prior for every class.
 
         >>> from deciban import NaiveBayes
@@ -146,22 +143,10 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         ...     load(f"{folder}/m.deciban").counts_ == m.counts_
         True
         """
-        model, named = self._model(), hasattr(self, "feature_names_in_")
+        model, named = self._model(), "feature_names_in_" in self.__dict__
         files.save(path, self._to_stored(model, self.get_params(), self.target_, named))
 
     # ------------------------------------------------------------------ the model
-
-    def _pieces(self) -> Sequence[explanation.Piece]:
-        return self._model().pieces()
-
-    def _importance(self) -> dict[str, FloatArray]:
-        return explanation.expected_evidence(self._model())
-
-    def _word_evidence(self, column: str, text: str) -> list[tuple[str, int, int, list[float]]]:
-        return [
-            (token, start, stop, (explanation.DECIBANS * by_class).tolist())
-            for token, start, stop, by_class in self._model().word_contributions(column, text)
-        ]
 
     @property
     def schema_(self) -> Schema:
@@ -173,8 +158,10 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
             check_is_fitted(self, "model_")
         return self.model_
 
-    def _check_fitted(self) -> None:
-        self._model()
+    def _hold(self, X: Tabular) -> HeldTable:
+        """The rows of a table, in the columns of the model, held in memory."""
+        refuse_sparse(X)
+        return HeldTable.of_batches(X, self._rows(X).batches(), self._model().schema.names)
 
     def _restore(self, model: M, about: Mapping[str, Any]) -> None:
         """Take on a model that was read from a file, and what the file says about it."""
@@ -192,11 +179,11 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
 
     def _rows(
         self,
-        X: Any,
-        y: Any = None,
+        X: Tabular,
+        y: LabelsLike = None,
         target: str | None = None,
         sql: str | None = None,
-        weight: Any = None,
+        weight: WeightsLike = None,
     ) -> LabelledScan:
         """Rows in the columns of the model."""
         return labelled_scan(
@@ -220,11 +207,11 @@ class TableClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator, G
         else:
             self.__dict__.pop("feature_names_in_", None)
 
-    def _target(self, y: Any, target: str | None) -> str | None:
+    def _target(self, y: LabelsLike, target: str | None) -> str | None:
         """The column of labels: the one it was in training, if nothing is said."""
         return self.target_ if y is None and target is None else target
 
-    def _score(self, X: Any, what: Score) -> FloatArray:
+    def _score(self, X: Tabular, what: Score) -> FloatArray:
         model = self._model()
         few = few_texts(X, model.schema)
         if few is not None:

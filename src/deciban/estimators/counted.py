@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, Protocol, Self, TypeGuard, TypeVar
+from typing import Generic, Protocol, Self, TypeGuard, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deciban import threads
 from deciban.errors import InputError
@@ -23,6 +23,7 @@ from deciban.models.selection import Choice
 from deciban.schema import check_same
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.sample import Sample
+from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
 from deciban.stats.counts import Counts
 from deciban.transaction import all_or_nothing
 
@@ -58,13 +59,13 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
 
     def partial_fit(
         self,
-        X: Any,
-        y: Any = None,
-        classes: Any = None,
+        X: Tabular,
+        y: LabelsLike = None,
+        classes: ArrayLike | None = None,
         *,
         target: str | None = None,
         sql: str | None = None,
-        sample_weight: Any = None,
+        sample_weight: WeightsLike = None,
     ) -> Self:
         """Count some more rows; a class or category that appears later is allowed.
 
@@ -76,7 +77,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         >>> m.partial_fit({"x": ["S"]}, [3]).classes_
         array([1, 2, 3])
         """
-        if not hasattr(self, "model_"):
+        if "model_" not in self.__dict__:
             return self._fit(X, y, classes, target, sql, sample_weight)
         with all_or_nothing(self):
             (total, calibration), sample = self._state(), self._sample()
@@ -88,12 +89,12 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
 
     def forget(
         self,
-        X: Any,
-        y: Any = None,
+        X: Tabular,
+        y: LabelsLike = None,
         *,
         target: str | None = None,
         sql: str | None = None,
-        sample_weight: Any = None,
+        sample_weight: WeightsLike = None,
     ) -> Self:
         """Take rows back that were counted before, exactly; what they made choose stays.
 
@@ -142,12 +143,12 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
 
     def leave_one_out(
         self,
-        X: Any,
-        y: Any = None,
+        X: Tabular,
+        y: LabelsLike = None,
         *,
         target: str | None = None,
         sql: str | None = None,
-        sample_weight: Any = None,
+        sample_weight: WeightsLike = None,
     ) -> FloatArray:
         """``log P(c | x)`` of counted rows, each as if it had never been seen.
 
@@ -191,7 +192,13 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
 
     @abstractmethod
     def _fit(
-        self, X: Any, y: Any, classes: Any, target: str | None, sql: str | None, weight: Any
+        self,
+        X: Tabular,
+        y: LabelsLike,
+        classes: ArrayLike | None,
+        target: str | None,
+        sql: str | None,
+        weight: WeightsLike,
     ) -> Self:
         """Count the first rows."""
 
@@ -216,7 +223,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         """Choose what rows choose, on some that were just counted."""
 
     @abstractmethod
-    def _declare(self, total: T, classes: Any) -> T:
+    def _declare(self, total: T, classes: ArrayLike | None) -> T:
         """With classes that have no rows yet."""
 
     @abstractmethod

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError
 from deciban.labels import Labels
+from deciban.schema import Schema
+from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
+from deciban.stats.counts import Counts
 
 FloatArray = NDArray[np.float64]
 
@@ -20,7 +23,7 @@ class Classifier(Protocol):
     def classes_(self) -> Labels:
         """The classes, in order."""
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Tabular) -> FloatArray:
         """``P(c | x)``, (rows, classes)."""
 
 
@@ -28,8 +31,91 @@ class Classifier(Protocol):
 class LeaveOneOutClassifier(Classifier, Protocol):
     """A classifier that takes its training rows out of its counts, one by one."""
 
-    def leave_one_out(self, X: Any, y: Any, *, sample_weight: Any = None) -> FloatArray:
+    def leave_one_out(
+        self, X: Tabular, y: LabelsLike, *, sample_weight: WeightsLike = None
+    ) -> FloatArray:
         """``log P(c | x)`` of each row as if it had never been seen, (rows, classes)."""
+
+
+@runtime_checkable
+class HasTarget(Protocol):
+    """A classifier that may know the column of its labels."""
+
+    @property
+    def target_(self) -> str | None:
+        """The name of the column."""
+
+
+@runtime_checkable
+class HasSchema(Protocol):
+    """A classifier of tables, whose columns are found by name."""
+
+    @property
+    def schema_(self) -> Schema:
+        """The columns, in order."""
+
+
+@runtime_checkable
+class HasFeatureNames(Protocol):
+    """A classifier that was fitted on a frame."""
+
+    @property
+    def feature_names_in_(self) -> Labels:
+        """The names of its columns."""
+
+
+@runtime_checkable
+class HasWidth(Protocol):
+    """A classifier of matrices."""
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns."""
+
+
+@runtime_checkable
+class HasCounts(Protocol):
+    """A classifier that keeps its table of counts."""
+
+    @property
+    def counts_(self) -> Counts:
+        """The table."""
+
+
+@runtime_checkable
+class HasClassCount(Protocol):
+    """A naive Bayes classifier as scikit-learn has it."""
+
+    @property
+    def class_count_(self) -> FloatArray:
+        """The weight of the training rows of each class."""
+
+
+def target_of(model: Classifier) -> str | None:
+    """The column of the labels in training, if the model knows it."""
+    return model.target_ if isinstance(model, HasTarget) else None
+
+
+def feature_names(model: object) -> list[str]:
+    """The names of a model's columns, in order; without names, x0, x1, ..."""
+    if isinstance(model, HasSchema):
+        return list(model.schema_.names)
+    if isinstance(model, HasFeatureNames):
+        return list(model.feature_names_in_)
+    if isinstance(model, HasWidth):
+        return [f"x{j}" for j in range(model.n_features_in_)]
+    raise InputError(f"{type(model).__name__} does not say how many columns it has.")
+
+
+def class_weight_of(model: Classifier) -> FloatArray | None:
+    """The weight of the training rows of each class, if the model knows it."""
+    if isinstance(model, HasCounts):
+        weight = model.counts_.weight
+    elif isinstance(model, HasClassCount):
+        weight = model.class_count_
+    else:
+        return None
+    return weight if np.shape(weight) == np.shape(model.classes_) else None
 
 
 def check_model(model: object) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from deciban.evaluation.classifier import Classifier
 from deciban.evaluation.decisions import Decisions, decide
 from deciban.evaluation.predictions import predict
 from deciban.evaluation.reliability import Interval
-from deciban.evaluation.text import align, between, figure, html, plain
+from deciban.evaluation.text import PlainDict, align, between, figure, html, plain
 
 FloatArray = NDArray[np.float64]
 
@@ -110,9 +109,9 @@ class Comparison:
             rows.append((pair, d.better or "-", f"{d.advantage:.4f}", between(d.interval)))
         return html(("", self._figures()), ("", rows))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PlainDict:
         """All of it as JSON has it."""
-        out: dict[str, Any] = plain(
+        out: PlainDict = plain(
             {
                 "rows": self.rows,
                 "confidence": self.confidence,

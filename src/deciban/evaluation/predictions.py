@@ -11,7 +11,6 @@ posterior : ``P(c | x)``, (rows, classes).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,16 @@ from numpy.typing import NDArray
 from deciban import encoding, labels
 from deciban.encoding import Labelled
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
-from deciban.evaluation.classifier import Classifier, LeaveOneOutClassifier, check_model
+from deciban.evaluation.classifier import (
+    Classifier,
+    HasSchema,
+    LeaveOneOutClassifier,
+    check_model,
+    class_weight_of,
+    target_of,
+)
 from deciban.labels import Labels
+from deciban.sources.tabular import Tabular
 from deciban.sources.target_column import split_target
 
 FloatArray = NDArray[np.float64]
@@ -90,7 +97,7 @@ def training_predictions(model: Classifier) -> Predictions:
 
 def predict(
     model: Classifier,
-    X: Any,
+    X: Tabular,
     y: object = None,
     *,
     target: str | None = None,
@@ -100,13 +107,13 @@ def predict(
     """The predictions of a model for labelled rows; labels are ``y`` or the column ``target``."""
     check_model(model)
     if y is None:
-        name = target if target is not None else getattr(model, "target_", None)
+        name = target if target is not None else target_of(model)
         if name is None:
             raise MissingValueError(
                 "there are no labels: neither y nor the name of their column.",
                 hint="pass y, or target='column'",
             )
-        split = split_target(X, name, sample_weight, by_name=hasattr(model, "schema_"))
+        split = split_target(X, name, sample_weight, by_name=isinstance(model, HasSchema))
         X, labelled, sample_weight = split.X, split.labels, split.weight
     else:
         if target is not None:
@@ -164,9 +171,7 @@ def _class_weight(
     model: Classifier, classes: Labels, codes: Codes, weight: FloatArray
 ) -> FloatArray:
     """The weight of each class in training; if the model does not say, among these rows."""
-    counted = getattr(getattr(model, "counts_", None), "weight", None)
-    if counted is None:
-        counted = getattr(model, "class_count_", None)
-    if counted is None or np.shape(counted) != np.shape(model.classes_) or not np.sum(counted) > 0:
+    counted = class_weight_of(model)
+    if counted is None or not np.sum(counted) > 0:
         return np.bincount(codes, weight, len(classes)).astype(np.float64)
     return np.concatenate([counted, np.zeros(len(classes) - len(counted))])

@@ -15,7 +15,7 @@ from deciban.evaluation import thresholds
 from deciban.evaluation.decisions import Decisions
 from deciban.evaluation.metrics import CLASS_METRICS, Key, PerClass
 from deciban.evaluation.reliability import Bin, Interval
-from deciban.evaluation.text import align, between, figure, html, plain
+from deciban.evaluation.text import PlainDict, align, between, figure, html, plain
 from deciban.evaluation.thresholds import Thresholds
 from deciban.labels import Labels
 
@@ -207,7 +207,7 @@ class Evaluation:
 
     # ------------------------------------------------------------------ for machines
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PlainDict:
         """All of it as JSON has it; what is undefined is None.
 
         >>> from deciban import NaiveBayes, evaluate
@@ -216,7 +216,7 @@ class Evaluation:
         >>> e.to_dict()["accuracy"]
         {'value': 1.0, 'interval': [1.0, 1.0], 'baseline': 0.5}
         """
-        out: dict[str, Any] = {
+        out: PlainDict = {
             "rows": self.rows,
             "weight": self.weight,
             "leave_one_out": self.leave_one_out,
@@ -237,15 +237,15 @@ class Evaluation:
         out["best_threshold"] = self.best_threshold
         return {name: plain(value) for name, value in out.items()}
 
-    def _beside(self, name: str) -> dict[str, Any]:
-        out: dict[str, Any] = {}
+    def _beside(self, name: str) -> PlainDict:
+        out: PlainDict = {}
         if name in self.intervals:
             out["interval"] = self.intervals[name]
         if self.baseline is not None:
             out["baseline"] = float(getattr(self.baseline, name))
         return out
 
-    def _class(self, i: int) -> dict[str, Any]:
+    def _class(self, i: int) -> PlainDict:
         label = self.classes.tolist()[i]
         out = {"class": label, "rows": float(self.confusion[i].sum() + self.abstained[i])}
         for name in CLASS_METRICS:

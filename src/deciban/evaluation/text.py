@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
+
+#: What JSON knows, and what is turned into it.
+Plain: TypeAlias = Any
+#: Plain values by name: an object of JSON.
+PlainDict: TypeAlias = dict[str, Plain]
 
 
 def align(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
@@ -63,7 +68,7 @@ def between(ends: Sequence[float] | None) -> str:
     return f"{figure(ends[0])} to {figure(ends[1])}"
 
 
-def plain(value: Any) -> Any:
+def plain(value: Plain) -> Plain:
     """What JSON knows: lists, names, finite numbers; the rest as text.
 
     >>> plain({"a": (1, float("nan"))})

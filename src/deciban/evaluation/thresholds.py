@@ -7,7 +7,6 @@ threshold of infinity never answers it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from deciban.errors import ParameterError
 from deciban.evaluation.areas import Ranking
 from deciban.evaluation.decisions import Decisions
 from deciban.evaluation.metrics import share
+from deciban.evaluation.text import Plain
 
 FloatArray = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ class Thresholds:
         """The position of the least cost."""
         return int(self.cost.argmin())
 
-    def to_dict(self) -> dict[str, list[Any]]:
+    def to_dict(self) -> dict[str, list[Plain]]:
         """The columns by name, as a frame takes them."""
         return {name: getattr(self, name).tolist() for name in self.__dataclass_fields__}
 

@@ -1,7 +1,7 @@
 """Reasons in decibans: of one row, of many, and of the model as a whole.
 
-Everything here follows from what every model answers: ``predict_proba``,
-``evidence`` and ``prior_evidence``. Read in this order:
+Everything here follows from what every model answers: its prior, the contributions of columns and
+the tables that it adds up (:mod:`deciban.models.protocol`). Read in this order:
 
 ``weights``
     evidence in decibans, from log likelihoods
@@ -13,8 +13,9 @@ Everything here follows from what every model answers: ``predict_proba``,
     the fewest changes for another answer
 ``terminal``, ``html``, ``plot``
     explanations as text, as HTML and as charts
-``explainable``
-    :class:`Explainable`, which adds the methods to an estimator
+``explainable``, ``matrix``
+    :class:`Explainable`, which adds the methods to an estimator of tables, and
+    :class:`MatrixExplainable`, to one of matrices
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from deciban.explanation.explainable import Explainable
 from deciban.explanation.explanation import Explanation, Part, Term
 from deciban.explanation.explanations import Explanations
 from deciban.explanation.importance import Importance, Weight, expected_evidence
+from deciban.explanation.matrix import MatrixExplainable
 from deciban.explanation.nomogram import Nomogram, Scale
 from deciban.explanation.plot import Plot
 from deciban.explanation.weights import DECIBANS, decibans
@@ -40,6 +42,7 @@ __all__ = [
     "Explanation",
     "Explanations",
     "Importance",
+    "MatrixExplainable",
     "Nomogram",
     "Part",
     "Piece",

@@ -19,17 +19,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.sources.tabular import Row, Value
+
 FloatArray = NDArray[np.float64]
-#: Values by feature, as rows and as changes of rows have them.
-Row = Mapping[str, Any]
-Changes = dict[str, Any]
+#: New values by feature.
+Changes = dict[str, Value]
 #: A feature, and a value to try for it.
-Trial = tuple[str, Any]
+Trial = tuple[str, Value]
 #: Decibans by which the new answer must be ahead.
 MIN_LEAD = 1e-9
 
@@ -39,8 +39,8 @@ class Change:
     """A feature, its value, the value it would have to have, and what that gains in decibans."""
 
     feature: str
-    before: Any
-    after: Any
+    before: Value
+    after: Value
     decibans: float
 
 
@@ -79,7 +79,7 @@ class Problem:
     """
 
     row: Row
-    values: Mapping[str, Sequence[Any]]
+    values: Mapping[str, Sequence[Value]]
     log_odds: Callable[[Sequence[Row]], FloatArray]
     answer: Callable[[Row], int]
 
@@ -131,9 +131,9 @@ def _for_pair(
     return _step_by_step(problem, answer, rival, target, limit)
 
 
-def _best(trials: Sequence[Trial], gains: FloatArray) -> dict[str, tuple[Any, float]]:
+def _best(trials: Sequence[Trial], gains: FloatArray) -> dict[str, tuple[Value, float]]:
     """The best value of each feature that gains anything."""
-    best: dict[str, tuple[Any, float]] = {}
+    best: dict[str, tuple[Value, float]] = {}
     for (name, value), gain in zip(trials, gains.tolist(), strict=True):
         if gain > MIN_LEAD and gain > best.get(name, (None, 0.0))[1]:
             best[name] = value, gain
@@ -175,7 +175,7 @@ def _shrink(problem: Problem, changes: Changes, answer: int, target: int | None)
     return changes
 
 
-def _nearer_values(before: Any, after: Any, values: Iterable[Any]) -> list[Any]:
+def _nearer_values(before: Value, after: Value, values: Iterable[Value]) -> list[Value]:
     """Numbers nearer to what it is than what it would be, the nearest first."""
     if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in (before, after)):
         return []

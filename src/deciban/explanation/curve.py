@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from deciban.errors import InputError, ParameterError
 from deciban.explanation.weights import decibans
 from deciban.families.piece import Piece
 from deciban.labels import Labels
+from deciban.sources.tabular import Value
 
 FloatArray = NDArray[np.float64]
 
@@ -39,7 +40,7 @@ class Curve:
 
     column: str
     kind: Literal["number", "category", "amount"]
-    x: tuple[Any, ...]
+    x: tuple[Value, ...]
     labels: tuple[str, ...]
     classes: tuple[Hashable, ...]
     against: Hashable

@@ -1,61 +1,66 @@
-"""What a classifier needs to give reasons: a mixin over evidence and probabilities.
+"""What a classifier needs to give reasons: a mixin over a model and the evidence of its rows.
 
-A model has ``classes_``, ``predict_proba(X)``, ``evidence(X, against)`` and
-``prior_evidence(against)``, all in decibans, whose sum is the log-odds of each
-class. Hooks say more: ``_pieces()`` gives the tables that an additive model
-adds up, and the values that counterfactuals try; ``_importance()`` may be
-overridden; ``_word_evidence(column, text)`` gives the words of a text in their
-places. A model whose evidence is not additive sets ``_additive = False``: it
-has no curves and no nomogram.
+A classifier has a fitted ``model_``, whose protocol says what reasons are made of: its schema and
+classes, the contributions of rows, the tables that an additive model adds up, and the words of a
+text in their places. Rows are tables by name; :class:`MatrixExplainable` has those of matrices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import checks
+from deciban import checks, threads
 from deciban.errors import InputError
-from deciban.explanation import explanations, rows
-from deciban.explanation.counterfactual import Change, Changes, Counterfactual, Problem, Row, search
+from deciban.explanation import explanations
+from deciban.explanation.counterfactual import Change, Changes, Counterfactual, Problem, search
 from deciban.explanation.curve import Curve, evidence_curve
 from deciban.explanation.explanation import Explanation
 from deciban.explanation.explanations import Explanations
-from deciban.explanation.importance import Importance, sum_pieces
+from deciban.explanation.importance import Importance, expected_evidence
 from deciban.explanation.nomogram import Nomogram, build_nomogram
 from deciban.explanation.plot import Plot
-from deciban.explanation.weights import DECIBANS
+from deciban.explanation.weights import decibans
 from deciban.families.piece import Piece
 from deciban.labels import Labels, position
+from deciban.models.protocol import Model
 from deciban.sources import column_names
+from deciban.sources.batch import Batch
 from deciban.sources.held import HeldTable
+from deciban.sources.row import read_row
+from deciban.sources.tabular import Row, Tabular, Value
 
 FloatArray = NDArray[np.float64]
+M = TypeVar("M", bound=Model)
 
 
-class Explainable:
+class Explainable(Generic[M]):
     """The methods that say why."""
 
     classes_: Labels
+    #: The column of labels in training, which a row may have as well.
+    target_: str | None = None
 
     if TYPE_CHECKING:
 
-        def predict_proba(self, X: Any) -> FloatArray:
-            """``P(c | x)``, (rows, classes)."""
+        @property
+        def model_(self) -> M:
+            """The fitted model."""
 
-        def evidence(self, X: Any, against: Hashable = None) -> Any:
-            """Decibans, (rows, features, classes)."""
+        def _model(self) -> M:
+            """The fitted model; an error if there is none yet."""
+
+        def predict_proba(self, X: Tabular) -> FloatArray:
+            """``P(c | x)``, (rows, classes)."""
 
         def prior_evidence(self, against: Hashable = None) -> FloatArray:
             """Decibans of the prior, (classes,)."""
 
-    #: Whether the evidence of a feature depends on its own value alone.
-    _additive = True
-    #: What stands for a value that a row does not have.
-    _hole: float | None = None
+        def _hold(self, X: Tabular) -> HeldTable:
+            """The rows of a table, checked and held in memory."""
 
     def explain(self, row: object, against: Hashable = None) -> Explanation:
         """Why this row gets its answer: the answer against the runner-up, or ``against``.
@@ -72,11 +77,12 @@ class Explainable:
         prior      -1.8           ▇▇▇▇▇▇▇│
         total      +2.5                  │▇▇▇▇▇▇▇▇▇
         """
-        self._check_fitted()
-        X = rows.table(self, [rows.one_row(self, row)])
-        return self.explain_rows(X, against)[0]
+        model = self._model()
+        return self._explain(model, self._hold_rows(model, [self._read_row(model, row)]), against)[
+            0
+        ]
 
-    def explain_rows(self, X: Any, against: Hashable = None) -> Explanations:
+    def explain_rows(self, X: Tabular, against: Hashable = None) -> Explanations:
         """The explanation of every row of a table: arrays, and an object when one is asked for.
 
         >>> from deciban import NaiveBayes
@@ -85,33 +91,7 @@ class Explainable:
         >>> both.total.round(1), both[1].answer
         (array([5.3, 2.5]), 2)
         """
-        self._check_fitted()
-        kept = HeldTable(X, rows.features(self), by_name=hasattr(self, "schema_"))
-        first = self.classes_[0] if len(self.classes_) else None
-        prior, evidence = self.prior_evidence(first), self.evidence(kept.X, first)
-        probabilities = explanations.posterior(prior, evidence)
-        if np.isnan(probabilities).any():
-            probabilities = self.predict_proba(kept.X)
-        answer, other = explanations.best_two(probabilities)
-        at = position(against, self.classes_)
-        if at is not None:
-            # Where that class is the answer, it is compared with the runner-up.
-            other = np.where(answer == at, other, at)
-        names = tuple(rows.features(self))
-        words = getattr(self, "_word_evidence", None)
-        return Explanations(
-            self.classes_,
-            names,
-            probabilities,
-            answer,
-            other,
-            prior,
-            evidence,
-            kept.row,
-            rows.ignored(self),
-            words,
-            lambda i, b: self._exact_evidence(kept, i, b),
-        )
+        return self._explain(self._model(), self._hold(X), against)
 
     def importance(self) -> Importance:
         """Which features carry how much: their expected evidence, in decibans a row.
@@ -123,8 +103,7 @@ class Explainable:
         size                2.4  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
         noise               0.0
         """
-        self._check_fitted()
-        return Importance.from_evidence(self._importance(), self.classes_.tolist())
+        return Importance.from_evidence(self._expected_evidence(), self.classes_.tolist())
 
     def curve(self, column: str, against: Hashable = None, level: float = 0.95) -> Curve:
         """What each value of a column says for every class, and how sure that is.
@@ -139,7 +118,6 @@ class Explainable:
         >>> bool((c.low < c.decibans).all() and (c.decibans < c.high).all())
         True
         """
-        self._check_fitted()
         pieces = {piece.name: piece for piece in self._additive_pieces()}
         if column not in pieces:
             raise column_names.unknown(str(column), list(pieces))
@@ -157,8 +135,7 @@ class Explainable:
         >>> m.nomogram().of, m.nomogram().probability(0).__round__(2)
         (2, 0.23)
         """
-        self._check_fitted()
-        texts = rows.texts(self)
+        texts = self._model().schema.texts
         if texts:
             raise InputError(
                 f"{texts[0]!r} is a text: its words have no scale.", hint="explain shows them"
@@ -185,9 +162,9 @@ class Explainable:
         2 instead of 1, 22.9% -> 64.0%
         x: S -> L  +7.8
         """
-        self._check_fitted()
-        one = rows.one_row(self, row)
-        problem = Problem(one, self._trial_values(fixed), self._log_odds, self._answer)
+        model = self._model()
+        one = self._read_row(model, row)
+        problem = Problem(one, self._trial_values(model, fixed), self._log_odds, self._answer)
         limit = len(one)
         if max_changes is not None:
             limit = checks.whole_number("max_changes", max_changes, 1, "None is no limit")
@@ -205,25 +182,14 @@ class Explainable:
         """
         return Plot(self)
 
-    # ------------------------------------------------------------------ hooks of a model
+    # ------------------------------------------------------------------ the model
 
-    def _pieces(self) -> Sequence[Piece]:
-        """The tables that the model adds up; none if it has no such tables."""
-        return ()
-
-    def _importance(self) -> dict[str, FloatArray]:
-        """The expected evidence of each feature for every class, (classes,) by feature."""
-        prior = self.prior_evidence(self.classes_[0]) / DECIBANS
-        share = np.exp(prior - prior.max())
-        return sum_pieces(self._known_pieces(), share / share.sum(), rows.features(self))
-
-    def _check_fitted(self) -> None:
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self)
+    def _expected_evidence(self) -> dict[str, FloatArray]:
+        """The expected decibans of each column for every class, (classes,) by column."""
+        return expected_evidence(self._model())
 
     def _known_pieces(self) -> Sequence[Piece]:
-        pieces = self._pieces()
+        pieces = self._model().pieces()
         if not pieces:
             raise InputError(
                 f"{type(self).__name__} has no tables of evidence.",
@@ -233,21 +199,59 @@ class Explainable:
 
     def _additive_pieces(self) -> Sequence[Piece]:
         """The tables of evidence, if that of a value does not depend on the other features."""
-        if not self._additive:
+        if not self._model().additive:
             raise InputError(
                 f"what a value says depends on the other features in {type(self).__name__}.",
                 hint="explain shows what it says in one row",
             )
         return self._known_pieces()
 
-    # ------------------------------------------------------------------ inside
+    # ------------------------------------------------------------------ rows
 
-    def _exact_evidence(self, kept: HeldTable, i: int, b: int) -> tuple[FloatArray, FloatArray]:
-        """The evidence of one row against class b, also where some class is impossible."""
-        against = self.classes_[b]
-        values = dict(zip(rows.features(self), kept.row(i), strict=True))
-        one = rows.table(self, [rows.one_row(self, values)])
-        return self.prior_evidence(against), self.evidence(one, against)[0]
+    def _read_row(self, model: M, row: object) -> dict[str, Value]:
+        """The values of a row by the names of the columns; what is not named is absent."""
+        return read_row(row, model.schema, ignore=self.target_, absent=model.absent_value)
+
+    def _hold_rows(self, model: M, rows: Sequence[Row]) -> HeldTable:
+        """Some rows as a table."""
+        return HeldTable.of_rows(rows, model.schema.names)
+
+    def _held_evidence(self, model: M, held: HeldTable, against: int) -> FloatArray:
+        """Decibans of held rows, (rows, columns, classes)."""
+        return self._batch_evidence(model, held.batches, against)
+
+    def _batch_evidence(
+        self, model: M, batches: Iterable[Batch], against: int | None
+    ) -> FloatArray:
+        """Decibans of the rows of all batches, (rows, columns, classes)."""
+
+        def work(batch: Batch) -> FloatArray:
+            return decibans(model.contributions(batch), against)
+
+        none = np.empty((0, len(model.schema.names), len(model.classes)))
+        return np.concatenate([none, *threads.run(work, batches)])
+
+    def _explain(self, model: M, held: HeldTable, against: Hashable) -> Explanations:
+        evidence, prior = self._held_evidence(model, held, 0), decibans(model.log_prior, 0)
+        probabilities = explanations.posterior(prior, evidence)
+        if np.isnan(probabilities).any():
+            probabilities = self.predict_proba(held.X)
+        answer, other = explanations.best_two(probabilities)
+        at = None if against is None else position(against, self.classes_)
+        if at is not None:
+            # Where that class is the answer, it is compared with the runner-up.
+            other = np.where(answer == at, other, at)
+
+        def exact_evidence(i: int, b: int) -> tuple[FloatArray, FloatArray]:
+            row = dict(zip(model.schema.names, held.row(i), strict=True))
+            one = self._hold_rows(model, [self._read_row(model, row)])
+            return decibans(model.log_prior, b), self._held_evidence(model, one, b)[0]
+
+        return Explanations(
+            model, probabilities, answer, other, prior, evidence, held.row, exact_evidence
+        )
+
+    # ------------------------------------------------------------------ classes compared
 
     def _pair(self, of: Hashable, against: Hashable) -> tuple[int, int]:
         """The two classes that are compared."""
@@ -265,9 +269,11 @@ class Explainable:
             raise InputError(f"{of!r} is compared with itself.", hint="name two classes")
         return a, b
 
-    def _trial_values(self, fixed: Iterable[str]) -> dict[str, Sequence[Any]]:
+    # ------------------------------------------------------------------ counterfactuals
+
+    def _trial_values(self, model: M, fixed: Iterable[str]) -> dict[str, Sequence[Value]]:
         """The values to try, by feature."""
-        names = rows.features(self)
+        names = model.schema.names
         stay = {fixed} if isinstance(fixed, str) else set(fixed)
         for name in stay:
             if name not in names:
@@ -278,19 +284,23 @@ class Explainable:
             if piece.name == piece.feature and piece.feature not in stay
         }
 
-    def _log_odds(self, some: Sequence[Row]) -> FloatArray:
+    def _log_odds(self, rows: Sequence[Row]) -> FloatArray:
         """Decibans of whole rows for every class against the first, (rows, classes)."""
-        first = self.classes_[0]
-        evidence = self.evidence(rows.table(self, some), first)
+        model = self._model()
+        evidence = self._held_evidence(model, self._hold_rows(model, rows), 0)
         with np.errstate(invalid="ignore"):
-            total = evidence.sum(axis=1) + self.prior_evidence(first)
+            total = evidence.sum(axis=1) + decibans(model.log_prior, 0)
         return np.asarray(np.nan_to_num(total, nan=0.0, posinf=1e6, neginf=-1e6))
 
+    def _row_posterior(self, rows: Sequence[Row]) -> FloatArray:
+        """``P(c | x)`` of rows by name, (rows, classes)."""
+        return self.predict_proba(self._hold_rows(self._model(), rows).X)
+
     def _answer(self, row: Row) -> int:
-        return int(self.predict_proba(rows.table(self, [row]))[0].argmax())
+        return int(self._row_posterior([row])[0].argmax())
 
     def _counterfactual(self, row: Row, changes: Changes) -> Counterfactual:
-        before, after = self.predict_proba(rows.table(self, [row, {**row, **changes}]))
+        before, after = self._row_posterior([row, {**row, **changes}])
         a, b = int(before.argmax()), int(after.argmax())
         odds = self._log_odds([row, *({**row, name: value} for name, value in changes.items())])
         ahead = odds[:, b] - odds[:, a]

@@ -14,11 +14,13 @@ import math
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass, field
 from datetime import date, datetime, time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deciban.charts import Chart
+from deciban.evaluation.text import PlainDict
+from deciban.sources.tabular import Value
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -43,7 +45,7 @@ class Term:
     """
 
     feature: str
-    value: Any
+    value: Value
     decibans: float
     by_class: tuple[float, ...] = field(default=(), repr=False)
     parts: tuple[Part, ...] = field(default=(), repr=False)
@@ -86,9 +88,9 @@ class Explanation:
         """The terms, those that say most first."""
         return sorted(self.terms, key=lambda term: -abs(term.decibans))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PlainDict:
         """Plain values; what JSON does not know is written as text, infinity as None."""
-        values: dict[str, Any] = _plain(asdict(self))
+        values: PlainDict = _plain(asdict(self))
         return values
 
     def to_json(self) -> str:
@@ -117,7 +119,7 @@ class Explanation:
         return html.explanation(self)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Value) -> Value:
     if isinstance(value, dict):
         return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, overload
+from dataclasses import dataclass, field
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,12 @@ from deciban.explanation.explanation import Explanation, Part, Term
 from deciban.explanation.weights import DECIBANS
 from deciban.labels import Labels
 from deciban.models import scores
+from deciban.models.protocol import Model, WordContribution
+from deciban.schema import ColumnSchema
+from deciban.sources.tabular import Value
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
-#: The words of a text of a column, where each stands, and its decibans for every class.
-WordEvidence = Callable[[str, str], Sequence[tuple[str, int, int, Sequence[float]]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,21 +27,29 @@ class Explanations(Sequence[Explanation]):
 
     ``answer`` and ``runner_up`` are positions among ``classes``, ``prior`` and
     ``decibans`` (rows, features) are for the answer against the runner-up, and
-    ``total`` is their sum. ``evidence`` (rows, features, classes) is against the first class.
-    Features that the model ignores are not among the terms.
+    ``total`` is their sum. ``evidence`` (rows, features, classes) is against the first class;
+    ``exact_evidence`` gives prior and evidence of a row against any class, also where some class
+    is impossible. Identifiers are not among the terms.
     """
 
-    classes: Labels
-    features: tuple[str, ...]
+    model: Model = field(repr=False)
     probabilities: FloatArray
     answer: Codes
     runner_up: Codes
     prior_evidence: FloatArray
     evidence: FloatArray
-    row: Callable[[int], Sequence[Any]]
-    ignored: frozenset[str] = frozenset()
-    words: WordEvidence | None = None
-    exact_evidence: Callable[[int, int], tuple[FloatArray, FloatArray]] | None = None
+    row: Callable[[int], Sequence[Value]] = field(repr=False)
+    exact_evidence: Callable[[int, int], tuple[FloatArray, FloatArray]] = field(repr=False)
+
+    @property
+    def classes(self) -> Labels:
+        """The classes, in order."""
+        return self.model.classes
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The columns, in order."""
+        return self.model.schema.names
 
     @property
     def prior(self) -> FloatArray:
@@ -77,11 +86,11 @@ class Explanations(Sequence[Explanation]):
     def _explanation(self, i: int) -> Explanation:
         a, b = int(self.answer[i]), int(self.runner_up[i])
         prior, evidence = self._against(i, b)
-        values = self.row(i)
+        columns = zip(self.model.schema.columns, self.row(i), evidence, strict=True)
         terms = tuple(
-            self._term(j, value, evidence[j], a, b)
-            for j, value in enumerate(values)
-            if self.features[j] not in self.ignored
+            self._term(column, value, decibans, a, b)
+            for column, value, decibans in columns
+            if column.kind != "identifier"
         )
         labels = self.classes.tolist()
         return Explanation(
@@ -99,7 +108,7 @@ class Explanations(Sequence[Explanation]):
     def _against(self, i: int, b: int) -> tuple[FloatArray, FloatArray]:
         """Evidence for every class against class b: of the prior, of each feature."""
         evidence = self.evidence[i]
-        if self.exact_evidence is not None and not np.isfinite(evidence).all():
+        if not np.isfinite(evidence).all():
             return self.exact_evidence(i, b)
         prior = self.prior_evidence - self.prior_evidence[b]
         return prior, evidence - evidence[:, b, None]
@@ -113,13 +122,20 @@ class Explanations(Sequence[Explanation]):
         with np.errstate(divide="ignore"):
             return float(DECIBANS * (np.log(odds[0]) - np.log(odds[1])))
 
-    def _term(self, j: int, value: Any, evidence: FloatArray, a: int, b: int) -> Term:
-        feature = self.features[j]
+    def _term(
+        self, column: ColumnSchema, value: Value, evidence: FloatArray, a: int, b: int
+    ) -> Term:
         parts: tuple[Part, ...] = ()
-        if self.words is not None and isinstance(value, str):
-            words = self.words(feature, value)
-            parts = tuple(Part(t, s, e, float(w[a] - w[b])) for t, s, e, w in words)
-        return Term(feature, value, float(evidence[a]), tuple(evidence.tolist()), parts)
+        if column.kind == "text" and isinstance(value, str):
+            words = self.model.word_contributions(column.name, value)
+            parts = tuple(_part(word, a, b) for word in words)
+        return Term(column.name, value, float(evidence[a]), tuple(evidence.tolist()), parts)
+
+
+def _part(word: WordContribution, a: int, b: int) -> Part:
+    """A word, and its decibans for class a against class b."""
+    decibans = DECIBANS * word.by_class
+    return Part(word.token, word.start, word.stop, float(decibans[a] - decibans[b]))
 
 
 def _contradicts(evidence: FloatArray) -> bool:

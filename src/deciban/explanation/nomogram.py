@@ -9,9 +9,9 @@ and ``1 / (1 + 10**(-decibans / 10))`` is the probability.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from deciban.errors import InputError
 from deciban.explanation.weights import DECIBANS
 from deciban.families.piece import Piece, as_number, missing_name
 from deciban.labels import Labels
+from deciban.sources.tabular import Row, Value
 
 FloatArray = NDArray[np.float64]
 
@@ -38,13 +39,13 @@ class Scale:
     feature: str
     name: str
     kind: Literal["number", "category", "amount"]
-    values: tuple[Any, ...]
+    values: tuple[Value, ...]
     labels: tuple[str, ...]
     points: FloatArray = field(repr=False)
     missing: float = 0.0
     edges: tuple[float, ...] | None = field(default=None, repr=False)
 
-    def read(self, value: Any) -> float:
+    def read(self, value: Value) -> float:
         """The points of a value; between the values of a curve or an amount, on the line."""
         if value is None or value != value:
             return self.missing
@@ -87,12 +88,12 @@ class Nomogram:
     start: float
     unit: float
 
-    def total(self, values: Mapping[str, Any]) -> float:
+    def total(self, values: Row) -> float:
         """The points of a row, given by the names of the scales; what is left out is missing."""
         return sum(scale.read(self._value(scale, values)) for scale in self.scales)
 
     @staticmethod
-    def _value(scale: Scale, values: Mapping[str, Any]) -> Any:
+    def _value(scale: Scale, values: Row) -> Value:
         """Whether a value is missing shows in the value itself."""
         if scale.name == missing_name(scale.feature) and scale.name not in values:
             value = values.get(scale.feature)

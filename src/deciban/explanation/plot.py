@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deciban.charts import Chart
 from deciban.errors import ParameterError
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Plot:
     """The charts of one model; each is an Altair chart."""
 
-    def __init__(self, model: Explainable) -> None:
+    def __init__(self, model: Explainable[Any]) -> None:
         self._model = model
 
     def evidence(

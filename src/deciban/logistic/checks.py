@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
 from deciban import encoding
 from deciban.errors import InputError, ParameterError
+from deciban.labels import Labels
 
 FloatArray = NDArray[np.float64]
+#: ``"balanced"``, a weight for each class by its label, or None: rows count alike.
+ClassWeight: TypeAlias = str | Mapping[Hashable, float] | None
 
 
-def check_several(classes: NDArray[Any]) -> None:
+def check_several(classes: Labels) -> None:
     """There is nothing to tell apart in one class."""
     if len(classes) < 2:
         raise InputError(
@@ -24,7 +28,10 @@ def check_several(classes: NDArray[Any]) -> None:
 
 
 def row_weights(
-    sample_weight: Any, class_weight: Any, known: NDArray[Any], codes: NDArray[np.intp]
+    sample_weight: ArrayLike | None,
+    class_weight: ClassWeight,
+    known: Labels,
+    codes: NDArray[np.intp],
 ) -> FloatArray | None:
     """The weight of each row: its own times its class's."""
     weight = encoding.weights(sample_weight, len(codes))

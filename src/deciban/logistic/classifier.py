@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,22 +10,27 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from deciban import decision, explanation
+from deciban.decision import Loss
 from deciban.errors import ParameterError
+from deciban.labels import Labels
 from deciban.logistic.model import LogisticModel
 from deciban.models import scores
 from deciban.sources.matrix import finite_matrix, is_sparse
+from deciban.sources.tabular import Tabular
 
 FloatArray = NDArray[np.float64]
 
 
-class LinearClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
+class LinearClassifier(
+    explanation.MatrixExplainable[LogisticModel], ClassifierMixin, BaseEstimator
+):
     """Predictions from ``coef_``, ``intercept_`` and ``classes_``, as :attr:`model_` has them."""
 
     multi_class: str
     coef_: FloatArray
     intercept_: FloatArray
-    classes_: NDArray[Any]
-    feature_names_in_: NDArray[Any]
+    classes_: Labels
+    feature_names_in_: Labels
 
     @property
     def model_(self) -> LogisticModel:
@@ -44,7 +49,7 @@ class LinearClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
             vars(self).get("feature_names_in_"),
         )
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: Tabular) -> FloatArray:
         """The logits: of the second class for two classes, (rows,), else (rows, classes).
 
         >>> from deciban import LogisticRegression
@@ -55,7 +60,7 @@ class LinearClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
         logits = self._logits(X)
         return logits[:, 0] if logits.shape[1] == 1 else logits
 
-    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+    def predict_joint_log_proba(self, X: Tabular) -> FloatArray:
         """Log-probabilities of the classes, but for a term that all classes share.
 
         >>> from deciban import LogisticRegression
@@ -66,7 +71,7 @@ class LinearClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
         model = self.model_
         return model.log_joint_of_matrix(finite_matrix(self, X, reset=False))
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
+    def predict_log_proba(self, X: Tabular) -> FloatArray:
         """``log P(c | x)`` of every row and class.
 
         >>> from deciban import LogisticRegression
@@ -76,7 +81,7 @@ class LinearClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
         """
         return self._posterior(X, logarithm=True)
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Tabular) -> FloatArray:
         """``P(c | x)`` of every row and class; rows sum to one.
 
         >>> from deciban import LogisticRegression
@@ -86,7 +91,7 @@ class LinearClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
         """
         return self._posterior(X, logarithm=False)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Tabular) -> Labels:
         """The likeliest class of every row.
 
         >>> from deciban import LogisticRegression
@@ -99,7 +104,7 @@ class LinearClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
         best = (logits[:, 0] > 0).astype(np.intp) if two else logits.argmax(axis=1)
         return np.asarray(self.classes_[best])
 
-    def decide(self, X: Any, loss: Any = None, abstain: float | None = None) -> NDArray[Any]:
+    def decide(self, X: Tabular, loss: Loss = None, abstain: float | None = None) -> Labels:
         """The answer of least expected loss; None is an abstention.
 
         >>> from deciban import LogisticRegression
@@ -109,7 +114,7 @@ class LinearClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
         """
         return decision.decide(self.predict_proba(X), self.classes_, loss, abstain)
 
-    def evidence(self, X: Any, against: Any = None) -> Any:
+    def evidence(self, X: Tabular, against: Hashable = None) -> Tabular:
         """The evidence of every column for every class, in decibans, intercept apart.
 
         A dense X gives (rows, columns, classes): ``w_cj x_j`` against the other
@@ -131,7 +136,7 @@ class LinearClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
         data = (X.data * of_class[X.indices] for of_class in by_unit)
         return [type(X)((d, X.indices.copy(), X.indptr.copy()), shape=X.shape) for d in data]
 
-    def prior_evidence(self, against: Any = None) -> FloatArray:
+    def prior_evidence(self, against: Hashable = None) -> FloatArray:
         """The evidence of the intercept for every class, in decibans.
 
         >>> from deciban import LogisticRegression
@@ -142,32 +147,27 @@ class LinearClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
         model = self.model_
         return self._decibans(model, model.log_prior, against)
 
-    # ------------------------------------------------------------------ reasons
+    # ------------------------------------------------------------------ inside
 
-    _hole: Any = 0.0
-
-    def _pieces(self) -> list[explanation.Piece]:
-        return self.model_.pieces()
-
-    def _importance(self) -> dict[str, FloatArray]:
+    def _expected_evidence(self) -> dict[str, FloatArray]:
         """How far one unit of each column moves each class, whichever way."""
         model = self.model_
         by_unit = np.abs(explanation.decibans(model.coef_by_class.T))
         return dict(zip(model.schema.names, by_unit / len(self.classes_), strict=True))
 
-    # ------------------------------------------------------------------ inside
-
-    def _logits(self, X: Any) -> FloatArray:
+    def _logits(self, X: Tabular) -> FloatArray:
         model = self.model_
         return model.logits(finite_matrix(self, X, reset=False))
 
-    def _posterior(self, X: Any, *, logarithm: bool) -> FloatArray:
+    def _posterior(self, X: Tabular, *, logarithm: bool) -> FloatArray:
         out = np.ascontiguousarray(self.predict_joint_log_proba(X))
         even = np.full(len(self.classes_), -np.log(len(self.classes_)))
         scores.normalise(out, even, logarithm=logarithm)
         return out
 
-    def _decibans(self, model: LogisticModel, by_class: FloatArray, against: Any) -> FloatArray:
+    def _decibans(
+        self, model: LogisticModel, by_class: FloatArray, against: Hashable
+    ) -> FloatArray:
         """Logits by class, (classes, ...), as evidence."""
         at = explanation.position(against, self.classes_)
         if not model.one_vs_rest:

@@ -6,16 +6,19 @@ import os
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
 
 from deciban import checks, encoding, files
 from deciban.files.document import check_keys
+from deciban.labels import Labels
 from deciban.logistic import closed_form, fitting, solvers, stored
-from deciban.logistic.checks import check_several, row_weights
+from deciban.logistic.checks import ClassWeight, check_several, row_weights
 from deciban.logistic.classifier import LinearClassifier
 from deciban.logistic.fitting import Options
 from deciban.logistic.solvers import Prior, Problem
-from deciban.sources.matrix import finite_matrix
+from deciban.sources.matrix import CheckedMatrix, finite_matrix
+from deciban.sources.tabular import Tabular
 from deciban.transaction import all_or_nothing
 
 FloatArray = NDArray[np.float64]
@@ -66,7 +69,7 @@ class LogisticRegression(LinearClassifier):
         lam: float | None = None,
         multi_class: str = "softmax",
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         solver: str = "auto",
         start: str = "zero",
         tol: float = 1e-8,
@@ -84,7 +87,7 @@ class LogisticRegression(LinearClassifier):
         self.max_iter = max_iter
         self.warm_start = warm_start
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Tabular, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the optimum of these rows; what was learned before is forgotten.
 
         >>> m = LogisticRegression(lam=2.0).fit([[-1.0], [1.0]], [0, 1])
@@ -109,7 +112,13 @@ class LogisticRegression(LinearClassifier):
             self._solve(problems, start, options, fitting.MAX_POSTERIOR_FLOPS)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Tabular,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Learn from some more rows; the first call names all the classes there will be.
 
         What was learned so far is kept as a normal distribution of the
@@ -221,7 +230,9 @@ class LogisticRegression(LinearClassifier):
             return checks.number("lam", self.lam, "0 is no penalty, 1 is usual")
         return 1.0 / checks.number("C", self.C, "lam=0 is no penalty", above=True)
 
-    def _row_weights(self, codes: NDArray[np.intp], sample_weight: Any) -> FloatArray | None:
+    def _row_weights(
+        self, codes: NDArray[np.intp], sample_weight: ArrayLike | None
+    ) -> FloatArray | None:
         return row_weights(sample_weight, self.class_weight, self.classes_, codes)
 
     # ------------------------------------------------------------------ fitting
@@ -240,7 +251,11 @@ class LogisticRegression(LinearClassifier):
         self._posteriors = fitting.laplace_posteriors(problems, solutions, max_flops)
 
     def _start(
-        self, X: Any, codes: NDArray[np.intp], weight: FloatArray | None, problems: list[Problem]
+        self,
+        X: CheckedMatrix,
+        codes: NDArray[np.intp],
+        weight: FloatArray | None,
+        problems: list[Problem],
     ) -> FloatArray:
         """Where a fit begins unless it goes on from another, (width, logits)."""
         if self.start == "zero":
@@ -251,7 +266,7 @@ class LogisticRegression(LinearClassifier):
     def _is_fitted(self) -> bool:
         return "coef_" in vars(self)
 
-    def _knows(self, classes: NDArray[Any], n_columns: int) -> bool:
+    def _knows(self, classes: Labels, n_columns: int) -> bool:
         """Whether there are coefficients of these classes and so many columns."""
         return (
             self._is_fitted()
@@ -277,7 +292,7 @@ class LogisticRegression(LinearClassifier):
         rows = [self.coef_.T, self.intercept_[None]] if self.fit_intercept else [self.coef_.T]
         return np.vstack(rows)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

@@ -78,6 +78,11 @@ class LogisticModel:
         return True
 
     @property
+    def absent_value(self) -> float:
+        """0: an amount that is not there."""
+        return 0.0
+
+    @property
     def log_prior(self) -> FloatArray:
         """The intercept of every class, (classes,)."""
         return _by_class(self.intercept)

@@ -63,6 +63,10 @@ class Model(Protocol):
     def additive(self) -> bool:
         """Whether a column's contribution depends on its own value alone."""
 
+    @property
+    def absent_value(self) -> float | None:
+        """What a column holds in a row that does not name it: an amount of 0, or None: missing."""
+
     def log_joint(self, batch: Batch, out: FloatArray) -> None:
         """Fill ``out``, (rows, classes), with the log joint of every row and class."""
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from deciban.errors import ParameterError
 from deciban.schema import Schema, nothing_to_learn
 from deciban.text import Tokenizer
 
 
-def check_tokenizer(stated: Any) -> Tokenizer:
+def check_tokenizer(stated: object) -> Tokenizer:
     """The rule of words, or that for any script."""
     if stated is not None and not isinstance(stated, Tokenizer):
         raise ParameterError(

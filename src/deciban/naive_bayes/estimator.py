@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deciban import encoding, files
 from deciban.engines import ENGINES, Plan
@@ -15,8 +15,8 @@ from deciban.errors import InputError, ModelFileError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
 from deciban.files.document import field
 from deciban.models.calibration import Calibration
-from deciban.models.options import Options
-from deciban.models.prior import check_prior
+from deciban.models.options import Options, Smoothing
+from deciban.models.prior import StatedPrior, check_prior
 from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes import leave_one_out, stored
 from deciban.naive_bayes.checks import check_columns, check_tokenizer
@@ -25,6 +25,7 @@ from deciban.naive_bayes.semi_supervised import UnlabelledOptions, complete
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.sample import Sample
+from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
 from deciban.stats.counts import Counts
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
@@ -111,16 +112,16 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         kinds: Mapping[str, str] | None = None,
         numeric: str = "auto",
         missing: str = "auto",
-        smoothing: Any = "auto",
+        smoothing: Smoothing = "auto",
         method: str = "bayes",
         text: str = "auto",
         tokenizer: Tokenizer | None = None,
         min_df: float = 1,
         max_words: int | None = None,
-        prior: Any = None,
+        prior: StatedPrior = None,
         calibrate: bool = True,
         n_classes: int | None = None,
-        unlabelled: Any = 1.0,
+        unlabelled: float | str = 1.0,
         n_starts: int = 10,
         max_rounds: int = 100,
         tol: float = 1e-3,
@@ -146,12 +147,12 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Tabular,
+        y: LabelsLike = None,
         *,
         target: str | None = None,
         sql: str | None = None,
-        sample_weight: Any = None,
+        sample_weight: WeightsLike = None,
     ) -> Self:
         """Count the rows of a table, with labels ``y`` or in the column ``target``.
 
@@ -169,12 +170,12 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
 
     def recalibrate(
         self,
-        X: Any,
-        y: Any = None,
+        X: Tabular,
+        y: LabelsLike = None,
         *,
         target: str | None = None,
         sql: str | None = None,
-        sample_weight: Any = None,
+        sample_weight: WeightsLike = None,
     ) -> Self:
         """Fit the discount, and how texts are read, anew on rows that are counted.
 
@@ -213,12 +214,12 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
 
     def _fit(
         self,
-        X: Any,
-        y: Any,
-        classes: Any,
+        X: Tabular,
+        y: LabelsLike,
+        classes: ArrayLike | None,
         target: str | None,
         sql: str | None,
-        weight: Any,
+        weight: WeightsLike,
         aside: list[LabelledBatch] | None = None,
     ) -> Self:
         with all_or_nothing(self):
@@ -251,7 +252,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     def _state(self) -> tuple[Counts, Calibration | None]:
         return self._model().counts, self._model().calibration
 
-    def _declare(self, counts: Counts, classes: Any) -> Counts:
+    def _declare(self, counts: Counts, classes: ArrayLike | None) -> Counts:
         return _declare(counts, self.schema_, classes)
 
     def _subtract(self, counts: Counts, gone: Counts) -> Counts:
@@ -352,7 +353,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             self._left_out_ = leave_one_out.log_posteriors(self.model_, rows)
 
 
-def _declare(counts: Counts, schema: Schema, classes: Any) -> Counts:
+def _declare(counts: Counts, schema: Schema, classes: ArrayLike | None) -> Counts:
     """The counts with classes that have no rows yet."""
     if classes is None:
         return counts

@@ -64,6 +64,7 @@ class NaiveBayesModel:
 
     kind = "NaiveBayes"
     additive = True
+    absent_value = None
 
     @classmethod
     def of(
@@ -171,23 +172,22 @@ class NaiveBayesModel:
     def contributions(self, batch: Batch) -> FloatArray:
         """``beta * log P(x_j | c)`` of every column of the schema, (rows, columns, classes)."""
         out = np.zeros((batch.n_rows, len(self.schema.names), len(self.classes)))
-        home = self._homes
         matrices = self.encode(batch)
-        for block in self.blocks:
-            at = np.array([home[name] for name in block.columns], dtype=np.intp)
+        for block, at in zip(self.blocks, self._schema_positions, strict=True):
             block.parameters.add_contributions(matrices[block.name], at, out)
         if self.discount != 1.0:
             out *= self.discount
         return out
 
     @cached_property
-    def _homes(self) -> dict[str, int]:
-        """The column of the schema that each counted column belongs to."""
-        return {
+    def _schema_positions(self) -> list[NDArray[np.intp]]:
+        """Where the columns of each block belong among the columns of the schema."""
+        at = {
             name: j
             for j, column in enumerate(self.schema.columns)
             for name in (*column.numbers, *column.categories, *column.texts)
         }
+        return [np.array([at[name] for name in b.columns], dtype=np.intp) for b in self.blocks]
 
     # ------------------------------------------------------------------ leaving one out
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from deciban.families.piece import Piece, missing_name
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.columns import Times
 from deciban.sources.row import parse_time
+from deciban.sources.tabular import Value
 from deciban.stats.histogram import HISTOGRAM
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _in_words(piece: Piece, block: Block, home: ColumnSchema) -> Piece:
     return piece
 
 
-def values_of(column: ColumnSchema, x: FloatArray) -> tuple[Any, ...]:
+def values_of(column: ColumnSchema, x: FloatArray) -> tuple[Value, ...]:
     """Numbers as a row would hold them: whole, or times."""
     if column.unit:
         micro = np.round(x * 1e6).astype(np.int64)

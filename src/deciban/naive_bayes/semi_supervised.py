@@ -127,7 +127,7 @@ def _loss(model: NaiveBayesModel, sample: Sample[LabelledBatch]) -> float:
     return float(np.inf) if calibration is None else float(calibration.loss.min())
 
 
-def _whole(name: str, value: Any, what: str, least: int = 1) -> int:
+def _whole(name: str, value: object, what: str, least: int = 1) -> int:
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
         return int(value)
     raise ParameterError(
@@ -135,5 +135,5 @@ def _whole(name: str, value: Any, what: str, least: int = 1) -> int:
     )
 
 
-def _number(value: Any) -> bool:
+def _number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < np.inf

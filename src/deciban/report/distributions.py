@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.encoding.matrices import category_columns, factorise, numbers
-from deciban.evaluation.classifier import Classifier
+from deciban.evaluation.classifier import Classifier, HasCounts
 from deciban.families.histogram import edges_of, sum_bins
 from deciban.labels import Labels, positions
 from deciban.report.rows import LabelledRows
@@ -44,9 +44,9 @@ class ColumnDistribution:
 
 def column_distributions(model: Classifier, rows: LabelledRows) -> list[ColumnDistribution]:
     """Every counted column, in training and now."""
-    counts = getattr(model, "counts_", None)
-    if counts is None:
+    if not isinstance(model, HasCounts):
         return []
+    counts = model.counts_
     total = float(counts.weight.sum())
     tables = counts.tables
     if "values" in tables:

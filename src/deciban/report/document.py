@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from deciban.decision import Loss
 from deciban.errors import FileError, InputError, ParameterError
 from deciban.evaluation import Evaluation, evaluate
 from deciban.evaluation.classifier import Classifier
-from deciban.evaluation.text import plain
+from deciban.evaluation.text import PlainDict, plain
 from deciban.explanation import Explainable, Importance
 from deciban.report import figures
 from deciban.report.cautions import Caution, list_cautions
@@ -63,9 +62,9 @@ class Report:
         """Write each chart as SVG and PNG."""
         return [path for figure in self.figures for path in figure.save(Path(folder))]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PlainDict:
         """Plain values, as JSON knows them."""
-        facts: dict[str, Any] = plain(
+        facts: PlainDict = plain(
             {
                 "rows": self.evaluation.rows,
                 "cautions": [asdict(c) for c in self.cautions],
@@ -86,7 +85,7 @@ class Report:
 def report(
     model: Classifier,
     X: object,
-    y: object = None,
+    y: Iterable[Hashable] | None = None,
     *,
     target: str | None = None,
     loss: Loss = None,

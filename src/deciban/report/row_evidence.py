@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from deciban.labels import label_array
 from deciban.report.rows import LabelledRows
 from deciban.sources.columns import Times
 from deciban.sources.row import parse_time
+from deciban.sources.tabular import Tabular, Value
 from deciban.stats.cuts import cut_points
 from deciban.stats.histogram import tabulate
 
@@ -39,7 +40,7 @@ MAX_DECIBANS = 100.0
 class HasEvidence(Classifier, Protocol):
     """A model that gives the evidence of rows, in decibans, (rows, columns, classes)."""
 
-    def evidence(self, X: Any) -> Any:
+    def evidence(self, X: Tabular) -> Tabular:
         """Decibans of every column for every class."""
 
 
@@ -80,7 +81,7 @@ class RowEvidence:
 
     def _cells(
         self, name: str
-    ) -> tuple[tuple[str, ...], tuple[Any, ...], NDArray[np.int64], tuple[float, ...] | None]:
+    ) -> tuple[tuple[str, ...], tuple[Value, ...], NDArray[np.int64], tuple[float, ...] | None]:
         """Cells in words and by their values, the cell of every row, and cut points."""
         if name not in self.rows.schema.numbers:
             values, at = factorise(self.rows.batch.columns[name])
@@ -96,7 +97,7 @@ class RowEvidence:
         return tuple(map(_label, shown)), shown, at, tuple(edges.tolist())
 
 
-def _as_written(rows: LabelledRows, name: str, values: tuple[float, ...]) -> tuple[Any, ...]:
+def _as_written(rows: LabelledRows, name: str, values: tuple[float, ...]) -> tuple[Value, ...]:
     """Numbers as they are, times as times."""
     unit = next(column.unit for column in rows.schema.columns if column.name == name)
     if not unit:

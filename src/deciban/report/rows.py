@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +11,20 @@ from numpy.typing import NDArray
 from deciban import labels, schema, sources
 from deciban.encoding.matrices import numbers
 from deciban.errors import InputError, MissingValueError, ParameterError
-from deciban.evaluation.classifier import Classifier
-from deciban.explanation.rows import features
+from deciban.evaluation.classifier import (
+    Classifier,
+    HasFeatureNames,
+    HasSchema,
+    feature_names,
+    target_of,
+)
 from deciban.labels import Labels
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
 from deciban.sources.frames import named_frame
 from deciban.sources.matrix import scan_named
 from deciban.sources.scan import Scan, scan_batches
+from deciban.sources.tabular import Tabular, Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +34,7 @@ class LabelledRows:
     batch: Batch
     schema: Schema
     labels: Labels
-    X: Any
+    X: Tabular
     others: tuple[str, ...] = ()
 
     def select(self, model: Classifier, at: NDArray[np.intp]) -> LabelledRows:
@@ -38,16 +43,18 @@ class LabelledRows:
         values = _as_model_input(model, batch)
         return LabelledRows(batch, self.schema, self.labels[at], values, self.others)
 
-    def row(self, i: int) -> dict[str, Any]:
+    def row(self, i: int) -> dict[str, Value]:
         """The values of one row."""
         return self.batch.slice(i, i + 1).tolist()[0]
 
 
-def read_rows(model: Classifier, X: Any, y: Any = None, target: str | None = None) -> LabelledRows:
+def read_rows(
+    model: Classifier, X: Tabular, y: Iterable[Hashable] | None = None, target: str | None = None
+) -> LabelledRows:
     """The labelled rows of any table; labels are ``y`` or the column ``target``."""
-    names = features(model)
+    names = feature_names(model)
     table = _scan(model, X, names)
-    label = None if y is not None else target or getattr(model, "target_", None)
+    label = None if y is not None else target or target_of(model)
     if y is None and label is None:
         raise MissingValueError(
             "there are no labels: neither y nor the name of their column.",
@@ -64,31 +71,30 @@ def read_rows(model: Classifier, X: Any, y: Any = None, target: str | None = Non
     if not parts:
         raise InputError("there are no rows.", hint="give a table with labelled rows")
     whole = Batch.concatenate([part.select(needed) for part in parts])
-    truth = whole.columns[label].tolist() if label is not None else list(y)
+    truth = whole.columns[label].tolist() if label is not None else list(() if y is None else y)
     batch = whole.select(names)
     others = tuple(name for name in table.names if name not in needed)
     values = _as_model_input(model, batch)
     return LabelledRows(batch, _schema(model, batch), labels.object_array(truth), values, others)
 
 
-def _scan(model: Classifier, X: Any, names: Sequence[str]) -> Scan:
+def _scan(model: Classifier, X: Tabular, names: Sequence[str]) -> Scan:
     """The table; the columns of a plain matrix are the model's, in order."""
-    matrix = None if hasattr(model, "schema_") else scan_named(X, names)
+    matrix = None if isinstance(model, HasSchema) else scan_named(X, names)
     return sources.scan(X) if matrix is None else matrix
 
 
 def _schema(model: Classifier, batch: Batch) -> Schema:
-    if hasattr(model, "schema_"):
-        known: Schema = model.schema_
-        return known
+    if isinstance(model, HasSchema):
+        return model.schema_
     return schema.infer([batch], dict.fromkeys(batch.columns, "numeric"))
 
 
-def _as_model_input(model: Classifier, batch: Batch) -> Any:
+def _as_model_input(model: Classifier, batch: Batch) -> Tabular:
     """The rows as the model takes them: a table, or a matrix of numbers."""
-    if hasattr(model, "schema_"):
+    if isinstance(model, HasSchema):
         return scan_batches(batch.columns, [batch])
     matrix = numbers(_schema(model, batch), batch)
-    if not hasattr(model, "feature_names_in_"):
+    if not isinstance(model, HasFeatureNames):
         return matrix
     return named_frame(matrix, list(batch.columns))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from deciban.evaluation.classifier import Classifier
 from deciban.evaluation.predictions import Predictions
 from deciban.explanation import Explainable, Explanation
 from deciban.report.rows import LabelledRows
+from deciban.sources.tabular import Value
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Surprise:
     row: int
     truth: Hashable
     probability: float
-    values: dict[str, Any]
+    values: dict[str, Value]
     why: Explanation | None
 
 
@@ -41,7 +41,7 @@ def _surprise(model: Classifier, rows: LabelledRows, i: int, probability: float)
     return Surprise(i + 1, truth, probability, values, _why(model, values, truth))
 
 
-def _why(model: Classifier, values: dict[str, Any], truth: Hashable) -> Explanation | None:
+def _why(model: Classifier, values: dict[str, Value], truth: Hashable) -> Explanation | None:
     """The answer against the truth, if the model knows that class."""
     if not isinstance(model, Explainable):
         return None

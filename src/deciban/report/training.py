@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban.evaluation.classifier import Classifier
+from deciban.evaluation.classifier import Classifier, class_weight_of, target_of
 
 #: Longer settings are cut.
 MAX_SETTING_CHARACTERS = 80
@@ -33,7 +33,7 @@ def summarize_training(model: Classifier) -> TrainingSummary:
     known = [None] * len(labels) if weight is None else weight
     return TrainingSummary(
         type(model).__name__,
-        getattr(model, "target_", None),
+        target_of(model),
         _settings(model),
         None if weight is None else float(sum(weight)),
         dict(zip(labels, known, strict=True)),
@@ -44,12 +44,8 @@ def summarize_training(model: Classifier) -> TrainingSummary:
 
 def _class_weight(model: Classifier) -> list[float] | None:
     """The weight of the rows of each class."""
-    counted = getattr(getattr(model, "counts_", None), "weight", None)
-    if counted is None:
-        counted = getattr(model, "class_count_", None)
-    if counted is None or len(counted) != len(model.classes_):
-        return None
-    return [float(value) for value in counted]
+    counted = class_weight_of(model)
+    return None if counted is None else [float(value) for value in counted]
 
 
 def _settings(model: Classifier) -> dict[str, str]:

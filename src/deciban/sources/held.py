@@ -2,75 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Self
 
 import numpy as np
 
 from deciban.errors import InputError
 from deciban.sources.batch import Batch
-from deciban.sources.open import is_matrix, scan
-from deciban.sources.scan import scan_batches
+from deciban.sources.columns import python_rows
+from deciban.sources.objects import scan_records
+from deciban.sources.open import is_matrix, is_texts
+from deciban.sources.scan import BATCH_ROWS, scan_batches
+from deciban.sources.tabular import Row, Tabular, Value
 
-__all__ = ["HeldTable"]
+__all__ = ["HeldTable", "refuse_sparse"]
 
 #: So many rows are turned into Python values at once: one by one would take long.
 BLOCK_ROWS = 128
 
 
 class HeldTable:
-    """A table ``X`` that a model can be given, and whose rows can be asked for.
+    """Rows as a model takes them, ``X``, whose values can be asked for.
 
-    Frames, files and streams are read once and held; matrices are as they are.
+    ``batches`` have the columns ``names``; a matrix of a model of matrices has none.
 
-    >>> HeldTable({"x": [1, 2], "y": ["S", "L"]}, ["y", "x"]).row(1)
+    >>> HeldTable.of_rows([{"x": 1, "y": "S"}, {"x": 2, "y": "L"}], ["y", "x"]).row(1)
     ['L', 2]
     """
 
-    def __init__(self, X: Any, names: Sequence[str], *, by_name: bool = True) -> None:
-        """``by_name``: whether the model finds the columns ``names`` by their names."""
-        if hasattr(X, "tocsr"):
-            raise InputError(
-                "sparse rows are not explained all at once.",
-                hint="explain takes X[[i]], explain_rows X.toarray(); evidence gives matrices",
-            )
-        self.X, self._names = X, names
-        self._batches: list[Batch] = []
-        self._block: tuple[int, list[list[Any]]] = (-1, [])
-        if by_name and not _is_plain_matrix(X):
-            table = scan(X)
-            self._batches = list(table)
-            self.X = scan_batches(table.names, self._batches)
+    def __init__(
+        self,
+        X: Tabular,
+        batches: Sequence[Batch] = (),
+        names: Sequence[str] = (),
+        matrix: Tabular = None,
+    ) -> None:
+        """``matrix`` has the values of the rows, if not the batches."""
+        self.X, self.batches = X, batches
+        self._names, self._matrix = names, matrix
+        self._block: tuple[int, list[list[Value]]] = (-1, [])
 
-    def row(self, i: int) -> Sequence[Any]:
+    @classmethod
+    def of_rows(cls, rows: Sequence[Row], names: Sequence[str]) -> Self:
+        """The table of some rows."""
+        table = scan_records(rows, BATCH_ROWS)
+        return cls(table, list(table), names)
+
+    @classmethod
+    def of_batches(cls, X: Tabular, batches: Iterable[Batch], names: Sequence[str]) -> Self:
+        """A table, and its batches: frames, files and streams are read once.
+
+        The values of a plain matrix are as it has them.
+        """
+        plain = isinstance(X, list | tuple | np.ndarray) and is_matrix(X) and not is_texts(X)
+        held = list(batches)
+        return cls(scan_batches(names, held), held, names, X if plain else None)
+
+    @classmethod
+    def of_matrix(cls, X: Tabular) -> Self:
+        """A matrix as it is."""
+        return cls(X, matrix=X)
+
+    def row(self, i: int) -> Sequence[Value]:
         """The values of a row."""
-        if not self._batches:
-            return _matrix_row(self.X, i)
+        if self._matrix is not None:
+            return _matrix_row(self._matrix, i)
         start, block = self._block
         if not (start >= 0 and start <= i < start + len(block)):
             start, block = self._block = self._read_block(i)
         return block[i - start]
 
-    def _read_block(self, i: int) -> tuple[int, list[list[Any]]]:
+    def _read_block(self, i: int) -> tuple[int, list[list[Value]]]:
         """Where the block of a row starts, and its rows."""
         before = 0
-        for batch in self._batches:
+        for batch in self.batches:
             at = i - before
             if at < batch.n_rows:
                 first = at - at % BLOCK_ROWS
                 last = min(first + BLOCK_ROWS, batch.n_rows)
                 some = batch if last - first == batch.n_rows else batch.slice(first, last)
-                lists = [some.columns[name].tolist() for name in self._names]
-                return before + first, [list(row) for row in zip(*lists, strict=True)]
+                return before + first, python_rows([some.columns[name] for name in self._names])
             before += batch.n_rows
         raise IndexError(i)
 
 
-def _is_plain_matrix(X: Any) -> bool:
-    return isinstance(X, list | tuple | np.ndarray) and is_matrix(X)
+def refuse_sparse(X: Tabular) -> None:
+    """The rows of a sparse matrix are not held: their evidence would fill the memory."""
+    if hasattr(X, "tocsr"):
+        raise InputError(
+            "sparse rows are not explained all at once.",
+            hint="explain takes X[[i]], explain_rows X.toarray(); evidence gives matrices",
+        )
 
 
-def _matrix_row(X: Any, i: int) -> list[Any]:
+def _matrix_row(X: Tabular, i: int) -> list[Value]:
     if hasattr(X, "iloc"):
         return list(X.iloc[i].tolist())
     row = X[i]

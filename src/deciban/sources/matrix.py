@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,15 @@ from numpy.typing import NDArray
 from deciban.errors import InputError, MissingValueError, ShapeError, UnhashableError
 from deciban.sources import frames
 from deciban.sources.scan import BATCH_ROWS, BatchScan
+from deciban.sources.tabular import Tabular
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 __all__ = [
     "AnyRows",
     "CSRRows",
+    "CheckedMatrix",
     "FloatArray",
     "as_objects",
     "canonical",
@@ -52,7 +57,9 @@ _HINTS: tuple[tuple[str, type[InputError], str], ...] = (
 )
 
 
-def validate(estimator: Any, X: Any, *, reset: bool, dtype: Any = "numeric") -> Any:
+def validate(
+    estimator: BaseEstimator, X: Tabular, *, reset: bool, dtype: str | None = "numeric"
+) -> CheckedMatrix:
     """A matrix or CSR of the width of the estimator, which may hold NaN."""
     from sklearn.utils.validation import validate_data
 
@@ -63,7 +70,7 @@ def validate(estimator: Any, X: Any, *, reset: bool, dtype: Any = "numeric") -> 
     )
 
 
-def finite_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
+def finite_matrix(estimator: BaseEstimator, X: Tabular, *, reset: bool) -> CheckedMatrix:
     """A matrix of finite floats, dense or canonical CSR, of the width of the estimator."""
     from sklearn.utils.validation import validate_data
 
@@ -75,7 +82,7 @@ def finite_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
     return _one_index_type(checked) if is_sparse(checked) else checked
 
 
-def scan_matrix(X: Any, names: Sequence[str] | None, named: bool, model: str) -> BatchScan:
+def scan_matrix(X: Tabular, names: Sequence[str] | None, named: bool, model: str) -> BatchScan:
     """A dense matrix of any values; its columns are those of a fitted model, or x0, x1, ..."""
     from sklearn.utils.validation import check_array
 
@@ -100,7 +107,7 @@ def scan_matrix(X: Any, names: Sequence[str] | None, named: bool, model: str) ->
     return frames.scan_dict({name: values[:, j] for j, name in enumerate(some)}, BATCH_ROWS)
 
 
-def scan_named(X: Any, names: Sequence[str]) -> BatchScan | None:
+def scan_named(X: Tabular, names: Sequence[str]) -> BatchScan | None:
     """A plain matrix with one column for each name; None for anything else."""
     if not (isinstance(X, np.ndarray) or (isinstance(X, list) and X and isinstance(X[0], list))):
         return None
@@ -128,7 +135,7 @@ def _translate_errors(check: Callable[[], T]) -> T:
     raise InputError(message.strip(), hint="X is a matrix of numbers, one row a case")
 
 
-def _one_index_type(X: Any) -> Any:
+def _one_index_type(X: CheckedMatrix) -> CheckedMatrix:
     """A canonical CSR matrix whose two kinds of indices have one type: loops rely on it."""
     check_indices(X.indices, X.shape[1])
     X = canonical(X)
@@ -139,7 +146,7 @@ def _one_index_type(X: Any) -> Any:
     return X
 
 
-def as_objects(X: Any) -> Any:
+def as_objects(X: Tabular) -> Tabular:
     """Lists and frames in which a conversion to numbers or text would lose what a value was."""
     if isinstance(X, list | tuple):
         try:
@@ -166,7 +173,7 @@ class CSRRows:
     ((2, 2), array([3., 4.]), array([0, 1], dtype=int32))
     """
 
-    def __init__(self, X: Any, rows: slice) -> None:
+    def __init__(self, X: CheckedMatrix, rows: slice) -> None:
         first, last = X.indptr[rows.start], X.indptr[rows.stop]
         index = np.result_type(X.indices.dtype, X.indptr.dtype)
         self.data: FloatArray = np.ascontiguousarray(X.data[first:last], dtype=np.float64)
@@ -190,14 +197,16 @@ class CSRRows:
         """These rows as a matrix."""
         return np.asarray(self._array().toarray())
 
-    def _array(self) -> Any:
+    def _array(self) -> CheckedMatrix:
         from scipy.sparse import csr_array
 
         return csr_array((self.data, self.indices, self.indptr), shape=self.shape)
 
 
+#: A matrix that scikit-learn has checked: a NumPy array, or CSR of SciPy.
+CheckedMatrix: TypeAlias = Any
 #: Rows of a matrix, dense or some of a CSR matrix.
-AnyRows = NDArray[Any] | CSRRows
+AnyRows: TypeAlias = NDArray[Any] | CSRRows
 
 
 def check_indices(indices: NDArray[Any], n_columns: int) -> None:
@@ -212,7 +221,7 @@ def check_indices(indices: NDArray[Any], n_columns: int) -> None:
             )
 
 
-def canonical(X: Any) -> Any:
+def canonical(X: CheckedMatrix) -> CheckedMatrix:
     """A CSR matrix with sorted indices and one number a place; a copy if it was not.
 
     >>> from scipy.sparse import csr_array
@@ -226,17 +235,17 @@ def canonical(X: Any) -> Any:
     return X
 
 
-def is_sparse(X: Any) -> bool:
+def is_sparse(X: CheckedMatrix) -> bool:
     """Whether a matrix that was validated is CSR."""
     return hasattr(X, "indptr")
 
 
-def slice_rows(X: Any, rows: slice) -> AnyRows:
+def slice_rows(X: CheckedMatrix, rows: slice) -> AnyRows:
     """A chunk of rows, dense or CSR."""
     return CSRRows(X, rows) if is_sparse(X) else X[rows]
 
 
-def numbers_per_row(X: Any) -> int:
+def numbers_per_row(X: CheckedMatrix) -> int:
     """How many numbers a row holds: all columns, or the average of the non-zeros.
 
     >>> from scipy.sparse import csr_array

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from deciban.errors import InputError, ShapeError
 from deciban.schema import Schema
 from deciban.sources import column_names
 from deciban.sources.open import batches
+from deciban.sources.tabular import Row, Tabular, Value
 
 __all__ = ["parse_time", "read_row"]
 
@@ -20,24 +20,25 @@ _TIMES: dict[str, type[date | time]] = {"date": date, "timestamp": datetime, "ti
 
 
 def read_row(
-    row: Any,
-    names: Sequence[str],
+    row: Value,
+    schema: Schema,
     *,
-    schema: Schema | None = None,
     ignore: str | None = None,
-    missing: float | None = None,
-) -> dict[str, Any]:
-    """The values of a row by the names of a model's features.
+    absent: float | None = None,
+) -> dict[str, Value]:
+    """The values of a row by the names of a model's columns.
 
-    A feature that the row does not have is ``missing``; the column ``ignore`` may be there.
-    With a schema, times that are written as text become times, and a text alone is
-    the column of text.
+    A column that the row does not have is ``absent``; the column ``ignore`` may be there.
+    Times that are written as text become times, and a text alone is the column of text.
 
-    >>> read_row([3, "S"], ["age", "size"]), read_row({"size": "S"}, ["age", "size"])
+    >>> from deciban.schema import ColumnSchema
+    >>> schema = Schema((ColumnSchema("age", "numeric", ""), ColumnSchema("size", "text", "")))
+    >>> read_row([3, "S"], schema), read_row("S", schema)
     ({'age': 3, 'size': 'S'}, {'age': None, 'size': 'S'})
     """
+    names = schema.names
     if isinstance(row, str):
-        entries: Mapping[str, Any] = {_text_column(names, schema): row}
+        entries: Row = {_text_column(schema): row}
     elif isinstance(row, Mapping):
         entries = {str(name): value for name, value in row.items()}
     elif hasattr(row, "columns") or hasattr(row, "collect_batches"):
@@ -47,11 +48,11 @@ def read_row(
     for name in entries:
         if name not in names and name != ignore:
             raise column_names.unknown(name, names)
-    values = {name: _scalar(name, entries.get(name, missing)) for name in names}
-    return values if schema is None else {**values, **_read_times(schema, values)}
+    values = {name: _scalar(name, entries.get(name, absent)) for name in names}
+    return {**values, **_read_times(schema, values)}
 
 
-def parse_time(unit: str, text: str) -> Any:
+def parse_time(unit: str, text: str) -> Value:
     """A date, a timestamp or a time of day from its text.
 
     >>> parse_time("date", "2025-06-21")
@@ -60,9 +61,9 @@ def parse_time(unit: str, text: str) -> Any:
     return _TIMES[unit].fromisoformat(text)
 
 
-def _text_column(names: Sequence[str], schema: Schema | None) -> str:
+def _text_column(schema: Schema) -> str:
     """The column that a text alone belongs to."""
-    some = (schema.texts if schema else ()) or names
+    some = schema.texts or schema.names
     if len(some) == 1:
         return some[0]
     raise InputError(
@@ -71,21 +72,21 @@ def _text_column(names: Sequence[str], schema: Schema | None) -> str:
     )
 
 
-def _read_frame(frame: Any) -> dict[str, Any]:
+def _read_frame(frame: Tabular) -> dict[str, Value]:
     rows = [row for batch in batches(frame) for row in batch.tolist()]
     if len(rows) != 1:
         raise ShapeError(f"one row is explained, got {len(rows)}.", hint="take frame[i : i + 1]")
     return rows[0]
 
 
-def _read_values(row: Any, names: Sequence[str]) -> dict[str, Any]:
+def _read_values(row: Value, names: Sequence[str]) -> dict[str, Value]:
     row = row.toarray() if hasattr(row, "toarray") else row
     if not isinstance(row, Sequence | np.ndarray) and not hasattr(row, "tolist"):
         raise InputError(
             f"a row is needed, got {type(row).__name__}.",
             hint="give a dict, a one-row frame, or a list of values",
         )
-    values: list[Any] = list(row.tolist() if hasattr(row, "tolist") else row)
+    values: list[Value] = list(row.tolist() if hasattr(row, "tolist") else row)
     if len(values) == 1 and isinstance(values[0], Mapping):
         return {str(name): value for name, value in values[0].items()}
     if len(values) == 1 and isinstance(values[0], list | tuple | np.ndarray):
@@ -98,7 +99,7 @@ def _read_values(row: Any, names: Sequence[str]) -> dict[str, Any]:
     return dict(zip(names, values, strict=True))
 
 
-def _scalar(name: str, value: Any) -> Any:
+def _scalar(name: str, value: Value) -> Value:
     """One value; a list of one is its value."""
     if isinstance(value, np.ndarray | list | tuple) and np.ndim(value) == 1 and len(value) == 1:
         value = value[0]
@@ -107,7 +108,7 @@ def _scalar(name: str, value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _read_times(schema: Schema, values: Mapping[str, Any]) -> dict[str, Any]:
+def _read_times(schema: Schema, values: Row) -> dict[str, Value]:
     """Times that are written as text, as times."""
     times = {}
     for column in schema.columns:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 
 from deciban.errors import ParameterError
 from deciban.families.bernoulli import BERNOULLI
@@ -13,10 +15,11 @@ from deciban.families.complement import COMPLEMENT, ComplementSettings
 from deciban.families.linear_bag import LinearParameters
 from deciban.families.multinomial import MULTINOMIAL
 from deciban.families.settings import Settings
+from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.encoders import AmountEncoder, PresenceEncoder
 from deciban.naive_bayes.dropins.model import Encoder
 from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
-from deciban.sources.matrix import CSRRows, FloatArray
+from deciban.sources.matrix import CheckedMatrix, CSRRows, FloatArray
 from deciban.stats.amounts import amount_of
 from deciban.stats.counts import Counts
 
@@ -25,7 +28,6 @@ class BagClassifier(SmoothedClassifier):
     """A classifier of rows of amounts over a fixed set of columns."""
 
     _may_be_negative = False
-    _hole: Any = 0.0
 
     def _encoder(self) -> Encoder:
         return AmountEncoder(type(self).__name__)
@@ -40,7 +42,7 @@ class BagClassifier(SmoothedClassifier):
         self.feature_count_ = amount_of(self.model_.table)
         self.feature_log_prob_ = cast("LinearParameters", self.model_.parameters).present.T
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = not self._may_be_negative
         return tags
@@ -73,10 +75,10 @@ class MultinomialNB(BagClassifier):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: ArrayLike = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: StatedPrior = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -100,10 +102,10 @@ class ComplementNB(BagClassifier):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: ArrayLike = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: StatedPrior = None,
         norm: bool = False,
     ) -> None:
         self.alpha = alpha
@@ -140,11 +142,11 @@ class BernoulliNB(BagClassifier):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: ArrayLike = 1.0,
         force_alpha: bool = True,
         binarize: float | None = 0.0,
         fit_prior: bool = True,
-        class_prior: Any = None,
+        class_prior: StatedPrior = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -161,7 +163,7 @@ class BernoulliNB(BagClassifier):
         least = 0.0 if self.binarize is None else float(self.binarize)
         return least, least + 1.0
 
-    def _copies(self, X: Any) -> bool:
+    def _copies(self, X: CheckedMatrix) -> bool:
         return self.binarize is not None or super()._copies(X)
 
     def _encoder(self) -> Encoder:

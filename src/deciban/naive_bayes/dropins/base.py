@@ -7,19 +7,21 @@ estimated (``_settings``, ``_log_prior``) and which attributes show them (``_sho
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Hashable
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from deciban import decision, encoding, explanation, files, labels, threads
+from deciban.decision import Loss
 from deciban.errors import InputError, ModelFileError, ParameterError, ShapeError
 from deciban.families.protocol import Family
 from deciban.families.settings import Settings
 from deciban.files.document import field
+from deciban.labels import Labels
 from deciban.models import scores
 from deciban.models.prior import StatedPrior, class_prior
 from deciban.naive_bayes.dropins import stored
@@ -28,6 +30,7 @@ from deciban.naive_bayes.dropins.model import BLOCK, DropInModel, Encoder
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources import matrix
 from deciban.sources.matrix import (
+    CheckedMatrix,
     CSRRows,
     FloatArray,
     canonical,
@@ -35,13 +38,16 @@ from deciban.sources.matrix import (
     numbers_per_row,
     slice_rows,
 )
+from deciban.sources.tabular import Tabular
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.table import Table
 from deciban.transaction import all_or_nothing
 
 
-class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimator):
+class NaiveBayesClassifier(
+    explanation.MatrixExplainable[DropInModel], ClassifierMixin, BaseEstimator
+):
     """A thin shell over counts, parameters and scores."""
 
     _family: Family
@@ -51,13 +57,13 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
     _counted_by: tuple[str, ...] = ()
 
     model_: DropInModel
-    classes_: NDArray[Any]
+    classes_: Labels
     n_features_in_: int
-    feature_names_in_: NDArray[Any]
+    feature_names_in_: Labels
 
     # ------------------------------------------------------------------ learning
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Tabular, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Count the rows of X, labelled y, and forget whatever was counted before.
 
         >>> from deciban.naive_bayes import MultinomialNB
@@ -71,7 +77,13 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
             self._adopt(self._count(X, labelled.codes, labelled.classes, sample_weight))
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Tabular,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Count some more rows; the first call names all the classes there will be.
 
         >>> from deciban.naive_bayes import MultinomialNB
@@ -87,7 +99,7 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
             self._adopt(more if first else self.counts_ + more)
         return self
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def forget(self, X: Tabular, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Take rows back that were counted before, exactly: as if they had never been seen.
 
         Weighted rows are taken back with the weights they were counted with.
@@ -134,7 +146,7 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
 
     # ------------------------------------------------------------------ answers
 
-    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+    def predict_joint_log_proba(self, X: Tabular) -> FloatArray:
         """``log P(c, x)`` of every row and class, in the order of ``classes_``.
 
         >>> from deciban.naive_bayes import MultinomialNB
@@ -144,7 +156,7 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
         """
         return self._score(X, lambda joint: None)
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
+    def predict_log_proba(self, X: Tabular) -> FloatArray:
         """``log P(c | x)`` of every row and class.
 
         >>> from deciban.naive_bayes import MultinomialNB
@@ -156,7 +168,7 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
         prior = self.model_.fallback
         return self._score(X, lambda joint: scores.normalise(joint, prior, logarithm=True))
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Tabular) -> FloatArray:
         """``P(c | x)`` of every row and class; rows sum to one.
 
         >>> from deciban.naive_bayes import MultinomialNB
@@ -168,7 +180,7 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
         prior = self.model_.fallback
         return self._score(X, lambda joint: scores.normalise(joint, prior))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Tabular) -> Labels:
         """The likeliest class of every row.
 
         >>> from deciban.naive_bayes import MultinomialNB
@@ -178,7 +190,7 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
         check_is_fitted(self)
         return self._map_joint(X, self.classes_.dtype, self._likeliest)
 
-    def decide(self, X: Any, loss: Any = None, abstain: float | None = None) -> NDArray[Any]:
+    def decide(self, X: Tabular, loss: Loss = None, abstain: float | None = None) -> Labels:
         """The answer of least expected loss for every row.
 
         ``loss[i][j]`` is the cost of answering ``classes_[i]`` when
@@ -196,19 +208,19 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
         check_is_fitted(self)
         matrix = None if loss is None else decision.loss_matrix(loss, self.classes_)
 
-        def best(joint: FloatArray) -> NDArray[Any]:
+        def best(joint: FloatArray) -> Labels:
             scores.normalise(joint, self.model_.fallback)
             return decision.decide(joint, self.classes_, matrix, abstain)
 
         return self._map_joint(X, self.classes_.dtype if abstain is None else object, best)
 
-    def _likeliest(self, joint: FloatArray) -> NDArray[Any]:
+    def _likeliest(self, joint: FloatArray) -> Labels:
         """The best class of each row; of a row that no class can have produced, by the prior."""
         best = scores.likeliest(joint)
         best[joint[np.arange(len(best)), best] == -np.inf] = np.argmax(self.model_.fallback)
         return np.asarray(self.classes_[best])
 
-    def _score(self, X: Any, finish: Callable[[FloatArray], None]) -> FloatArray:
+    def _score(self, X: Tabular, finish: Callable[[FloatArray], None]) -> FloatArray:
         """Log joints, finished in place."""
         X = self._check_matrix(X)
         out = np.empty((X.shape[0], len(self.classes_)))
@@ -221,8 +233,8 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
         return out
 
     def _map_joint(
-        self, X: Any, dtype: Any, answer: Callable[[FloatArray], NDArray[Any]]
-    ) -> NDArray[Any]:
+        self, X: Tabular, dtype: DTypeLike, answer: Callable[[FloatArray], Labels]
+    ) -> Labels:
         """One answer a row, from its log joints."""
         X = self._check_matrix(X)
         out = np.empty(X.shape[0], dtype=dtype)
@@ -235,7 +247,7 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
         self._each_chunk(X, work)
         return out
 
-    def _each_chunk(self, X: Any, work: Callable[[slice], None], extra: int = 0) -> None:
+    def _each_chunk(self, X: CheckedMatrix, work: Callable[[slice], None], extra: int = 0) -> None:
         """Work on all rows; ``extra`` numbers a row are needed besides the scores."""
         width = self._width(X) + len(self.classes_) + extra
         gathered = is_sparse(X) and not self._dense and not extra
@@ -244,7 +256,7 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
 
     # ------------------------------------------------------------------ reasons
 
-    def evidence(self, X: Any, against: Any = None) -> Any:
+    def evidence(self, X: Tabular, against: Hashable = None) -> Tabular:
         """What every column says about every class, in decibans, prior apart.
 
         A dense X gives an array (rows, columns, classes). The evidence of the
@@ -267,7 +279,7 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
         at = explanation.position(against, self.classes_)
         return self._sparse_evidence(X, at) if is_sparse(X) else self._dense_evidence(X, at)
 
-    def prior_evidence(self, against: Any = None, *, zeros: bool = False) -> FloatArray:
+    def prior_evidence(self, against: Hashable = None, *, zeros: bool = False) -> FloatArray:
         """What the prior says about every class; with ``zeros``, and a row of zeros.
 
         >>> from deciban.naive_bayes import MultinomialNB
@@ -283,7 +295,7 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
         with np.errstate(invalid="ignore"):
             return np.asarray(prior + self._zero_evidence(at).sum(axis=0))
 
-    def _dense_evidence(self, X: Any, against: int | None) -> FloatArray:
+    def _dense_evidence(self, X: CheckedMatrix, against: int | None) -> FloatArray:
         shape = (*X.shape, len(self.classes_))
         out = np.empty(shape)
         model = self.model_
@@ -295,7 +307,7 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
         self._each_chunk(X, work, extra=shape[1] * shape[2])
         return out
 
-    def _sparse_evidence(self, X: Any, against: int | None) -> list[Any]:
+    def _sparse_evidence(self, X: CheckedMatrix, against: int | None) -> list[CheckedMatrix]:
         """Value by value, so that memory follows the non-zeros."""
         X = canonical(X)
         n_classes = len(self.classes_)
@@ -321,9 +333,6 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
     def _zero_evidence(self, against: int | None) -> FloatArray:
         zeros = self.model_.encode(np.zeros((1, self.n_features_in_)))
         return explanation.decibans(self.model_.parameters.contributions(zeros)[0], against)
-
-    def _pieces(self) -> list[explanation.Piece]:
-        return list(self.model_.pieces())
 
     # ------------------------------------------------------------------ files
 
@@ -376,11 +385,11 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
         """Set the fitted attributes that show the counts and parameters."""
         raise NotImplementedError
 
-    def _cells(self, X: Any) -> Cells:
+    def _cells(self, X: CheckedMatrix) -> Cells:
         """The cells that the rows fall into."""
         return Cells(np.arange(X.shape[1]))
 
-    def _copies(self, X: Any) -> bool:
+    def _copies(self, X: CheckedMatrix) -> bool:
         """Whether encoding makes a copy of the rows."""
         plain = X.dtype == np.float64 and (is_sparse(X) or X.flags.c_contiguous)
         return not plain or (self._dense and is_sparse(X))
@@ -388,7 +397,11 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
     # ------------------------------------------------------------------ counting
 
     def _count(
-        self, X: Any, codes: encoding.Codes, classes: NDArray[Any], sample_weight: Any
+        self,
+        X: CheckedMatrix,
+        codes: encoding.Codes,
+        classes: Labels,
+        sample_weight: ArrayLike | None,
     ) -> Counts:
         """The counts of checked rows: chunks counted by all cores, then added up in order."""
         weight = encoding.weights(sample_weight, len(codes))
@@ -409,14 +422,14 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
         assert total is not None
         return Counts(classes, rows, {BLOCK: Table(statistic, cells, rows, total.sums)})
 
-    def _count_chunks(self, X: Any, table_size: int) -> list[slice]:
+    def _count_chunks(self, X: CheckedMatrix, table_size: int) -> list[slice]:
         return count_chunks(X.shape[0], self._width(X), table_size, copied=self._copies(X))
 
-    def _width(self, X: Any) -> int:
+    def _width(self, X: CheckedMatrix) -> int:
         """How many numbers an encoded row holds."""
         return int(X.shape[1]) if self._dense else numbers_per_row(X)
 
-    def _empty(self, classes: NDArray[Any]) -> Counts:
+    def _empty(self, classes: Labels) -> Counts:
         """The counts of no rows: all columns and these classes."""
         none = np.empty((0, self.n_features_in_))
         return self._count(none, np.empty(0, dtype=np.intp), classes, None)
@@ -493,13 +506,13 @@ class NaiveBayesClassifier(explanation.Explainable, ClassifierMixin, BaseEstimat
 
     # ------------------------------------------------------------------ checking
 
-    def _check_rows(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, NDArray[Any]]:
+    def _check_rows(self, X: Tabular, y: ArrayLike, *, reset: bool) -> tuple[CheckedMatrix, Labels]:
         y = encoding.require_labels(y, type(self).__name__)
         X = self._check_matrix(X, reset=reset)
         encoding.check_length(X, len(y), "X")
         return X, y
 
-    def _check_matrix(self, X: Any, *, reset: bool = False) -> Any:
+    def _check_matrix(self, X: Tabular, *, reset: bool = False) -> CheckedMatrix:
         """A matrix or CSR of the right width."""
         if not reset:
             check_is_fitted(self)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from deciban import encoding, labels, threads
@@ -18,12 +19,15 @@ from deciban.families.categorical import (
     CategoricalSettings,
 )
 from deciban.families.settings import Settings
+from deciban.labels import Labels
+from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.encoders import CategoryEncoder, all_numbers
 from deciban.naive_bayes.dropins.model import BLOCK
 from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources import matrix
-from deciban.sources.matrix import CSRRows, FloatArray, is_sparse, slice_rows
+from deciban.sources.matrix import CheckedMatrix, CSRRows, FloatArray, is_sparse, slice_rows
+from deciban.sources.tabular import Tabular
 from deciban.stats.categories import count_of
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
@@ -61,11 +65,11 @@ class CategoricalNB(SmoothedClassifier):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: ArrayLike = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
-        class_prior: Any = None,
-        min_categories: Any = None,
+        class_prior: StatedPrior = None,
+        min_categories: ArrayLike | None = None,
         unseen: Literal["smooth", "skip"] = "smooth",
     ) -> None:
         self.alpha = alpha
@@ -80,7 +84,7 @@ class CategoricalNB(SmoothedClassifier):
     def _encoder(self) -> CategoryEncoder:
         return CategoryEncoder(type(self).__name__)
 
-    def _check_matrix(self, X: Any, *, reset: bool = False) -> Any:
+    def _check_matrix(self, X: Tabular, *, reset: bool = False) -> CheckedMatrix:
         """Numbers as numbers; anything else as objects."""
         if not reset:
             check_is_fitted(self)
@@ -91,7 +95,7 @@ class CategoricalNB(SmoothedClassifier):
             return X.astype(np.float64)
         return X
 
-    def _cells(self, X: Any) -> Cells:
+    def _cells(self, X: CheckedMatrix) -> Cells:
         """The codes 0 .. max of numbers, the distinct values of objects."""
         chunks, encoder = self._count_chunks(X, 0), self._encoder()
         if X.dtype.kind not in "biuf":
@@ -108,7 +112,7 @@ class CategoricalNB(SmoothedClassifier):
             )
         return Cells(np.arange(X.shape[1]), tuple(np.arange(top + 1) for top in high))
 
-    def _copies(self, X: Any) -> bool:
+    def _copies(self, X: CheckedMatrix) -> bool:
         return is_sparse(X) or X.dtype != np.int64 or not X.flags.c_contiguous
 
     def _entry_contributions(self, rows: CSRRows) -> FloatArray:
@@ -174,7 +178,7 @@ class CategoricalNB(SmoothedClassifier):
         self.category_count_ = [counted[:, a:b] for a, b in _pairs(seen)]
         self.feature_log_prob_ = [block.log_prob[a : b - 1].T for a, b in _pairs(block.offsets)]
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.positive_only = True
@@ -187,11 +191,11 @@ def _pairs(offsets: NDArray[np.intp]) -> Iterable[tuple[int, int]]:
     return zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
 
 
-def _names(X: NDArray[Any]) -> Cells:
+def _names(X: NDArray[np.generic]) -> Cells:
     """The distinct values of every column."""
     values = (labels.factorise(X[:, j])[0] for j in range(X.shape[1]))
     return Cells(np.arange(X.shape[1]), tuple(values))
 
 
-def _narrow(values: NDArray[Any]) -> NDArray[Any]:
+def _narrow(values: Labels) -> Labels:
     return labels.label_array(values.tolist()) if values.dtype.kind == "O" else values

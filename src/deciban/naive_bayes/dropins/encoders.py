@@ -7,7 +7,6 @@ with them, an estimator those of a matrix.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,8 @@ BEYOND_CODES = 1 << 62
 @dataclass(frozen=True)
 class NumberEncoder:
     """Rows of numbers; NaN is a missing value, infinity is a mistake."""
+
+    absent_value = None
 
     def encode(self, X: AnyRows, cells: Cells) -> FloatArray:
         """A chunk of rows as a dense matrix."""
@@ -56,6 +57,8 @@ class AmountEncoder:
 
     model: str
 
+    absent_value = 0.0
+
     def encode(self, X: AnyRows, cells: Cells) -> AnyRows:
         """A chunk of rows, checked."""
         X = _as_floats(X)
@@ -81,6 +84,8 @@ class PresenceEncoder:
 
     model: str
     threshold: float | None
+
+    absent_value = 0.0
 
     def encode(self, X: AnyRows, cells: Cells) -> AnyRows:
         """A chunk of rows as zeros and ones, checked."""
@@ -140,6 +145,8 @@ class CategoryEncoder:
 
     model: str
 
+    absent_value = None
+
     def encode(self, X: AnyRows, cells: Cells) -> NDArray[np.int64]:
         """Numbers are codes already where the cells are; otherwise values are looked up."""
         dense = X.dense() if isinstance(X, CSRRows) else X
@@ -182,7 +189,7 @@ class CategoryEncoder:
         )
 
 
-def all_numbers(X: NDArray[Any]) -> bool:
+def all_numbers(X: NDArray[np.generic]) -> bool:
     """Whether every object is a number or a missing value, and none is a truth value."""
     kinds = {kind for row in X for kind in map(type, row)}
     return all(

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 
+from deciban import encoding
 from deciban.errors import ParameterError
 from deciban.families.gaussian import GAUSSIAN, GaussianParameters, GaussianSettings, variance
+from deciban.labels import Labels
+from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
 from deciban.naive_bayes.dropins.encoders import NumberEncoder, refuse_infinity
 from deciban.naive_bayes.dropins.model import BLOCK, UNWEIGHTED
-from deciban.sources.matrix import CSRRows, FloatArray
+from deciban.sources.matrix import CheckedMatrix, CSRRows, FloatArray
 from deciban.stats.counts import Counts
 from deciban.stats.moments import pool_classes
 
@@ -43,7 +48,11 @@ class GaussianNB(NaiveBayesClassifier):
     _dense = True
 
     def __init__(
-        self, *, priors: Any = None, var_smoothing: float = 1e-9, shared_variance: bool = False
+        self,
+        *,
+        priors: StatedPrior = None,
+        var_smoothing: float = 1e-9,
+        shared_variance: bool = False,
     ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
@@ -57,7 +66,13 @@ class GaussianNB(NaiveBayesClassifier):
         parameters = cast("GaussianParameters", self.model_.parameters)
         return parameters.entries(rows.data, rows.indices)
 
-    def _count(self, X: Any, codes: Any, classes: Any, sample_weight: Any) -> Counts:
+    def _count(
+        self,
+        X: CheckedMatrix,
+        codes: encoding.Codes,
+        classes: Labels,
+        sample_weight: ArrayLike | None,
+    ) -> Counts:
         counts = super()._count(X, codes, classes, sample_weight)
         plain = counts if sample_weight is None else super()._count(X, codes, classes, None)
         tables = {BLOCK: counts.tables[BLOCK], UNWEIGHTED: plain.tables[BLOCK]}
@@ -73,7 +88,7 @@ class GaussianNB(NaiveBayesClassifier):
         self.epsilon_ = float(smoothing * whole.max()) if whole.size else 0.0
         return GaussianSettings("ml", floor=self.epsilon_, shared=bool(self.shared_variance))
 
-    def _stated_prior(self) -> Any:
+    def _stated_prior(self) -> StatedPrior:
         return self.priors
 
     def _show(self) -> None:
@@ -83,7 +98,7 @@ class GaussianNB(NaiveBayesClassifier):
         self.theta_ = parameters.moments.mean
         self.var_ = variance(parameters.moments) + self.epsilon_
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True

@@ -40,6 +40,10 @@ UNWEIGHTED = "rows"
 class Encoder(Protocol):
     """How the rows of a classifier become what its family counts and scores."""
 
+    @property
+    def absent_value(self) -> float | None:
+        """What a column holds in a row that does not name it."""
+
     def encode(self, X: AnyRows, cells: Cells) -> Matrix:
         """A chunk of rows as the family counts them into these cells, checked."""
 
@@ -80,6 +84,11 @@ class DropInModel:
     def parameters(self) -> Parameters:
         """The likelihood of all columns."""
         return self.family.estimate(self.table, self.settings)
+
+    @property
+    def absent_value(self) -> float | None:
+        """What a column holds in a row that does not name it."""
+        return self.encoder.absent_value
 
     def encode(self, X: AnyRows) -> Matrix:
         """A chunk of rows as the family scores them, checked."""

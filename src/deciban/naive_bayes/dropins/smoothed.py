@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags
 
 from deciban.errors import ParameterError, ShapeError
 from deciban.families.settings import Settings
@@ -21,10 +22,10 @@ MIN_ALPHA = 1e-10
 class SmoothedClassifier(NaiveBayesClassifier):
     """A discrete classifier: ``alpha`` smooths, the prior is counted, fixed or uniform."""
 
-    alpha: Any
+    alpha: ArrayLike
     force_alpha: bool
     fit_prior: bool
-    class_prior: Any
+    class_prior: StatedPrior
 
     def _check_alpha(self) -> FloatArray:
         """The smoothing that is used."""
@@ -73,7 +74,7 @@ class SmoothedClassifier(NaiveBayesClassifier):
         self.class_count_ = self.model_.counts.weight
         self.class_log_prior_ = self.model_.fallback
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True

@@ -1,0 +1,52 @@
+"""The reasons of a classifier of matrices: its rows have no names, or are a frame of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.explanation.explainable import Explainable, M
+from deciban.labels import Labels
+from deciban.sources.frames import named_frame
+from deciban.sources.held import HeldTable, refuse_sparse
+from deciban.sources.tabular import Row, Tabular
+
+FloatArray = NDArray[np.float64]
+
+
+class MatrixExplainable(Explainable[M]):
+    """The methods that say why, of an estimator that checks matrices as scikit-learn does."""
+
+    feature_names_in_: Labels
+
+    def evidence(self, X: Tabular, against: Hashable = None) -> Tabular:
+        """Decibans, (rows, columns, classes); of a sparse matrix, one such matrix a class."""
+        raise NotImplementedError
+
+    def _model(self) -> M:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "model_")
+        return self.model_
+
+    def _hold(self, X: Tabular) -> HeldTable:
+        """A dense matrix as it is."""
+        refuse_sparse(X)
+        return HeldTable.of_matrix(X)
+
+    def _hold_rows(self, model: M, rows: Sequence[Row]) -> HeldTable:
+        """Some rows as a matrix, with the names of its columns if they had names in training."""
+        names = model.schema.names
+        values = [[row[name] for name in names] for row in rows]
+        try:
+            matrix = np.array(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            matrix = np.array(values, dtype=object)
+        named = "feature_names_in_" in self.__dict__
+        return HeldTable.of_matrix(named_frame(matrix, names) if named else matrix)
+
+    def _held_evidence(self, model: M, held: HeldTable, against: int) -> FloatArray:
+        """Decibans of held rows, (rows, columns, classes)."""
+        return np.asarray(self.evidence(held.X, self.classes_[against]))

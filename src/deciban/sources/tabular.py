@@ -1,0 +1,21 @@
+"""The types of what users pass: tables of any library, labels, weights, and values of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from numpy.typing import ArrayLike
+
+__all__ = ["LabelsLike", "Row", "Tabular", "Value", "WeightsLike"]
+
+#: Anything that is read as a table; :mod:`deciban.sources` has the list.
+Tabular: TypeAlias = Any
+#: One value of a table, as Python has it: a number, a text, a date, None where missing.
+Value: TypeAlias = Any
+#: Values by the name of their column.
+Row: TypeAlias = Mapping[str, Value]
+#: The labels of all rows, or None where a column has them.
+LabelsLike: TypeAlias = ArrayLike | None
+#: The weights of all rows, or the name of their column; None counts every row once.
+WeightsLike: TypeAlias = str | ArrayLike | None
