@@ -152,11 +152,16 @@ def predict(
     written = partial(writing.table, output, writing.format_of(output, form))
     opened = models.open_model(model)
     classes = opened.model.classes.tolist()
-    wanted = prediction.Wanted(
+    chosen_options = prediction.PredictionOptions(
         o.loss(loss, classes), abstain, o.priors(priors, classes), keep, evidence, digits
     )
     facts = prediction.predict(
-        opened, _input(data, encoding, na), wanted, written, output=output or "", quiet=quiet
+        opened,
+        _input(data, encoding, na),
+        chosen_options,
+        written,
+        output=output or "",
+        quiet=quiet,
     )
     _show(facts, json, quiet or output is None)
 
@@ -198,7 +203,7 @@ def explain(
     if len(given) != 1:
         what = " and ".join(given) or "nothing"
         raise typer.BadParameter(f"give DATA, --row or --text, got {what}", param_hint="--row")
-    found = explanation.explain(
+    explanations = explanation.explain(
         model,
         row=o.row(row),
         text=text,
@@ -207,9 +212,9 @@ def explain(
         against=against,
     )
     if html is not None:
-        explanation.write_html(found, html)
+        explanation.write_html(explanations, html)
     if json or not (quiet or html is not None):
-        explanation.show(found, json=json)
+        explanation.show(explanations, json=json)
 
 
 @app.command()
@@ -232,9 +237,11 @@ def evaluate(
 
     from deciban.cli import evaluation
 
-    asked = evaluation.Asked(partial(o.loss, loss), abstain, leave_one_out, bootstrap, seed)
+    options = evaluation.EvaluationOptions(
+        partial(o.loss, loss), abstain, leave_one_out, bootstrap, seed
+    )
     rows = _input(data, encoding, na)
-    _show(evaluation.judge(model, rows, target, asked, quiet=quiet), json, quiet)
+    _show(evaluation.evaluate_file(model, rows, target, options, quiet=quiet), json, quiet)
 
 
 @app.command()
@@ -262,9 +269,11 @@ def compare(
     from deciban.cli import evaluation
 
     models, data = o.models_and_data(files)
-    asked = evaluation.Asked(partial(o.loss, loss), abstain, leave_one_out, bootstrap, seed)
+    options = evaluation.EvaluationOptions(
+        partial(o.loss, loss), abstain, leave_one_out, bootstrap, seed
+    )
     rows = _input(data, encoding, na)
-    _show(evaluation.contest(models, rows, target, asked, quiet=quiet), json, quiet)
+    _show(evaluation.compare_files(models, rows, target, options, quiet=quiet), json, quiet)
 
 
 @app.command()
@@ -297,11 +306,11 @@ def report(
 
     from deciban.cli import report as reporting
 
-    wanted = reporting.Wanted(
+    chosen_options = reporting.ReportOptions(
         output, charts, pdf, partial(o.loss, loss), leave_one_out, bootstrap, seed
     )
     rows = _input(data, encoding, na)
-    _show(reporting.report(model, rows, target, wanted, quiet=quiet), json, quiet)
+    _show(reporting.report(model, rows, target, chosen_options, quiet=quiet), json, quiet)
 
 
 @app.command()
@@ -339,7 +348,7 @@ def _input(paths: list[str], encoding: str, na: list[str] | None) -> Input:
 
 
 def _show(facts: HasDict | DataclassInstance, json: bool, quiet: bool = False) -> None:
-    """Print what was found or done; with JSON also if it is to be quiet."""
+    """Print what was explanations or done; with JSON also if it is to be quiet."""
     if not json and quiet:
         return
     from deciban.cli import rendering

@@ -61,13 +61,13 @@ def classify(options: Options, files: Sequence[str] = ()) -> int:
     from deciban.mail.verdict import Costs, decide
 
     costs = Costs(options.lost, options.unsure).check()
-    found: Sequence[Place | None] = [None] if from_input(files) else some_places(files)
+    places: Sequence[Place | None] = [None] if from_input(files) else some_places(files)
     with Store(options.store or default_store()) as store:
-        for place in found:
+        for place in places:
             raw = contents(place) if place else sys.stdin.buffer.read()
             verdict = decide(score(store, read(raw)), costs)
-            print(verdict if len(found) == 1 else f"{place}: {verdict}")
-    return CODES[verdict.answer] if len(found) == 1 else 0
+            print(verdict if len(places) == 1 else f"{place}: {verdict}")
+    return CODES[verdict.answer] if len(places) == 1 else 0
 
 
 def screen(arguments: Sequence[str]) -> int:

@@ -25,7 +25,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class Asked:
+class EvaluationOptions:
     """How models are to be judged; the loss is made when the classes are known."""
 
     loss: Callable[[Sequence[Hashable]], Loss]
@@ -46,48 +46,55 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Evaluated:
-    """What was found."""
+class EvaluationFacts:
+    """What an evaluation or a comparison of model files gave."""
 
     models: list[str]
     rows: int
     seconds: float
-    found: Evaluation | Comparison
+    result: Evaluation | Comparison
 
     def to_dict(self) -> PlainDict:
         """For machines."""
-        return {"models": self.models, "seconds": self.seconds, **self.found.to_dict()}
+        return {"models": self.models, "seconds": self.seconds, **self.result.to_dict()}
 
 
-def judge(path: str, data: Input, target: str | None, asked: Asked, *, quiet: bool) -> Evaluated:
+def evaluate_file(
+    path: str, data: Input, target: str | None, options: EvaluationOptions, *, quiet: bool
+) -> EvaluationFacts:
     """Evaluate a model on the rows of a table."""
     with Progress("evaluating", quiet=quiet) as progress:
         model = models.load_classifier(path)
         label = models.target_column(target, model.target_, path)
         table = _read(data.scan(models.field_types(model.model_, label)), progress)
         rows = _columns(model, table, label)
-        found = evaluate(model, rows, target=label, **asked.settings(model.classes_.tolist()))
-        return Evaluated([path], found.rows, progress.seconds, found)
+        result = evaluate(model, rows, target=label, **options.settings(model.classes_.tolist()))
+        return EvaluationFacts([path], result.rows, progress.seconds, result)
 
 
-def contest(
-    paths: Sequence[str], data: Input, target: str | None, asked: Asked, *, quiet: bool
-) -> Evaluated:
+def compare_files(
+    paths: Sequence[str],
+    data: Input,
+    target: str | None,
+    options: EvaluationOptions,
+    *,
+    quiet: bool,
+) -> EvaluationFacts:
     """Compare models on the same rows."""
     with Progress("comparing", quiet=quiet) as progress:
-        found = {name: models.load_classifier(path) for name, path in _names(paths).items()}
-        first = next(iter(found.values()))
+        classifiers = {name: models.load_classifier(path) for name, path in _names(paths).items()}
+        first = next(iter(classifiers.values()))
         label = models.target_column(target, first.target_, paths[0])
         table = _read(data.scan(models.field_types(first.model_, label)), progress)
-        how = asked.settings(first.classes_.tolist())
+        how = options.settings(first.classes_.tolist())
         loss, abstain = how["loss"], how["abstain"]
         decisions = {}
-        for name, model in found.items():
+        for name, model in classifiers.items():
             rows = _columns(model, table, label)
-            predictions = predict(model, rows, target=label, leave_one_out=asked.leave_one_out)
+            predictions = predict(model, rows, target=label, leave_one_out=options.leave_one_out)
             decisions[name] = decide(predictions, loss, abstain)
-        result = compare_decisions(decisions, asked.bootstrap, CONFIDENCE, asked.seed)
-        return Evaluated(list(paths), result.rows, progress.seconds, result)
+        result = compare_decisions(decisions, options.bootstrap, CONFIDENCE, options.seed)
+        return EvaluationFacts(list(paths), result.rows, progress.seconds, result)
 
 
 def _read(table: Scan, progress: Progress) -> Scan:

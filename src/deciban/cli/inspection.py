@@ -29,7 +29,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ColumnModel:
     """How a counted column is modelled; the leave-one-out loss that it has alone, nats a row."""
 
     column: str
@@ -42,7 +42,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableFacts:
     """What a data file holds."""
 
     path: str
@@ -50,7 +50,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Inside:
+class ModelFacts:
     """What a model file holds; what a kind of model does not have is None, or empty."""
 
     path: str
@@ -64,7 +64,7 @@ class Inside:
     temperature: float | None
     columns: list[Column]
     importance: dict[str, float]
-    choices: list[Chosen]
+    choices: list[ColumnModel]
 
 
 def is_model(path: str) -> bool:
@@ -81,21 +81,21 @@ def is_model(path: str) -> bool:
         return False
 
 
-def table(data: Input, kinds: Mapping[str, str]) -> Table:
+def table(data: Input, kinds: Mapping[str, str]) -> TableFacts:
     """The kinds of a data file's columns, from its first rows."""
     first: list[Batch] = []
     for batch in data.scan(rows=INFERENCE_ROWS):
         first.append(batch)
         break
-    return Table(", ".join(data.paths), _columns(schema.infer(first, kinds)))
+    return TableFacts(", ".join(data.paths), _columns(schema.infer(first, kinds)))
 
 
-def model(path: str) -> Inside:
+def model(path: str) -> ModelFacts:
     """A model file, in words."""
     opened = models.open_model(path)
     inside = opened.model
     counted = inside if isinstance(inside, CountedModel) else None
-    return Inside(
+    return ModelFacts(
         path,
         inside.kind,
         Path(path).stat().st_size,
@@ -140,14 +140,14 @@ def ignored(model: Model) -> dict[str, str]:
     return {c.name: f"{c.kind}: {c.reason}" for c in model.schema.columns if not models.is_used(c)}
 
 
-def _columns(found: Schema) -> list[Column]:
-    return [Column(column.name, column.kind, column.reason) for column in found.columns]
+def _columns(of: Schema) -> list[Column]:
+    return [Column(column.name, column.kind, column.reason) for column in of.columns]
 
 
-def _choices(model: CountedModel) -> list[Chosen]:
+def _choices(model: CountedModel) -> list[ColumnModel]:
     """What was chosen for each counted column, that of the least loss first."""
     ordered = sorted(model.choices.values(), key=lambda choice: choice.loss)
     return [
-        Chosen(c.column, c.shape, c.bins, c.smoothing, c.missing, c.loss, c.describe())
+        ColumnModel(c.column, c.shape, c.bins, c.smoothing, c.missing, c.loss, c.describe())
         for c in ordered
     ]

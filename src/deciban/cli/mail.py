@@ -74,7 +74,7 @@ def train(
         done = training.train(opened, messages, processes)
         with opened.reading():
             facts = {**done._asdict(), "total": opened.totals()._asdict()}
-    _print(facts, _trained, json, quiet)
+    _print(facts, _training_lines, json, quiet)
 
 
 @app.command("filter")
@@ -173,12 +173,12 @@ def _each(
     from deciban.mail.mailboxes import places
     from deciban.mail.store import Store
 
-    found = Counter[str]()
+    outcomes = Counter[str]()
     with Store(store or default_store(), create=create) as opened:
         for raw in _messages(files, places):
-            found[work(opened, read(raw))] += 1
-    _print(dict(found), _outcomes, json, quiet)
-    if found["conflict"]:
+            outcomes[work(opened, read(raw))] += 1
+    _print(dict(outcomes), _outcomes, json, quiet)
+    if outcomes["conflict"]:
         raise typer.Exit(1)
 
 
@@ -210,7 +210,7 @@ def _print(
         print("\n".join(say(**facts)))
 
 
-def _trained(
+def _training_lines(
     ham: int, spam: int, known: int, conflicts: int, total: dict[str, int]
 ) -> Iterator[str]:
     yield f"learnt {ham:,} ham and {spam:,} spam"
@@ -237,10 +237,10 @@ _SAID = {
 }
 
 
-def _outcomes(**found: int) -> Iterator[str]:
-    if not found:
+def _outcomes(**outcomes: int) -> Iterator[str]:
+    if not outcomes:
         yield NONE
-    yield from (said.format(found[name]) for name, said in _SAID.items() if name in found)
+    yield from (said.format(outcomes[name]) for name, said in _SAID.items() if name in outcomes)
 
 
 def _explained(

@@ -105,13 +105,13 @@ def kinds(stated: Sequence[str] | None) -> dict[str, str]:
     >>> kinds(["a=b=text"])
     {'a=b': 'text'}
     """
-    found = {}
+    kind_of_column = {}
     for item in stated or ():
         column, equals, kind = item.rpartition("=")
         if not equals or not column:
             raise _bad("--kind", f"{item!r} is not COLUMN=KIND, such as comment=text")
-        found[column] = kind
-    return found
+        kind_of_column[column] = kind
+    return kind_of_column
 
 
 def smoothing(stated: str) -> float | str:
@@ -134,11 +134,11 @@ def priors(stated: str | None, classes: Sequence[Hashable]) -> dict[Hashable, fl
     """
     if stated is None:
         return None
-    found = {}
+    rates = {}
     for item in stated.split(","):
         name, equals, rate = item.rpartition("=")
         try:
-            found[_class(name.strip(), classes)] = float(rate)
+            rates[_class(name.strip(), classes)] = float(rate)
         except ValueError as error:
             if isinstance(error, ParameterError):
                 raise
@@ -146,10 +146,10 @@ def priors(stated: str | None, classes: Sequence[Hashable]) -> dict[Hashable, fl
         if not equals:
             raise _bad("--priors", f"{item!r} is not CLASS=RATE, such as spam=0.8")
     for label in classes:
-        if label not in found:
+        if label not in rates:
             hint = "name every class; 0 rules a class out"
             raise ParameterError(f"--priors has no rate for {label!r}.", hint=hint)
-    return found
+    return rates
 
 
 def loss(
@@ -189,12 +189,12 @@ def row(stated: str | None) -> dict[str, Value] | None:
     import json
 
     try:
-        found = json.loads(stated)
+        entries = json.loads(stated)
     except json.JSONDecodeError as error:
         raise _bad("--row", f"{stated!r} is not JSON: {error.msg}") from None
-    if not isinstance(found, dict):
+    if not isinstance(entries, dict):
         raise _bad("--row", f'{stated!r} is not a JSON object, such as {{"age": 41}}')
-    return found
+    return entries
 
 
 def class_of(name: str | None, classes: Sequence[Hashable]) -> Hashable:
@@ -216,8 +216,8 @@ def models_and_data(files: Sequence[str]) -> tuple[list[str], list[str]]:
 
     models = list(takewhile(is_model, files))
     if len(models) < 2 or len(models) == len(files):
-        found = "no data" if len(models) == len(files) else f"{len(models)} model files"
-        raise _bad("MODEL MODEL... DATA...", f"two or more models, then data, are needed: {found}")
+        given = "no data" if len(models) == len(files) else f"{len(models)} model files"
+        raise _bad("MODEL MODEL... DATA...", f"two or more models, then data, are needed: {given}")
     return models, list(files[len(models) :])
 
 

@@ -33,7 +33,7 @@ REASONS = 1 << 21
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PredictionOptions:
     """What is asked of the model."""
 
     loss: Loss = None
@@ -45,7 +45,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Predicted:
+class PredictionFacts:
     """What was done."""
 
     output: str
@@ -58,47 +58,49 @@ class Predicted:
 def predict(
     opened: Opened,
     data: Input,
-    wanted: Wanted,
+    options: PredictionOptions,
     write_to: Callable[[list[Field]], AbstractContextManager[Write]],
     *,
     output: str,
     quiet: bool,
-) -> Predicted:
+) -> PredictionFacts:
     """Score all rows of a table and write them as they come."""
     model = opened.model
     size = len(model.schema.names) * len(model.classes)
-    rows = max(1, min(BATCH_ROWS, REASONS // size)) if wanted.evidence else BATCH_ROWS
+    rows = max(1, min(BATCH_ROWS, REASONS // size)) if options.evidence else BATCH_ROWS
     table = data.scan(field_types(model), rows)
     for name in model.schema.names:
         table.require(name)
     abstained = 0
     with Progress("predicting", quiet=quiet) as progress:
-        parts = threads.run(lambda batch: ScoredBatch.of(model, batch, wanted), _batches(table))
+        parts = threads.run(lambda batch: ScoredBatch.of(model, batch, options), _batches(table))
         first = list(islice(parts, 1))
         sample = first[0].batch.columns if first else dict.fromkeys(table.names)
-        with write_to(fields(model, wanted, sample)) as write:
+        with write_to(fields(model, options, sample)) as write:
             for part in chain(first, parts):
                 write(part.columns())
                 abstained += part.abstained
                 progress.add(part.batch.n_rows)
         seconds = progress.seconds
     rate = progress.rows / seconds
-    return Predicted(output, progress.rows, seconds, rate, abstained)
+    return PredictionFacts(output, progress.rows, seconds, rate, abstained)
 
 
-def fields(model: Model, wanted: Wanted, columns: Mapping[str, Column | None]) -> list[Field]:
+def fields(
+    model: Model, options: PredictionOptions, columns: Mapping[str, Column | None]
+) -> list[Field]:
     """The names and kinds of the columns that are written; without rows, input is text."""
     classes = model.classes.tolist()
     label = kind_of(classes)
-    found = [
-        Field(name, kind_of([] if c is None else c)) for name, c in columns.items() if wanted.keep
+    columns_written = [
+        Field(name, kind_of([] if c is None else c)) for name, c in columns.items() if options.keep
     ]
-    found += [Field("prediction", label), *(Field(f"p_{c}", "number") for c in classes)]
-    if wanted.evidence:
+    columns_written += [Field("prediction", label), *(Field(f"p_{c}", "number") for c in classes)]
+    if options.evidence:
         names = ["prior", *(c.name for c in model.schema.columns if is_used(c))]
-        found += [Field("runner_up", label), *(Field(f"db_{n}", "number") for n in names)]
-    check_names([field.name for field in found])
-    return found
+        columns_written += [Field("runner_up", label), *(Field(f"db_{n}", "number") for n in names)]
+    check_names([field.name for field in columns_written])
+    return columns_written
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,36 +109,36 @@ class ScoredBatch:
 
     model: Model
     batch: Batch
-    wanted: Wanted
+    options: PredictionOptions
     posterior: FloatArray
     answers: Labels
 
     @classmethod
-    def of(cls, model: Model, batch: Batch, wanted: Wanted) -> ScoredBatch:
+    def of(cls, model: Model, batch: Batch, options: PredictionOptions) -> ScoredBatch:
         """Score some rows."""
         classes = model.classes
         log = np.empty((batch.n_rows, len(classes)))
         model.log_joint(batch, log)
         scores.normalise(log, model.log_prior, logarithm=True)
-        if wanted.priors is not None:
-            log = decision.rebase_log(log, base_rates(model), wanted.priors, classes)
+        if options.priors is not None:
+            log = decision.rebase_log(log, base_rates(model), options.priors, classes)
         posterior = np.exp(log)
-        answers = decision.decide(posterior, classes, wanted.loss, wanted.abstain)
-        return cls(model, batch, wanted, posterior, answers)
+        answers = decision.decide(posterior, classes, options.loss, options.abstain)
+        return cls(model, batch, options, posterior, answers)
 
     @property
     def abstained(self) -> int:
         """How many rows got no answer."""
-        return 0 if self.wanted.abstain is None else sum(a is None for a in self.answers.tolist())
+        return 0 if self.options.abstain is None else sum(a is None for a in self.answers.tolist())
 
     def columns(self) -> list[Sequence[Value]]:
         """The values of these columns."""
-        found: list[Sequence[Value]] = [column.tolist() for column in self._kept().values()]
-        found += [self.answers.tolist(), *self._rounded(self.posterior)]
-        return found + (self._reasons() if self.wanted.evidence else [])
+        values: list[Sequence[Value]] = [column.tolist() for column in self._kept().values()]
+        values += [self.answers.tolist(), *self._rounded(self.posterior)]
+        return values + (self._reasons() if self.options.evidence else [])
 
     def _kept(self) -> Mapping[str, Column]:
-        return self.batch.columns if self.wanted.keep else {}
+        return self.batch.columns if self.options.keep else {}
 
     def _reasons(self) -> list[Sequence[Value]]:
         """The runner-up, and decibans for the answer against it: of the prior, of each column."""
@@ -155,15 +157,15 @@ class ScoredBatch:
     def _log_prior(self) -> FloatArray:
         """The log prior that the answers are made with."""
         prior = self.model.log_prior[None]
-        if self.wanted.priors is None:
+        if self.options.priors is None:
             return prior
         return decision.rebase_log(
-            prior, base_rates(self.model), self.wanted.priors, self.model.classes
+            prior, base_rates(self.model), self.options.priors, self.model.classes
         )
 
     def _rounded(self, values: FloatArray) -> list[Sequence[Value]]:
-        """The columns of a matrix with as many digits as are wanted."""
-        digits = self.wanted.digits
+        """The columns of a matrix with as many digits as are options."""
+        digits = self.options.digits
         if digits >= 17:
             return values.T.tolist()  # type: ignore[no-any-return]
         return [[float(f"{v:.{digits}g}") for v in column] for column in values.T.tolist()]
@@ -186,8 +188,8 @@ def _best_two(posterior: FloatArray, answers: Labels, classes: Labels) -> Codes:
     """The answer (where there is none, the likeliest class) and the likeliest other class."""
     place = {label: i for i, label in enumerate(classes.tolist())}
     likeliest = posterior.argmax(axis=1)
-    told = [place.get(label, -1) for label in answers.tolist()]
-    answer = np.where(np.array(told, dtype=np.intp) < 0, likeliest, told)
+    codes = [place.get(label, -1) for label in answers.tolist()]
+    answer = np.where(np.array(codes, dtype=np.intp) < 0, likeliest, codes)
     others = posterior.copy()
     if len(classes) > 1:
         np.put_along_axis(others, answer[:, None], -1.0, axis=1)

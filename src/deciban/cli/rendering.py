@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from deciban.cli.evaluation import Evaluated
-from deciban.cli.inspection import Chosen, Column, Inside, Table
-from deciban.cli.prediction import Predicted
-from deciban.cli.training import Changed, Quality, Trained
+from deciban.cli.evaluation import EvaluationFacts
+from deciban.cli.inspection import Column, ColumnModel, ModelFacts, TableFacts
+from deciban.cli.prediction import PredictionFacts
+from deciban.cli.training import ChangeFacts, Quality, TrainingFacts
 from deciban.evaluation.text import Plain, PlainDict, align
 from deciban.explanation.terminal import bar_length
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 #: The width of a bar.
-WIDTH = 24
+BAR_CHARACTERS = 24
 #: More classes or columns than this are not listed one by one.
-LISTED = 20
+MAX_LISTED_ROWS = 20
 
 
 @runtime_checkable
@@ -34,22 +34,22 @@ class HasDict(Protocol):
 
 def as_json(facts: HasDict | DataclassInstance) -> str:
     """One object on one line; a number that JSON does not know is null."""
-    found = facts.to_dict() if isinstance(facts, HasDict) else asdict(facts)
-    return json.dumps(_plain(found), ensure_ascii=False)
+    plain = facts.to_dict() if isinstance(facts, HasDict) else asdict(facts)
+    return json.dumps(_plain(plain), ensure_ascii=False)
 
 
 def as_text(facts: HasDict | DataclassInstance) -> str:
     """Lines for people."""
-    say: dict[type, Callable[..., Iterator[str]]] = {
-        Trained: _trained,
-        Changed: _changed,
-        Predicted: _predicted,
-        Inside: _inside,
-        Table: _table,
-        Evaluated: _evaluated,
+    lines_of: dict[type, Callable[..., Iterator[str]]] = {
+        TrainingFacts: _training_lines,
+        ChangeFacts: _change_lines,
+        PredictionFacts: _prediction_lines,
+        ModelFacts: _model_lines,
+        TableFacts: _table_lines,
+        EvaluationFacts: _evaluation_lines,
     }
-    told = say.get(type(facts))
-    return str(facts) if told is None else "\n".join(told(facts))
+    lines = lines_of.get(type(facts))
+    return str(facts) if lines is None else "\n".join(lines(facts))
 
 
 def _plain(value: Plain) -> Plain:
@@ -63,7 +63,7 @@ def _plain(value: Plain) -> Plain:
 # ---------------------------------------------------------------------- what each command says
 
 
-def _trained(facts: Trained) -> Iterator[str]:
+def _training_lines(facts: TrainingFacts) -> Iterator[str]:
     yield _amount(facts.rows, facts.seconds)
     yield ""
     yield from _classes(facts.target, facts.classes)
@@ -80,7 +80,7 @@ def _trained(facts: Trained) -> Iterator[str]:
     yield f"written to {facts.output}, {facts.bytes:,} bytes"
 
 
-def _changed(facts: Changed) -> Iterator[str]:
+def _change_lines(facts: ChangeFacts) -> Iterator[str]:
     if facts.rows_read:
         yield _amount(facts.rows_read, facts.seconds)
     yield f"the model now has {facts.rows:,.0f} rows"
@@ -90,14 +90,14 @@ def _changed(facts: Changed) -> Iterator[str]:
     yield f"written to {facts.output}, {facts.bytes:,} bytes"
 
 
-def _predicted(facts: Predicted) -> Iterator[str]:
+def _prediction_lines(facts: PredictionFacts) -> Iterator[str]:
     yield _amount(facts.rows, facts.seconds)
     if facts.abstained:
         yield f"{facts.abstained:,} rows without an answer"
     yield f"written to {facts.output}"
 
 
-def _inside(facts: Inside) -> Iterator[str]:
+def _model_lines(facts: ModelFacts) -> Iterator[str]:
     file = f"{facts.bytes:,} bytes, format version {facts.format_version}"
     yield f"{facts.path}: {facts.kind}, {file}"
     if facts.rows is not None:
@@ -106,7 +106,7 @@ def _inside(facts: Inside) -> Iterator[str]:
     yield ""
     head = [(facts.target or "class", "share", "prior")]
     rows = [(name, _percent(facts.classes[name]), _percent(p)) for name, p in facts.priors.items()]
-    yield from align(head + rows[:LISTED], right={1, 2})
+    yield from align(head + rows[:MAX_LISTED_ROWS], right={1, 2})
     yield from _more(rows)
     yield ""
     yield from _columns(facts.columns)
@@ -117,16 +117,16 @@ def _inside(facts: Inside) -> Iterator[str]:
         yield from _choices(facts.choices)
 
 
-def _table(facts: Table) -> Iterator[str]:
+def _table_lines(facts: TableFacts) -> Iterator[str]:
     yield facts.path
     yield ""
     yield from _columns(facts.columns)
 
 
-def _evaluated(facts: Evaluated) -> Iterator[str]:
+def _evaluation_lines(facts: EvaluationFacts) -> Iterator[str]:
     yield _amount(facts.rows, facts.seconds)
     yield ""
-    yield str(facts.found)
+    yield str(facts.result)
 
 
 # ---------------------------------------------------------------------- parts
@@ -138,17 +138,17 @@ def _amount(rows: float, seconds: float) -> str:
 
 def _classes(title: str, shares: Mapping[str, float | None]) -> Iterator[str]:
     rows = [(name, _percent(share), _bar(share)) for name, share in shares.items()]
-    yield from align([(title, "share", ""), *rows[:LISTED]], right={1})
+    yield from align([(title, "share", ""), *rows[:MAX_LISTED_ROWS]], right={1})
     yield from _more(rows)
 
 
-def _quality(found: Quality, rows: float) -> Iterator[str]:
-    some = "all rows" if found.rows >= rows else f"{found.rows:,} of {rows:,.0f} rows"
+def _quality(quality: Quality, rows: float) -> Iterator[str]:
+    some = "all rows" if quality.rows >= rows else f"{quality.rows:,} of {rows:,.0f} rows"
     yield from align(
         [
-            (f"leave-one-out, {some}", "this model", f"always {found.commonest}"),
-            ("accuracy", _percent(found.accuracy), _percent(found.guessing_accuracy)),
-            ("log loss", f"{found.log_loss:.3f}", f"{found.guessing_log_loss:.3f}"),
+            (f"leave-one-out, {some}", "this model", f"always {quality.commonest}"),
+            ("accuracy", _percent(quality.accuracy), _percent(quality.guessing_accuracy)),
+            ("log loss", f"{quality.log_loss:.3f}", f"{quality.guessing_log_loss:.3f}"),
         ],
         right={1, 2},
     )
@@ -158,10 +158,10 @@ def _importance(weights: Mapping[str, float]) -> Iterator[str]:
     """As the library prints what ``importance()`` returns."""
     longest = max(weights.values(), default=0.0)
     rows = [
-        (name, f"{decibans:.1f}", "▇" * bar_length(decibans, longest, WIDTH))
+        (name, f"{decibans:.1f}", "▇" * bar_length(decibans, longest, BAR_CHARACTERS))
         for name, decibans in weights.items()
     ]
-    yield from align([("feature", "decibans a row", ""), *rows[:LISTED]], right={1})
+    yield from align([("feature", "decibans a row", ""), *rows[:MAX_LISTED_ROWS]], right={1})
     yield from _more(rows)
 
 
@@ -170,7 +170,7 @@ def _columns(columns: Sequence[Column]) -> Iterator[str]:
     yield from align([head, *((c.name, c.kind, c.reason) for c in columns)])
 
 
-def _choices(choices: Sequence[Chosen]) -> Iterator[str]:
+def _choices(choices: Sequence[ColumnModel]) -> Iterator[str]:
     rows = [("counted as", "shape", "smoothing", "holes", "loss alone")]
     for c in choices:
         shape = c.model
@@ -180,8 +180,8 @@ def _choices(choices: Sequence[Chosen]) -> Iterator[str]:
 
 
 def _more(rows: Sequence[object]) -> Iterator[str]:
-    if len(rows) > LISTED:
-        yield f"and {len(rows) - LISTED} more"
+    if len(rows) > MAX_LISTED_ROWS:
+        yield f"and {len(rows) - MAX_LISTED_ROWS} more"
 
 
 def _percent(share: float | None) -> str:
@@ -198,4 +198,4 @@ def _bar(share: float | None) -> str:
     >>> _bar(0.5)
     '▇▇▇▇▇▇▇▇▇▇▇▇'
     """
-    return "▇" * round(WIDTH * max(0.0, min(1.0, share or 0.0)))
+    return "▇" * round(BAR_CHARACTERS * max(0.0, min(1.0, share or 0.0)))

@@ -16,7 +16,7 @@ from deciban.report import report as make
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReportOptions:
     """What is to be written, and how the model is to be judged."""
 
     output: str
@@ -29,7 +29,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Reported:
+class ReportFacts:
     """What was written, and what it says."""
 
     path: str
@@ -37,7 +37,7 @@ class Reported:
     rows: int
     seconds: float
     written: list[str]
-    found: Report
+    report: Report
 
     def to_dict(self) -> PlainDict:
         """For machines."""
@@ -46,46 +46,48 @@ class Reported:
             "bytes": self.bytes,
             "seconds": self.seconds,
             "written": self.written,
-            **self.found.to_dict(),
+            **self.report.to_dict(),
         }
 
     def __str__(self) -> str:
-        charts = f", {len(self.found.figures)} charts"
+        charts = f", {len(self.report.figures)} charts"
         lines = [f"{self.path}: {self.rows:,} rows{charts}, {self.bytes:,} bytes"]
-        lines += [f"{c.kind}: {c.text}" for c in self.found.cautions]
+        lines += [f"{c.kind}: {c.text}" for c in self.report.cautions]
         return "\n".join(lines)
 
 
-def report(path: str, data: Input, target: str | None, wanted: Wanted, *, quiet: bool) -> Reported:
+def report(
+    path: str, data: Input, target: str | None, options: ReportOptions, *, quiet: bool
+) -> ReportFacts:
     """Write the report of a model on the rows of a table."""
     with Progress("reading", quiet=quiet) as progress:
         model = models.load_classifier(path)
         label = models.target_column(target, model.target_, path)
         table = data.scan(models.field_types(model.model_, label))
-        found = make(
+        page = make(
             model,
             watch(table, [lambda batch: progress.add(batch.n_rows)]),
             target=label,
-            loss=wanted.loss(model.classes_.tolist()),
-            leave_one_out=wanted.leave_one_out,
-            bootstrap=wanted.bootstrap,
-            seed=wanted.seed,
+            loss=options.loss(model.classes_.tolist()),
+            leave_one_out=options.leave_one_out,
+            bootstrap=options.bootstrap,
+            seed=options.seed,
             title=f"{Path(path).name} on {Path(data.paths[0]).name}",
             source=f"{model.model_.kind}, {label} predicted",
         )
-        written = _write(found, wanted)
-        size = Path(wanted.output).stat().st_size
-        rows = found.evaluation.rows
-        return Reported(wanted.output, size, rows, progress.seconds, written, found)
+        written = _write(page, options)
+        size = Path(options.output).stat().st_size
+        rows = page.evaluation.rows
+        return ReportFacts(options.output, size, rows, progress.seconds, written, page)
 
 
-def _write(found: Report, wanted: Wanted) -> list[str]:
-    """The page, and whatever else is wanted."""
-    found.save(wanted.output)
-    written = [wanted.output]
-    if wanted.charts is not None:
-        written += map(str, found.save_charts(wanted.charts))
-    if wanted.pdf is not None:
-        pdf.write_pdf(found.html(), wanted.pdf)
-        written.append(wanted.pdf)
+def _write(page: Report, options: ReportOptions) -> list[str]:
+    """The page, and whatever else is options."""
+    page.save(options.output)
+    written = [options.output]
+    if options.charts is not None:
+        written += map(str, page.save_charts(options.charts))
+    if options.pdf is not None:
+        pdf.write_pdf(page.html(), options.pdf)
+        written.append(options.pdf)
     return written

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Counted = CountedClassifier[Any, Any, Any] | NaiveBayesClassifier
 
 #: Quality is measured on no more rows than this, evenly spaced.
-CHECKED = 20_000
+MAX_QUALITY_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Quality:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainingFacts:
     """What people want to know after training."""
 
     output: str
@@ -70,7 +70,7 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Changed:
+class ChangeFacts:
     """What a model file became: by rows that were counted or taken back, or by merging."""
 
     output: str
@@ -83,20 +83,20 @@ class Changed:
 
 def train(
     data: Input, target: str, settings: Mapping[str, Any], output: str, *, quiet: bool
-) -> Trained:
+) -> TrainingFacts:
     """Learn a model from rows and write it."""
     from deciban.naive_bayes import NaiveBayes
 
-    model, sample = NaiveBayes(**settings), Sample[Batch](CHECKED)
+    model, sample = NaiveBayes(**settings), Sample[Batch](MAX_QUALITY_ROWS)
     table = data.scan()
     with Progress("counting", quiet=quiet) as progress:
         # Unlike fit, it refuses rows without a label: in a file they are more likely a mistake.
-        model.partial_fit(_shown(table, progress, sample), target=target)
+        model.partial_fit(_watch_progress(table, progress, sample), target=target)
         seconds = progress.seconds
         measured = Quality.of(model, scan_batches(table.names, sample.batches), target)
         size = models.save(model, output)
     rows = float(model.counts_.weight.sum())
-    return Trained(
+    return TrainingFacts(
         output,
         target,
         rows,
@@ -113,15 +113,17 @@ def train(
 
 def update(
     path: str, data: Input, target: str | None, output: str, *, forget: bool, quiet: bool
-) -> Changed:
+) -> ChangeFacts:
     """Count more rows into a model file, or take counted ones back."""
-    model = _counted(path)
+    model = _load_counted(path)
     sample = Sample[Batch](1)
     with Progress("forgetting" if forget else "counting", quiet=quiet) as progress:
         label = models.target_column(target, getattr(model, "target_", None), path)
-        table = _shown(data.scan(models.field_types(model.model_, label)), progress, sample)
+        table = _watch_progress(
+            data.scan(models.field_types(model.model_, label)), progress, sample
+        )
         _learn(model, table, label, forget=forget)
-        return _changed(model, output, sample.rows_seen, progress)
+        return _save_change(model, output, sample.rows_seen, progress)
 
 
 def _learn(model: Counted, table: Scan, target: str, *, forget: bool) -> None:
@@ -142,10 +144,10 @@ def _learn(model: Counted, table: Scan, target: str, *, forget: bool) -> None:
                 learn(model.model_.matrix(batch), object_array(batch.columns[target].tolist()))
 
 
-def merge(paths: Sequence[str], output: str, *, quiet: bool) -> Changed:
+def merge(paths: Sequence[str], output: str, *, quiet: bool) -> ChangeFacts:
     """One model of the rows of all."""
     with Progress("merging", quiet=quiet) as progress:
-        parts = [_counted(path) for path in paths]
+        parts = [_load_counted(path) for path in paths]
         kinds = sorted({type(part).__name__ for part in parts})
         if len(kinds) > 1:
             raise ParameterError(
@@ -160,10 +162,10 @@ def merge(paths: Sequence[str], output: str, *, quiet: bool) -> Changed:
             )
         merged = reduce(lambda a, b: a + b, parts)
         merged.target_ = targets.pop()
-        return _changed(merged, output, 0, progress)
+        return _save_change(merged, output, 0, progress)
 
 
-def _counted(path: str) -> Counted:
+def _load_counted(path: str) -> Counted:
     """The estimator in a file, which must be one that is its counts."""
     from deciban.estimators.counted import CountedClassifier
     from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
@@ -178,13 +180,13 @@ def _counted(path: str) -> Counted:
     )
 
 
-def _changed(model: Counted, output: str, rows_read: int, progress: Progress) -> Changed:
+def _save_change(model: Counted, output: str, rows_read: int, progress: Progress) -> ChangeFacts:
     size = models.save(model, output)
     rows = float(model.counts_.weight.sum())
-    return Changed(output, rows_read, rows, progress.seconds, shares(model.model_), size)
+    return ChangeFacts(output, rows_read, rows, progress.seconds, shares(model.model_), size)
 
 
-def _shown(table: Scan, progress: Progress, sample: Sample[Batch]) -> Scan:
+def _watch_progress(table: Scan, progress: Progress, sample: Sample[Batch]) -> Scan:
     """The table with its progress shown; rows of the first reading are kept in the sample."""
 
     def first(batch: Batch) -> None:

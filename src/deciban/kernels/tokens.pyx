@@ -29,7 +29,7 @@ cdef enum:      # what a character is; text/characters.py makes the table
 
 cdef enum:      # what a character is folded to, if not to another
     NOTHING = -1
-    AWKWARD = -2
+    FOLDED_IN_CONTEXT = -2
 
 cdef enum:
     PENDING = 256
@@ -207,7 +207,7 @@ cdef class Scanner:
                 at += 1
                 continue
             at += decoded(at, end, &c)
-            if c < <uint32_t>self.folds.shape[0] and self.folds[c] == AWKWARD:
+            if c < <uint32_t>self.folds.shape[0] and self.folds[c] == FOLDED_IN_CONTEXT:
                 return True
         return False
 

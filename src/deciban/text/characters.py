@@ -6,7 +6,7 @@ Conventions
   ``UNSPACED``, ``MARK``, ``DIGIT``, ``SPACE`` and, if asked for, ``SIGN`` (punctuation,
   symbols); beyond, nothing is a word.
 - ``fold_table(case, accents)`` says what each character becomes: another character,
-  ``NOTHING``, or ``AWKWARD`` where that is several characters or depends on the
+  ``NOTHING``, or ``FOLDED_IN_CONTEXT`` where that is several characters or depends on the
   neighbours; such a text is folded as a whole by ``fold``.
 """
 
@@ -23,7 +23,7 @@ from deciban.text import scripts
 __all__ = ["class_table", "fold", "fold_table"]
 
 WORD, UNSPACED, MARK, DIGIT, SPACE, SIGN = 1, 2, 4, 8, 16, 32
-NOTHING, AWKWARD = -1, -2
+NOTHING, FOLDED_IN_CONTEXT = -1, -2
 
 #: Code points of planes 0 to 3; no later plane has letters, digits or white space.
 _N_CODE_POINTS = 0x40000
@@ -90,7 +90,7 @@ def fold_table(case: bool, accents: bool) -> NDArray[np.int32] | None:
     if accents and not case:
         out[:0x80] = _code_points("".join(map(chr, range(0x80))).lower())
     if not case:
-        out[_SIGMA] = AWKWARD
+        out[_SIGMA] = FOLDED_IN_CONTEXT
     out.flags.writeable = False
     return out
 
@@ -106,7 +106,7 @@ def _fold_block(block: NDArray[np.int32], case: bool, accents: bool) -> None:
         return
     for i, c in enumerate(text):
         one = fold(c, case, accents)
-        block[i] = NOTHING if not one else ord(one) if len(one) == 1 else AWKWARD
+        block[i] = NOTHING if not one else ord(one) if len(one) == 1 else FOLDED_IN_CONTEXT
 
 
 def _code_points(text: str) -> NDArray[np.uint32]:
