@@ -152,13 +152,13 @@ def predict(
     written = partial(writing.table, output, writing.format_of(output, form))
     opened = models.open_model(model)
     classes = opened.model.classes.tolist()
-    chosen_options = prediction.PredictionOptions(
+    options = prediction.PredictionOptions(
         o.loss(loss, classes), abstain, o.priors(priors, classes), keep, evidence, digits
     )
     facts = prediction.predict(
         opened,
         _input(data, encoding, na),
-        chosen_options,
+        options,
         written,
         output=output or "",
         quiet=quiet,
@@ -306,11 +306,11 @@ def report(
 
     from deciban.cli import report as reporting
 
-    chosen_options = reporting.ReportOptions(
+    options = reporting.ReportOptions(
         output, charts, pdf, partial(o.loss, loss), leave_one_out, bootstrap, seed
     )
     rows = _input(data, encoding, na)
-    _show(reporting.report(model, rows, target, chosen_options, quiet=quiet), json, quiet)
+    _show(reporting.report(model, rows, target, options, quiet=quiet), json, quiet)
 
 
 @app.command()
