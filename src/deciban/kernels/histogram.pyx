@@ -9,7 +9,9 @@ grid depends on the set of values alone: not on their order, nor on chunks.
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from deciban.kernels.hashtable cimport HashTable, allocate_table, cell_of
+
+from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
@@ -23,29 +25,27 @@ cdef inline int64_t key_of(double x) noexcept nogil:
     return bits ^ ((bits >> 63) & TURN)
 
 
-cdef inline uint64_t scatter(int64_t key, int shift) noexcept nogil:
-    """The high bits of a product: the low bits of round numbers are all zero."""
-    return (<uint64_t>key * <uint64_t>0x9E3779B97F4A7C15) >> shift
-
+cdef struct Cell:
+    uint64_t key               # never 0
+    int64_t position           # among the keys
 
 cdef struct Grid:
-    int drop, shift
-    Py_ssize_t used, room, slots
-    int64_t* keys              # (room,) in the order they came
-    int32_t* table             # (slots,) position of a key + 1, or 0
+    int drop
+    Py_ssize_t used
+    int64_t* keys              # in the order they came
+    HashTable table            # of cells
 
 
 cdef Py_ssize_t place(Grid* g, int64_t key) noexcept nogil:
     """The position of a key, new or known."""
-    cdef uint64_t at = scatter(key, g.shift)
-    while g.table[at] != 0:
-        if g.keys[g.table[at] - 1] == key:
-            return g.table[at] - 1
-        at = (at + 1) & <uint64_t>(g.slots - 1)
-    g.keys[g.used] = key
-    g.used += 1
-    g.table[at] = <int32_t>g.used
-    return g.used - 1
+    # Zero is no key of the table, but that of the number 0 here: NaN's, which is not counted, is.
+    cdef uint64_t nonzero = <uint64_t>key ^ <uint64_t>0x7FF8000000000000
+    cdef Cell* cell = <Cell*>cell_of(&g.table, sizeof(Cell), nonzero)
+    if cell.key == 0:
+        cell.key, cell.position = nonzero, g.used
+        g.keys[g.used] = key
+        g.used += 1
+    return cell.position
 
 
 cdef void coarsen(Grid* g, double* counts, Py_ssize_t K) noexcept nogil:
@@ -53,7 +53,7 @@ cdef void coarsen(Grid* g, double* counts, Py_ssize_t K) noexcept nogil:
     cdef Py_ssize_t i, at, k, before, n = g.used
     g.drop += 1
     g.used = 0
-    memset(g.table, 0, g.slots * sizeof(int32_t))
+    memset(g.table.at, 0, (g.table.mask + 1) * sizeof(Cell))
     for i in range(n):
         before = g.used
         at = place(g, g.keys[i] >> 1)            # at <= i: nothing unread is overwritten
@@ -75,21 +75,16 @@ def count(
     ``most`` keys. NaN is left out.
     """
     cdef:
-        Py_ssize_t n = values.shape[0], K = n_classes, i, at
+        Py_ssize_t n = values.shape[0], K = n_classes, i, at, room = min(n, most) + 1
         Grid g
         double* counts
         double w
-    g.drop, g.used, g.room = drop, 0, most + 1
-    g.slots, g.shift = 64, 58
-    while g.slots < 2 * g.room:
-        g.slots *= 2
-        g.shift -= 1
-    g.keys = <int64_t*>calloc(g.room, sizeof(int64_t))
-    g.table = <int32_t*>calloc(g.slots, sizeof(int32_t))
-    counts = <double*>calloc(g.room * K + 1, sizeof(double))
-    if g.keys == NULL or g.table == NULL or counts == NULL:
+    g.drop, g.used = drop, 0
+    g.keys = <int64_t*>calloc(room, sizeof(int64_t))
+    counts = <double*>calloc(room * K + 1, sizeof(double))
+    if not allocate_table(&g.table, 4 * room - 4, sizeof(Cell)) or g.keys == NULL or counts == NULL:
+        free(g.table.at)
         free(g.keys)
-        free(g.table)
         free(counts)
         raise MemoryError
     with nogil:
@@ -111,7 +106,7 @@ def count(
             table_view[i, at] = counts[i * K + at]
     final = g.drop
     free(g.keys)
-    free(g.table)
+    free(g.table.at)
     free(counts)
     order = np.argsort(found)
     return final, found[order], np.ascontiguousarray(table[order].T)
