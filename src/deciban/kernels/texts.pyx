@@ -6,6 +6,8 @@ a second copy of itself.
 
 import numpy as np
 
+from deciban.kernels.utf8 cimport encode
+
 from cpython.unicode cimport PyUnicode_Check
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
@@ -37,23 +39,8 @@ cdef Py_ssize_t size(const Point* at, Py_ssize_t n) noexcept nogil:
 
 cdef void write(const Point* at, Py_ssize_t n, uint8_t* out) noexcept nogil:
     cdef Py_ssize_t i
-    cdef uint32_t c
     for i in range(n):
-        c = at[i]
-        if c < 0x80:
-            out[0] = c
-            out += 1
-        elif c < 0x800:
-            out[0], out[1] = 0xC0 | (c >> 6), 0x80 | (c & 0x3F)
-            out += 2
-        elif c < 0x10000:
-            out[0], out[1] = 0xE0 | (c >> 12), 0x80 | ((c >> 6) & 0x3F)
-            out[2] = 0x80 | (c & 0x3F)
-            out += 3
-        else:
-            out[0], out[1] = 0xF0 | (c >> 18), 0x80 | ((c >> 12) & 0x3F)
-            out[2], out[3] = 0x80 | ((c >> 6) & 0x3F), 0x80 | (c & 0x3F)
-            out += 4
+        out = encode(at[i], out)
 
 
 cdef Py_ssize_t measured(object text) except -1:
