@@ -12,6 +12,7 @@ from deciban.bayes.columns import Cells, Columns
 from deciban.bayes.folds import Rows
 from deciban.bayes.margins import FloatArray
 from deciban.engines import threads
+from deciban.kernels import boosting
 from deciban.kernels import trees as kernel
 
 #: Splits between root and leaf, which is how many columns act together: more from so many rows on.
@@ -92,7 +93,7 @@ def learn(
         sides = [
             (cells[rows], y[rows], weight[rows], np.tile(start, (len(rows), 1))) for rows in split
         ]
-        column, left, value, _ = kernel.boost(
+        column, left, value, _ = boosting.boost(
             *sides[0], *sides[1], columns.sizes, columns.ordered, depth, RATE, SHRINK,
             SHRINK_SETS, SMOOTH, LEAST, most, PATIENCE,
         )  # fmt: skip
