@@ -30,7 +30,8 @@ from deciban.cells import Cells
 from deciban.errors import InputError, MissingValueError
 from deciban.exact import ExactSum, deviation
 from deciban.families.discrete import FloatArray, more_than
-from deciban.kernels import exact, gaussian
+from deciban.kernels import gaussian
+from deciban.kernels import moments as kernel
 from deciban.kernels.gamma import log_gamma
 from deciban.labels import Labels
 from deciban.rounding import ROUNDING
@@ -101,9 +102,9 @@ def _counted(
         weight = np.ones(len(y))
     parts: list[Any]
     if weight is None:
-        infinite, *parts = exact.moments(X, y, n_classes)
+        infinite, *parts = kernel.count(X, y, n_classes)
     else:
-        infinite, *parts = exact.weighted_moments(X, y, weight, n_classes)
+        infinite, *parts = kernel.count_weighted(X, y, weight, n_classes)
     if infinite >= 0:
         row, column = divmod(infinite, X.shape[1])
         _refuse_infinity(X[row, column], cells.columns[column])
