@@ -78,7 +78,9 @@ class Removal:
         extra: float,
     ) -> Removal:
         """Some texts that are counted; ``documents`` has the texts of each class with each word."""
-        stays, size = kernel.kept(bags.data, bags.indices, bags.indptr, weight, documents.by_cell)
+        stays, size = kernel.shared_entries(
+            bags.data, bags.indices, bags.indptr, weight, documents.by_cell
+        )
         return cls(bags, stays, size, y, weight, extra)
 
     def shares(self, counts: Smoothed, *, others: bool) -> tuple[FloatArray, FloatArray]:
@@ -89,7 +91,7 @@ class Removal:
         amount, bags = counts.amount, self.bags
         own = np.zeros((len(self.y), amount.n_classes))
         rest = np.zeros((len(self.y) if others else 0, amount.n_classes))
-        kernel.shares(
+        kernel.leave_one_out(
             bags.data, bags.indices, bags.indptr, self.y.astype(np.int64), self.weight,
             self.stays, amount.starts, counts.classes, counts.values, counts.logs,
             amount.by_cell, counts.totals, counts.others, self.extra, own, rest,

@@ -17,8 +17,8 @@ cdef enum:
     UNKNOWN = -2
     NO_MEMORY = -3
 
-# A table of its own instead of that of hashtable.pxd: vocabularies are large, and eight bytes a slot,
-# half of its least, are half as much memory to wait for.
+# A table of its own instead of that of hashtable.pxd: vocabularies are large, and a slot of eight
+# bytes, half of a cell there, is half as much memory to wait for.
 cdef struct Slot:
     uint32_t tag        # the high half of the hash
     uint32_t place      # code + 1; 0 is empty

@@ -3,7 +3,7 @@
 The bits of a float, read as a signed integer with the magnitude of negative
 numbers turned over, sort like the floats themselves. Dropping the ``drop``
 lowest bits of that key gives nested grids of cells, fine near zero and coarse
-far away. Bits are dropped only while there are more than ``most`` keys, so the
+far away. Bits are dropped only while there are more than ``max_keys`` keys, so the
 grid depends on the set of values alone: not on their order, nor on chunks.
 """
 
@@ -15,14 +15,14 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-cdef int64_t TURN = 0x7FFFFFFFFFFFFFFF
+cdef int64_t MAGNITUDE = 0x7FFFFFFFFFFFFFFF
 
 
 cdef inline int64_t key_of(double x) noexcept nogil:
     cdef int64_t bits
     x += 0.0                                     # minus zero is zero
     memcpy(&bits, &x, 8)
-    return bits ^ ((bits >> 63) & TURN)
+    return bits ^ ((bits >> 63) & MAGNITUDE)
 
 
 cdef struct Cell:
@@ -67,15 +67,15 @@ cdef void coarsen(Grid* g, double* counts, Py_ssize_t K) noexcept nogil:
 
 def count(
     const double[::1] values, const Py_ssize_t[::1] y, const double[::1] weight,
-    Py_ssize_t n_classes, int drop, Py_ssize_t most,
+    Py_ssize_t n_classes, int drop, Py_ssize_t max_keys,
 ):
     """Weight of every key and class: ``drop, keys, counts`` (keys in order; classes by keys).
 
     Starts with ``drop`` bits dropped, and drops more while there are more than
-    ``most`` keys. NaN is left out.
+    ``max_keys`` keys. NaN is left out.
     """
     cdef:
-        Py_ssize_t n = values.shape[0], K = n_classes, i, at, room = min(n, most) + 1
+        Py_ssize_t n = values.shape[0], K = n_classes, i, at, room = min(n, max_keys) + 1
         Grid g
         double* counts
         double w
@@ -94,22 +94,22 @@ def count(
             at = place(&g, key_of(values[i]) >> g.drop)
             w = 1.0 if weight is None else weight[i]
             counts[at * K + y[i]] += w
-            while g.used > most:
+            while g.used > max_keys:
                 coarsen(&g, counts, K)
-    found = np.empty(g.used, dtype=np.int64)
+    keys = np.empty(g.used, dtype=np.int64)
     table = np.empty((g.used, K))
-    cdef int64_t[::1] found_view = found
+    cdef int64_t[::1] keys_view = keys
     cdef double[:, ::1] table_view = table
     for i in range(g.used):
-        found_view[i] = g.keys[i]
+        keys_view[i] = g.keys[i]
         for at in range(K):
             table_view[i, at] = counts[i * K + at]
     final = g.drop
     free(g.keys)
     free(g.table.at)
     free(counts)
-    order = np.argsort(found)
-    return final, found[order], np.ascontiguousarray(table[order].T)
+    order = np.argsort(keys)
+    return final, keys[order], np.ascontiguousarray(table[order].T)
 
 
 def floats(const int64_t[::1] keys, int drop):
@@ -120,7 +120,7 @@ def floats(const int64_t[::1] keys, int drop):
         double[::1] out = np.empty(n)
     for i in range(n):
         bits = keys[i] << drop
-        bits ^= (bits >> 63) & TURN
+        bits ^= (bits >> 63) & MAGNITUDE
         memcpy(&out[i], &bits, 8)
     return np.asarray(out)
 

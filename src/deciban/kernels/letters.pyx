@@ -78,7 +78,7 @@ cdef HashTable room_for(Py_ssize_t n) except *:
 
 
 cdef find_words(
-    const Point* at, Py_ssize_t n, str text, str prefix, Py_ssize_t longest, bint numbers, set found
+    const Point* at, Py_ssize_t n, str text, str prefix, Py_ssize_t longest, bint numbers, set out
 ):
     cdef:
         uint64_t h
@@ -98,12 +98,12 @@ cdef find_words(
             if not numbers and Py_UNICODE_ISDIGIT(at[start]):
                 continue
             if is_new(&pieces, at, start, i - start, h):
-                keep(text, start, i, prefix, found)
+                add_piece(text, start, i, prefix, out)
     finally:
         free(pieces.at)
 
 
-cdef find_hosts(const Point* at, Py_ssize_t n, str text, str prefix, set found):
+cdef find_hosts(const Point* at, Py_ssize_t n, str text, str prefix, set out):
     cdef:
         uint64_t h
         Py_ssize_t i = 0, start, dots
@@ -121,13 +121,13 @@ cdef find_hosts(const Point* at, Py_ssize_t n, str text, str prefix, set found):
                 h = (h ^ at[i]) * HASH_PRIME
                 i += 1
             if dots and is_new(&pieces, at, start, i - start, h):
-                above(at, start, i, text, prefix, found)
+                add_domains(at, start, i, text, prefix, out)
     finally:
         free(pieces.at)
 
 
-cdef above(
-    const Point* at, Py_ssize_t start, Py_ssize_t stop, str text, str prefix, set found
+cdef add_domains(
+    const Point* at, Py_ssize_t start, Py_ssize_t stop, str text, str prefix, set out
 ):
     """A host and the domains above it, or an address and its networks."""
     cdef:
@@ -137,15 +137,15 @@ cdef above(
         address = address and Py_UNICODE_ISDIGIT(at[i])
         i -= 1
     last = i
-    keep(text, start, stop, prefix, found)
+    add_piece(text, start, stop, prefix, out)
     if address:  # from the first name on; one number alone is no network
         for i in range(first_dot(at, start) + 1, last + 1):
             if at[i] == 46:
-                keep(text, start, i, prefix, found)
+                add_piece(text, start, i, prefix, out)
     else:
         for i in range(start, last):
             if at[i] == 46:
-                keep(text, i + 1, stop, prefix, found)
+                add_piece(text, i + 1, stop, prefix, out)
 
 
 cdef inline Py_ssize_t first_dot(const Point* at, Py_ssize_t i) noexcept nogil:
@@ -154,32 +154,32 @@ cdef inline Py_ssize_t first_dot(const Point* at, Py_ssize_t i) noexcept nogil:
     return i
 
 
-cdef inline keep(str text, Py_ssize_t start, Py_ssize_t stop, str prefix, set found):
+cdef inline add_piece(str text, Py_ssize_t start, Py_ssize_t stop, str prefix, set out):
     cdef str piece = PyUnicode_Substring(text, start, stop)
-    found.add(prefix + piece if prefix else piece)
+    out.add(prefix + piece if prefix else piece)
 
 
-def words(str text, str prefix, Py_ssize_t longest, bint numbers, set found):
+def words(str text, str prefix, Py_ssize_t longest, bint numbers, set out):
     """Add the runs of two or more letters, up to the longest; ``numbers`` also if digits begin."""
     PyUnicode_READY(text)
     cdef void* data = PyUnicode_DATA(text)
     cdef int kind = PyUnicode_KIND(text)
     if kind == 1:
-        find_words(<const uint8_t*>data, len(text), text, prefix, longest, numbers, found)
+        find_words(<const uint8_t*>data, len(text), text, prefix, longest, numbers, out)
     elif kind == 2:
-        find_words(<const uint16_t*>data, len(text), text, prefix, longest, numbers, found)
+        find_words(<const uint16_t*>data, len(text), text, prefix, longest, numbers, out)
     else:
-        find_words(<const uint32_t*>data, len(text), text, prefix, longest, numbers, found)
+        find_words(<const uint32_t*>data, len(text), text, prefix, longest, numbers, out)
 
 
-def hosts(str text, str prefix, set found):
+def hosts(str text, str prefix, set out):
     """Add names joined by dots, with the domains above each; addresses with their networks."""
     PyUnicode_READY(text)
     cdef void* data = PyUnicode_DATA(text)
     cdef int kind = PyUnicode_KIND(text)
     if kind == 1:
-        find_hosts(<const uint8_t*>data, len(text), text, prefix, found)
+        find_hosts(<const uint8_t*>data, len(text), text, prefix, out)
     elif kind == 2:
-        find_hosts(<const uint16_t*>data, len(text), text, prefix, found)
+        find_hosts(<const uint16_t*>data, len(text), text, prefix, out)
     else:
-        find_hosts(<const uint32_t*>data, len(text), text, prefix, found)
+        find_hosts(<const uint32_t*>data, len(text), text, prefix, out)

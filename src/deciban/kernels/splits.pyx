@@ -108,4 +108,5 @@ cdef void find_split(
             find_cut(cells, order, hole, hole, total, options.penalty, options.min_weight, j, best)
         else:
             n = sort_categories(cells, hole, options.smoothing, by_step)
-            find_cut(cells, by_step, n, hole, total, options.set_penalty, options.min_weight, j, best)
+            find_cut(
+                cells, by_step, n, hole, total, options.set_penalty, options.min_weight, j, best)

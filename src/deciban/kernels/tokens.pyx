@@ -71,7 +71,7 @@ cdef class Scanner(NGrams):
 
     def scan(self, const int64_t[::1] offsets, const uint8_t[::1] data, missing,
              Dictionary words, uint64_t buckets, bint grow, Sink sink):
-        """The tokens of every text into ``sink``, as codes of ``words`` or as one of ``buckets``."""
+        """The tokens of all texts into ``sink``, as codes of ``words`` or as one of ``buckets``."""
         cdef const uint8_t[::1] gap = missing.view("u1")
         cdef Py_ssize_t n = gap.shape[0], row
         cdef const uint8_t* texts = &data[0] if data.shape[0] else NULL

@@ -100,7 +100,7 @@ class Problem:
 
         def work(part: slice) -> None:
             weight = None if self.weight is None else self.weight[part]
-            kernel.curve(point.proba[part], weight, change[part])
+            kernel.hessian_product(point.proba[part], weight, change[part])
 
         list(self.run(work, self._chunks()))
         return self.design.transposed(change) + self.prior.times(V)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from deciban.kernels import logistic as kernel
+from deciban.kernels import products as kernel
 from deciban.logistic import pairs
 
 FloatArray = NDArray[np.float64]
@@ -77,7 +77,7 @@ class Sparse:
 
         def work(part: tuple[int, int]) -> FloatArray:
             out = np.zeros((self.n_rows, W.shape[1]))
-            kernel.scatter(*self._held(self.columns), W, *part, out)
+            kernel.add_product_csc(*self._held(self.columns), W, *part, out)
             return out
 
         total, *others = self.run(work, self._column_parts)
@@ -120,7 +120,7 @@ class Sparse:
         def times(R: FloatArray) -> FloatArray:
             def work(part: tuple[int, int]) -> FloatArray:
                 out = np.zeros_like(R)
-                kernel.likeness(*held, some, R, *part, out)
+                kernel.add_gram_product_csc(*held, some, R, *part, out)
                 return out
 
             return np.asarray(sum(self.run(work, parts), diagonal * R))
@@ -141,7 +141,7 @@ class Sparse:
 
         def work(part: tuple[int, int]) -> FloatArray:
             out = np.zeros((self.X.shape[1] + 1, self.X.shape[1] + 1))
-            kernel.gram(*self._held(self.X), weight, *part, out)
+            kernel.add_gram_csr(*self._held(self.X), weight, *part, out)
             return out
 
         total = np.asarray(sum(self.run(work, self._row_parts)))
@@ -153,7 +153,7 @@ class Sparse:
         out = np.zeros((self.n_rows, W.shape[1]))
 
         def work(part: tuple[int, int]) -> None:
-            kernel.told(*self._row_part(part), ended, out[slice(*part)])
+            kernel.add_product_csr(*self._row_part(part), ended, out[slice(*part)])
 
         list(self.run(work, self._row_parts))
         return out
@@ -161,7 +161,7 @@ class Sparse:
     def _gathered_by_rows(self, R: FloatArray, *, squares: bool) -> FloatArray:
         def work(part: tuple[int, int]) -> FloatArray:
             out = np.zeros((self.X.shape[1] + 1, R.shape[1]))
-            kernel.marked(*self._row_part(part), R[slice(*part)], out, squares)
+            kernel.add_transposed_product_csr(*self._row_part(part), R[slice(*part)], out, squares)
             return out
 
         total = np.asarray(sum(self.run(work, self._row_parts)))
@@ -178,7 +178,7 @@ class Sparse:
         out = np.empty((self.width, R.shape[1]))
 
         def work(part: tuple[int, int]) -> None:
-            kernel.gather(*self._held(self.columns), R, *part, out, squares)
+            kernel.transposed_product_csc(*self._held(self.columns), R, *part, out, squares)
 
         list(self.run(work, self._column_parts))
         if self.intercept:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from deciban.kernels import logistic as kernel
+from deciban.kernels import marks as kernel
+from deciban.kernels import products
 from deciban.logistic import pairs
 from deciban.logistic.dense import Dense, grams
 from deciban.logistic.sparse import in_turn
@@ -44,7 +45,7 @@ def design(
     if n < LEAST_ROWS:
         return Dense(X, intercept)
     values, times = np.empty((d, 2)), np.empty((d, 2), dtype=np.intp)
-    kernel.values(X, values, times)
+    kernel.find_two_values(X, values, times)
     two = times.sum(axis=1) == n
     n_marks = int(times[two].min(axis=1).sum())
     if np.sum(~two) + n_marks / n > SHARE * d or n_marks > np.iinfo(np.int32).max:
@@ -54,7 +55,7 @@ def design(
     at = np.flatnonzero(two)
     indices = np.empty(n_marks, dtype=np.int32)
     starts = np.empty(n + 1, dtype=np.int32)
-    kernel.marks(X, at, common[two], indices, starts)
+    kernel.mark_rare(X, at, common[two], indices, starts)
     marks = csr_array((np.ones(len(indices)), indices, starts), shape=(n, len(at)))
     rest = np.flatnonzero(~two)
     numbers = Dense(np.ascontiguousarray(X[:, rest]), False)
@@ -133,7 +134,7 @@ class Split:
             numbers = np.column_stack([self.numbers.X[part], np.ones(part.stop - start)])
             curved = pairs.weights(proba[part], None if weight is None else weight[part])
             out[:, :e, :e] += grams(numbers, curved)
-            kernel.crossed(*self._held(part), numbers, curved, mixed, both)
+            kernel.add_cross_products(*self._held(part), numbers, curved, mixed, both)
         out[:, e:, :e] = mixed.transpose(1, 0, 2)
         out[:, :e, e:] = mixed.transpose(1, 2, 0)
         upper = both.transpose(2, 0, 1)
@@ -164,7 +165,7 @@ class Split:
         told = np.vstack([gap[:, None] * of_marks, constant])
 
         def work(part: slice) -> None:
-            kernel.told(None, *self._held(part), told, out[part])
+            products.add_product_csr(None, *self._held(part), told, out[part])
 
         list(self.run(work, self._parts()))
         return out
@@ -177,7 +178,7 @@ class Split:
 
         def work(part: slice) -> FloatArray:
             sums = np.zeros((len(self.at_marks) + 1, R.shape[1]))
-            kernel.marked(None, *self._held(part), R[part], sums, False)
+            products.add_transposed_product_csr(None, *self._held(part), R[part], sums, False)
             return sums
 
         marks = np.asarray(sum(self.run(work, self._parts())))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from deciban import encoding, labels, schema, source
 from deciban.encoding import Labelled
 from deciban.errors import InputError, ParameterError, ShapeError
-from deciban.kernels.texts import plain, until
+from deciban.kernels.texts import are_texts, batch_end
 from deciban.mixed.rows import Rows
 from deciban.schema import SAMPLE, Schema
 from deciban.source import naming, objects
@@ -143,10 +143,10 @@ def _in_parts(name: str, texts: Sequence[Any], size: int) -> source.Scan:
     def read() -> Iterator[Batch]:
         stop = 0
         while stop < len(whole):
-            start, stop = stop, until(whole, stop, TEXTS, size)
+            start, stop = stop, batch_end(whole, stop, TEXTS, size)
             some = whole[start:stop]
             # Other kinds of holes, or no texts, are said as of any column.
-            column = Listed(some) if plain(some) else objects.column(name, some)
+            column = Listed(some) if are_texts(some) else objects.column(name, some)
             yield Batch(len(some), {name: column})
 
     return source.Scan((name,), read)

@@ -249,7 +249,7 @@ def taken(column: Column, rows: NDArray[np.intp]) -> Column:
     missing = column.missing[rows]
     if not isinstance(column, Strings):
         return replaced(column, column.values[rows], missing)
-    return Strings(*texts.taken(column.offsets, column.data, rows), missing)
+    return Strings(*texts.take(column.offsets, column.data, rows), missing)
 
 
 def joined(columns: Sequence[Column]) -> Column:

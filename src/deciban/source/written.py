@@ -95,7 +95,7 @@ def _narrowed(name: str, column: Strings, possible: int, markers: Markers, json:
     if possible == TEXT and not json:
         return TEXT
     marks = [b"null"] if json else markers.elsewhere
-    missing = fields.marked(column.offsets, column.data, column.missing, marks)
+    missing = fields.mark_missing(column.offsets, column.data, column.missing, marks)
     kinds = fields.kinds(column.offsets, column.data, missing, possible, json)
     if kinds & fields.NESTED:
         raise InputError(
@@ -134,7 +134,7 @@ def _check(name: str, column: Strings, kind: int, markers: Markers) -> None:
     """A column that is stated to be numbers holds nothing else."""
     if kind == TEXT:
         return
-    missing = fields.marked(column.offsets, column.data, column.missing, markers.elsewhere)
+    missing = fields.mark_missing(column.offsets, column.data, column.missing, markers.elsewhere)
     if fields.kinds(column.offsets, column.data, missing, kind, False) & kind:
         return
     row = next(
@@ -153,7 +153,7 @@ def _typed(column: Strings, kind: int, markers: Markers) -> Column:
     marks = markers.in_text if kind == TEXT else markers.elsewhere
     missing = column.missing
     if marks:
-        missing = fields.marked(column.offsets, column.data, missing, marks)
+        missing = fields.mark_missing(column.offsets, column.data, missing, marks)
     if kind == TEXT:
         return Strings(column.offsets, column.data, missing)
     if kind == fields.NUMBER:

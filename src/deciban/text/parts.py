@@ -120,7 +120,7 @@ def arranged(rows: Encoded, ranks: NDArray[np.int32]) -> Encoded:
 
     def work(some: slice) -> None:
         pointers = rows.pointers[some.start : some.stop + 1]
-        sinks.arranged(pointers, rows.codes, rows.counts, ranks, codes, counts)
+        sinks.arrange(pointers, rows.codes, rows.counts, ranks, codes, counts)
 
     # Turning a block costs at least one step a column.
     for _ in threads.run(work, _sliced(rows.pointers, max(1 << 18, 4 * len(ranks)))):
