@@ -11,18 +11,16 @@ import numpy as np
 
 from deciban.kernels.hashtable cimport HashTable, allocate_table, cell_of
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
-
-cdef int64_t MAGNITUDE = 0x7FFFFFFFFFFFFFFF
 
 
 cdef inline int64_t key_of(double x) noexcept nogil:
     cdef int64_t bits
     x += 0.0                                     # minus zero is zero
     memcpy(&bits, &x, 8)
-    return bits ^ ((bits >> 63) & MAGNITUDE)
+    return bits ^ ((bits >> 63) & INT64_MAX)
 
 
 cdef struct Cell:
@@ -38,7 +36,8 @@ cdef struct Grid:
 
 cdef Py_ssize_t place(Grid* g, int64_t key) noexcept nogil:
     """The position of a key, new or known."""
-    # Zero is no key of the table, but that of the number 0 here: NaN's, which is not counted, is.
+    # The table has no key 0, and here it is that of the number 0. NaN is never counted: turned by
+    # its key, no other key is 0.
     cdef uint64_t nonzero = <uint64_t>key ^ <uint64_t>0x7FF8000000000000
     cdef Cell* cell = <Cell*>cell_of(&g.table, sizeof(Cell), nonzero)
     if cell.key == 0:
@@ -82,7 +81,7 @@ def count(
     g.drop, g.used = drop, 0
     g.keys = <int64_t*>calloc(room, sizeof(int64_t))
     counts = <double*>calloc(room * K + 1, sizeof(double))
-    if not allocate_table(&g.table, 4 * room - 4, sizeof(Cell)) or g.keys == NULL or counts == NULL:
+    if not allocate_table(&g.table, 2 * room, sizeof(Cell)) or g.keys == NULL or counts == NULL:
         free(g.table.at)
         free(g.keys)
         free(counts)
@@ -120,7 +119,7 @@ def floats(const int64_t[::1] keys, int drop):
         double[::1] out = np.empty(n)
     for i in range(n):
         bits = keys[i] << drop
-        bits ^= (bits >> 63) & MAGNITUDE
+        bits ^= (bits >> 63) & INT64_MAX
         memcpy(&out[i], &bits, 8)
     return np.asarray(out)
 
