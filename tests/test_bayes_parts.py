@@ -12,7 +12,7 @@ from deciban.ensemble import evidence_weights, features, linear, penalty_path, s
 from deciban.ensemble.logits import log_losses, mean_log_loss, prior_logits, to_logits, to_scores
 from deciban.ensemble.training_table import deal, row_keys, split
 from deciban.ensemble.trees import DEPTH_BY_MIN_ROWS, Forest
-from deciban.kernels import trees
+from deciban.kernels import boosting
 from deciban.progress import Progress, should_show
 
 
@@ -181,7 +181,7 @@ def grown(X, y, n_classes, sizes, ordered):
     X, y = X.astype(np.uint8), y.astype(np.intp)
     sides = [(np.ascontiguousarray(X[s::2]), y[s::2].copy(), np.ones(len(y[s::2]))) for s in (0, 1)]
     starts = [np.zeros((len(side[1]), n_classes)) for side in sides]
-    column, left, value, losses_ = trees.boost(
+    column, left, value, losses_ = boosting.boost(
         *sides[0], starts[0], *sides[1], starts[1],
         np.array(sizes, dtype=np.intp), np.array(ordered, dtype=np.uint8), *RULES,
     )  # fmt: skip
@@ -221,7 +221,7 @@ def test_common_cells_need_not_be_added_up(monkeypatch, n_classes):
     y = ((X[:, 0] > 2).astype(int) ^ (X[:, 1] > 2) ^ (rng.random(800) < 0.1)) * (n_classes - 1)
     found = []
     for share in (-1.0, 1.0):
-        monkeypatch.setattr(trees, "SHARE", share)
+        monkeypatch.setattr(boosting, "MAX_RARE_SHARE", share)
         found.append(grown(X, y, n_classes, [5, 6, 6, 2], [1, 0, 1, 0]))
     (all_, losses_, *_), (some, others, *_) = found
     np.testing.assert_allclose(others, losses_, rtol=1e-9)

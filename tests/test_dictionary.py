@@ -148,7 +148,7 @@ def test_json():
 
 def test_markers():
     items = [b"NA", b" ? ", b"NAN", b"", None, b"N"]
-    assert fields.marked(*pack(items), [b"NA", b"?"]).tolist() == [
+    assert fields.mark_missing(*pack(items), [b"NA", b"?"]).tolist() == [
         True,
         True,
         False,
@@ -156,7 +156,14 @@ def test_markers():
         True,
         False,
     ]
-    assert fields.marked(*pack(items), []).tolist() == [False, False, False, False, True, False]
+    assert fields.mark_missing(*pack(items), []).tolist() == [
+        False,
+        False,
+        False,
+        False,
+        True,
+        False,
+    ]
 
 
 def test_doctests():

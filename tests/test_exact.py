@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban.errors import MissingValueError
-from deciban.kernels import exact as kernel
+from deciban.kernels import moments as kernel
 from deciban.stats.exact import MAX_DECAYED_DIGITS, ExactSum, deviation
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -99,7 +99,7 @@ def test_deviation_is_rounded_once(x):
 def _squares(x):
     """The exact squares of floats, from the kernel."""
     columns = np.array([x])
-    *_, squares, base = kernel.moments(columns, np.zeros(1, dtype=np.intp), 1)
+    *_, squares, base = kernel.count(columns, np.zeros(1, dtype=np.intp), 1)
     return ExactSum(squares[0], base).carry()
 
 
@@ -135,8 +135,8 @@ def test_moments_are_those_of_fractions(data):
     X, y = np.array(values).reshape(n, d), np.array(labels, dtype=np.intp)
     ones = [1] * n
     for found, weights in (
-        (kernel.moments(X, y, K), ones),
-        (kernel.weighted_moments(X, y, np.array(weight), K), weight),
+        (kernel.count(X, y, K), ones),
+        (kernel.count_weighted(X, y, np.array(weight), K), weight),
     ):
         infinite, *parts = found
         assert infinite == -1
@@ -148,7 +148,7 @@ def test_moments_are_those_of_fractions(data):
 def test_an_infinity_is_reported(weight):
     X = np.array([[1.0, 2.0], [np.nan, -np.inf], [0.0, 1.0]])
     y = np.zeros(3, dtype=np.intp)
-    found = kernel.moments(X, y, 1) if weight is None else kernel.weighted_moments(X, y, weight, 1)
+    found = kernel.count(X, y, 1) if weight is None else kernel.count_weighted(X, y, weight, 1)
     assert found[0] == 3
 
 
@@ -157,7 +157,7 @@ def test_many_classes_and_columns_are_counted_in_blocks():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((700, 8)) * 2.0 ** rng.integers(-100, 100, (700, 8))
     y = rng.integers(0, 600, 700)
-    _, *parts = kernel.moments(X, y, 600)
+    _, *parts = kernel.count(X, y, 600)
     sums = [ExactSum(parts[i], parts[i + 1]) for i in (0, 2, 4)]
     by_hand = moments_by_fractions(X, y.tolist(), [1] * 700, 600)
     assert [fractions(part) for part in sums] == by_hand

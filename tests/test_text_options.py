@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from deciban import BayesClassifier, NaiveBayes, load
 from deciban.errors import ModelFileError, ParameterError
-from deciban.kernels.texts import taken, until
+from deciban.kernels.texts import batch_end, take
 from deciban.sources.columns import Listed
 from deciban.text import Tokenizer, pack
 
@@ -239,21 +239,21 @@ def test_listed_texts_are_packed_texts(texts, data):
     assert column.tolist() == same.tolist()
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=9)) if texts else []
     at = np.array(rows, dtype=np.intp)
-    offsets, block = taken(same.offsets, same.data, at)
-    assert column.taken(at).data.tobytes() == block.tobytes()
-    np.testing.assert_array_equal(column.taken(at).offsets, offsets)
+    offsets, block = take(same.offsets, same.data, at)
+    assert column.take(at).data.tobytes() == block.tobytes()
+    np.testing.assert_array_equal(column.take(at).offsets, offsets)
 
 
 def test_rows_that_are_not_there():
     column = pack(["a", "b"])
     for row in (-1, 2):
         with pytest.raises(IndexError):
-            taken(column.offsets, column.data, np.array([row]))
+            take(column.offsets, column.data, np.array([row]))
     with pytest.raises(ValueError, match="stay within"):
-        taken(np.array([0, 9, 9]), column.data, np.array([0]))
+        take(np.array([0, 9, 9]), column.data, np.array([0]))
 
 
 def test_pieces_end_where_enough_characters_are():
-    assert until(["abc", None, "de", "f"], 0, 9, 5) == 3
-    assert until(["abc"] * 4, 1, 2, 100) == 3
-    assert until([], 0, 2, 100) == 0
+    assert batch_end(["abc", None, "de", "f"], 0, 9, 5) == 3
+    assert batch_end(["abc"] * 4, 1, 2, 100) == 3
+    assert batch_end([], 0, 2, 100) == 0

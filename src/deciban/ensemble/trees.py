@@ -12,6 +12,7 @@ from deciban import threads
 from deciban.ensemble.features import Cells, Features
 from deciban.ensemble.logits import FloatArray
 from deciban.ensemble.training_table import Split
+from deciban.kernels import boosting
 from deciban.kernels import trees as kernel
 
 #: Some rows: their cells, classes, weights, and the logits that trees are added to.
@@ -117,7 +118,7 @@ def fit(
 
 def _boost(features: Features, inside: Side, held: Side, depth: int, max_rounds: int) -> Forest:
     """Trees fitted to the rows inside a fold, until those held out gain no more."""
-    column, left, value, _ = kernel.boost(
+    column, left, value, _ = boosting.boost(
         *inside, *held, features.n_cells, features.ordered, depth, LEARNING_RATE,
         LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING, MIN_LEAF_WEIGHT,
         max_rounds, PATIENCE_ROUNDS,

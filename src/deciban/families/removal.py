@@ -71,7 +71,9 @@ class Removal:
         cls, bags: Bags, documents: SparseSum, y: Codes, weight: FloatArray, pseudo_count: float
     ) -> Removal:
         """Some texts that are counted; ``documents`` has the texts of each class with each word."""
-        stays, size = kernel.kept(bags.data, bags.indices, bags.indptr, weight, documents.by_cell)
+        stays, size = kernel.shared_entries(
+            bags.data, bags.indices, bags.indptr, weight, documents.by_cell
+        )
         return cls(bags, stays, size, y, weight, pseudo_count)
 
     def log_shares(self, counts: SmoothedCounts, *, others: bool) -> tuple[FloatArray, FloatArray]:
@@ -82,7 +84,7 @@ class Removal:
         amount, bags = counts.amount, self.bags
         own = np.zeros((len(self.y), amount.n_classes))
         rest = np.zeros((len(self.y) if others else 0, amount.n_classes))
-        kernel.shares(
+        kernel.leave_one_out(
             bags.data, bags.indices, bags.indptr, self.y.astype(np.int64), self.weight,
             self.stays, amount.starts, counts.classes, counts.values, counts.logs,
             amount.by_cell, counts.totals, counts.others, self.pseudo_count, own, rest,

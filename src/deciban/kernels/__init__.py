@@ -1,12 +1,12 @@
 """Compiled loops: arrays in, arrays out, no Python objects inside.
 
-Conventions, the same in every kernel:
+Conventions of every kernel:
 
 - ``y`` holds class codes, ``0 <= y[i] < n_classes``; callers guarantee it.
 - ``weight`` is one finite number >= 0 per row, or None for all ones.
 - Tables that are counted into are class-major, ``(classes, cells)``; tables
-  that are scored from are cell-major, ``(cells, classes)``, so that what one
-  value says about every class lies side by side.
+  that are scored from are cell-major, ``(cells, classes)``, so that the log likelihoods of one
+  value under every class lie side by side.
 - ``out`` is ``(rows, classes)`` and is added to, so that blocks of columns
   can be scored one after the other.
 - Every loop runs without the interpreter lock.

@@ -112,9 +112,9 @@ cdef class Stream:
         try:
             self.is_table = schema.format == b"+s"
             if self.is_table:
-                self.fields = [described(schema.children[i]) for i in range(schema.n_children)]
+                self.fields = [describe(schema.children[i]) for i in range(schema.n_children)]
             else:
-                self.fields = [described(&schema)]
+                self.fields = [describe(&schema)]
         finally:
             if schema.release != NULL:
                 schema.release(&schema)
@@ -146,7 +146,8 @@ cdef class Stream:
         return chunk
 
 
-cdef tuple described(ArrowSchema* schema):
+cdef tuple describe(ArrowSchema* schema):
+    """The name of a column, its format, and that of its dictionary or nothing."""
     name = b"" if schema.name == NULL else <bytes>schema.name
     values = b"" if schema.dictionary == NULL else <bytes>schema.dictionary.format
     return (name.decode("utf-8", "replace"), (<bytes>schema.format).decode(), values.decode())
@@ -234,7 +235,7 @@ cdef class Array:
         loose = np.unpackbits(packed, bitorder="little").view(np.bool_)
         return loose[self.first & 7 : (self.first & 7) + self.length]
 
-    def gathered(self, missing):
+    def gather(self, missing):
         """A column of views (``vu``, ``vz``) as offsets and bytes that lie side by side."""
         cdef:
             Py_ssize_t n = self.length, extra = self.array.n_buffers - 3, i
@@ -260,13 +261,13 @@ cdef class Array:
             offsets[i + 1] = total
         data = np.empty(max(total, 1), dtype=np.uint8)
         with nogil:
-            i = gather(views, self.array.buffers + 2, sizes, extra, gap, offsets, &data[0])
+            i = copy_views(views, self.array.buffers + 2, sizes, extra, gap, offsets, &data[0])
         if i < n:
             raise ArrowError("a string view points outside its buffers")
         return np.asarray(offsets), np.asarray(data)[:total]
 
 
-cdef Py_ssize_t gather(
+cdef Py_ssize_t copy_views(
     const uint8_t* views, const void** buffers, const int64_t* sizes, Py_ssize_t n_buffers,
     const uint8_t[::1] gap, const int64_t[::1] offsets, uint8_t* out,
 ) noexcept nogil:

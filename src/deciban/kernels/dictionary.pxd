@@ -17,8 +17,10 @@ cdef enum:
     UNKNOWN = -2
     NO_MEMORY = -3
 
+# A table of its own instead of that of hashtable.pxd: vocabularies are large, and a slot of eight
+# bytes, half of a cell there, is half as much memory to wait for.
 cdef struct Slot:
-    uint32_t tag
+    uint32_t tag        # the high half of the hash
     uint32_t place      # code + 1; 0 is empty
 
 
@@ -39,7 +41,7 @@ cdef class Dictionary:
     cdef bint rehash(self) noexcept nogil
 
 
-cdef int check(const int64_t[::1] offsets, Py_ssize_t n, Py_ssize_t size) except -1
+cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n, Py_ssize_t size) except -1
 
 
 # Where a text has SLACK bytes after it that may be read, short ones are hashed
@@ -61,8 +63,8 @@ cdef inline uint64_t first(uint64_t word, Py_ssize_t n) noexcept nogil:
     return word & ((<uint64_t>1 << (8 * n)) - 1) if n > 0 else 0
 
 
-cdef inline uint64_t hashed(const uint8_t* at, Py_ssize_t n, uint64_t seed,
-                            bint slack) noexcept nogil:
+cdef inline uint64_t hash_of(const uint8_t* at, Py_ssize_t n, uint64_t seed,
+                             bint slack) noexcept nogil:
     cdef uint64_t odd = 0x9E3779B97F4A7C15
     cdef uint64_t h = seed ^ (<uint64_t>n * odd)
     cdef uint8_t tail[16]
@@ -77,18 +79,18 @@ cdef inline uint64_t hashed(const uint8_t* at, Py_ssize_t n, uint64_t seed,
     return mix(first(eight(at), n) ^ (seed * odd), first(eight(at + 8), n - 8) ^ h)
 
 
-cdef inline bint same(const uint8_t* kept, const uint8_t* text, Py_ssize_t n,
-                      bint slack) noexcept nogil:
-    """Whether ``n`` bytes are equal; those that are kept always have slack."""
+cdef inline bint equal(const uint8_t* stored, const uint8_t* text, Py_ssize_t n,
+                       bint slack) noexcept nogil:
+    """Whether ``n`` bytes are equal; those that are stored always have slack."""
     if n > 16 or not slack:
-        return memcmp(kept, text, n) == 0
+        return memcmp(stored, text, n) == 0
     return not (
-        first(eight(kept) ^ eight(text), n) | first(eight(kept + 8) ^ eight(text + 8), n - 8)
+        first(eight(stored) ^ eight(text), n) | first(eight(stored + 8) ^ eight(text + 8), n - 8)
     )
 
 
-cdef inline int64_t found(Dictionary d, const uint8_t* text, Py_ssize_t length,
-                          uint64_t h, bint slack) noexcept nogil:
+cdef inline int64_t code_of(Dictionary d, const uint8_t* text, Py_ssize_t length,
+                            uint64_t h, bint slack) noexcept nogil:
     """The code of a text whose hash is ``h``, or UNKNOWN."""
     cdef:
         uint64_t at = h & d.size_mask
@@ -100,7 +102,7 @@ cdef inline int64_t found(Dictionary d, const uint8_t* text, Py_ssize_t length,
         if slot.tag == tag:
             start = d.starts[slot.place - 1]
             if (d.starts[slot.place] - start == length
-                    and same(d.block + start, text, length, slack)):
+                    and equal(d.block + start, text, length, slack)):
                 return <int64_t>slot.place - 1
         at = (at + 1) & d.size_mask
     return UNKNOWN

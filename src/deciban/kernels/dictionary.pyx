@@ -57,8 +57,8 @@ cdef class Dictionary:
 
     cdef add(self, bytes text):
         cdef const uint8_t[::1] view = text if text else b"\0"
-        cdef uint64_t h = hashed(&view[0], len(text), self.seed, False)
-        if (found(self, &view[0], len(text), h, False) == UNKNOWN
+        cdef uint64_t h = hash_of(&view[0], len(text), self.seed, False)
+        if (code_of(self, &view[0], len(text), h, False) == UNKNOWN
                 and self.insert(&view[0], len(text), h) == NO_MEMORY):
             raise MemoryError
 
@@ -84,7 +84,7 @@ cdef class Dictionary:
         ]
 
     def texts(self):
-        """The same as offsets and bytes."""
+        """The texts in the order of their codes, as offsets and bytes."""
         offsets = np.empty(self.n + 1, dtype=np.int64)
         data = np.empty(self.starts[self.n], dtype=np.uint8)
         cdef int64_t[::1] starts = offsets
@@ -104,7 +104,7 @@ cdef class Dictionary:
             uint64_t h
             Py_ssize_t size = data.shape[0]
             bint slack
-        check(offsets, n, data.shape[0])
+        check_offsets(offsets, n, data.shape[0])
         with nogil:
             for i in range(n):
                 if gap[i]:
@@ -112,8 +112,8 @@ cdef class Dictionary:
                     continue
                 start, length = offsets[i], offsets[i + 1] - offsets[i]
                 slack = start + length + SLACK <= size
-                h = hashed(texts + start, length, self.seed, slack)
-                code = found(self, texts + start, length, h, slack)
+                h = hash_of(texts + start, length, self.seed, slack)
+                code = code_of(self, texts + start, length, h, slack)
                 if code == UNKNOWN and grow:
                     code = self.insert(texts + start, length, h)
                     if code == NO_MEMORY:
@@ -182,7 +182,7 @@ cdef class Dictionary:
         return True
 
 
-cdef int check(const int64_t[::1] offsets, Py_ssize_t n, Py_ssize_t size) except -1:
+cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n, Py_ssize_t size) except -1:
     """Refuse offsets that do not cut ``size`` bytes into ``n`` texts."""
     cdef Py_ssize_t i
     cdef int64_t last = 0

@@ -34,11 +34,11 @@ static inline double deciban_exp(double x)
     return of * power;
 }
 
-/* log sum_k exp(prior_k + beta said_k) is top + log total, for each of n discounts beta. */
+/* log sum_k exp(prior_k + beta log_likelihood_k) is top + log total, for each of n discounts beta. */
 DECIBAN_WIDE
 static void deciban_totals(
     const double *restrict beta, int64_t n, const double *restrict prior,
-    const double *restrict said, int64_t K, double *restrict top, double *restrict total)
+    const double *restrict log_likelihood, int64_t K, double *restrict top, double *restrict total)
 {
     for (int64_t b = 0; b < n; b++) {
         top[b] = -INFINITY;
@@ -46,10 +46,10 @@ static void deciban_totals(
     }
     for (int64_t k = 0; k < K; k++)
         for (int64_t b = 0; b < n; b++) {
-            const double joint = prior[k] + beta[b] * said[k];
+            const double joint = prior[k] + beta[b] * log_likelihood[k];
             top[b] = joint > top[b] ? joint : top[b];
         }
     for (int64_t k = 0; k < K; k++)
         for (int64_t b = 0; b < n; b++)
-            total[b] += deciban_exp(prior[k] + beta[b] * said[k] - top[b]);
+            total[b] += deciban_exp(prior[k] + beta[b] * log_likelihood[k] - top[b]);
 }

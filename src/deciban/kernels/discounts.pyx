@@ -1,4 +1,4 @@
-"""What rows lose under every discount of their evidence."""
+"""The log loss of rows under every discount of their evidence."""
 
 import numpy as np
 
@@ -12,16 +12,17 @@ cdef extern from "discounts.h":
 
 
 def losses(
-    const double[:, ::1] prior, const double[:, ::1] said, const Py_ssize_t[::1] y,
-    const double[::1] weight, const double[::1] discounts, double most,
+    const double[:, ::1] prior, const double[:, ::1] log_likelihood, const Py_ssize_t[::1] y,
+    const double[::1] weight, const double[::1] discounts, double max_loss,
 ):
-    """The summed ``-log P(y | x)``, a row costing no more than ``most``, under each discount.
+    """The summed ``-log P(y | x)``, a row costing no more than ``max_loss``, under each discount.
 
-    ``log P(c | x) = prior + discount * said`` up to a constant; a row that no
-    class can have says nothing.
+    ``log P(c | x) = prior + discount * log_likelihood`` up to a constant; a
+    row that no class can have is no evidence.
     """
     cdef:
-        Py_ssize_t n = said.shape[0], K = said.shape[1], B = discounts.shape[0], r, b, k
+        Py_ssize_t n = log_likelihood.shape[0], K = log_likelihood.shape[1]
+        Py_ssize_t B = discounts.shape[0], r, b, k
         double[::1] out = np.zeros(B)
         double[::1] top = np.empty(B)
         double[::1] total = np.empty(B)
@@ -33,13 +34,13 @@ def losses(
         for r in range(n):
             best = -INFINITY
             for k in range(K):
-                best = said[r, k] if said[r, k] > best else best
+                best = max(best, log_likelihood[r, k])
             for k in range(K):
-                row[k] = 0.0 if best == -INFINITY else said[r, k] - best
+                row[k] = 0.0 if best == -INFINITY else log_likelihood[r, k] - best
             totals(&discounts[0], B, &prior[r, 0], &row[0], K, &top[0], &total[0])
             for b in range(B):
                 true = prior[r, y[r]] + discounts[b] * row[y[r]] - top[b]
                 loss = log(total[b]) - true
                 # What is impossible is no number, or infinite.
-                out[b] += weight[r] * (loss if loss < most else most)
+                out[b] += weight[r] * (loss if loss < max_loss else max_loss)
     return np.asarray(out)

@@ -16,7 +16,7 @@ def add_codes(
     """Add the log-probabilities of column j's codes to column ``at[j]`` of out; -1 adds nothing."""
     cdef:
         Py_ssize_t n = X.shape[0], d = X.shape[1], k = log_prob.shape[1], i, j, c, cell
-        const double* said
+        const double* log_likelihood
         double* to
     with nogil:
         for i in range(n):
@@ -26,24 +26,24 @@ def add_codes(
                 cell = offsets[j] + X[i, j]
                 if X[i, j] >= offsets[j + 1] - offsets[j]:
                     cell = offsets[j + 1] - 1
-                said = &log_prob[cell, 0]
+                log_likelihood = &log_prob[cell, 0]
                 to = &out[i, at[j], 0]
                 for c in range(k):
-                    to[c] += said[c]
+                    to[c] += log_likelihood[c]
 
 
 def compare(double[:, :, ::1] out, Py_ssize_t against, double scale):
     """In place: ``scale * (x - x[against])``; what cannot be compared, being impossible, is 0."""
     cdef:
         Py_ssize_t n = out.shape[0], d = out.shape[1], k = out.shape[2], i, j, c
-        double other, said
+        double other, evidence
     with nogil:
         for i in range(n):
             for j in range(d):
                 other = out[i, j, against]
                 for c in range(k):
-                    said = scale * (out[i, j, c] - other)
-                    out[i, j, c] = said if said == said else 0.0
+                    evidence = scale * (out[i, j, c] - other)
+                    out[i, j, c] = evidence if evidence == evidence else 0.0
 
 
 def totals(const double[:, :, ::1] evidence, const double[::1] prior):
@@ -64,7 +64,7 @@ def totals(const double[:, :, ::1] evidence, const double[::1] prior):
 def differences(
     const double[:, :, ::1] evidence, const Py_ssize_t[::1] a, const Py_ssize_t[::1] b
 ):
-    """What every column says for class ``a[i]`` against class ``b[i]``, (rows, columns)."""
+    """The evidence of every column for class ``a[i]`` against class ``b[i]``, (rows, columns)."""
     cdef:
         Py_ssize_t n = evidence.shape[0], d = evidence.shape[1], i, j
         double[:, ::1] out = np.empty((n, d))

@@ -31,13 +31,13 @@ cpdef enum:
     NESTED = 64      # only in JSON
 
 cdef enum:
-    DAY = 86_400
+    SECONDS_PER_DAY = 86_400
     NO_DAY = -10_000_000
     NO_ZONE = -1_000_000
 
-cdef uint64_t LARGEST = 0x7FFFFFFFFFFFFFFF
-cdef uint64_t EXACT = 1 << 53      # up to here every whole number is a double
-cdef double[23] TENS = [10.0 ** i for i in range(23)]
+cdef uint64_t MAX_INTEGER = 0x7FFFFFFFFFFFFFFF
+cdef uint64_t MAX_EXACT_INTEGER = 1 << 53      # up to here every whole number is a double
+cdef double[23] POWERS_OF_TEN = [10.0 ** i for i in range(23)]
 
 
 cdef struct Field:
@@ -52,13 +52,13 @@ cdef struct Value:
     bint slow          # the number needs more care than the fast path has
 
 
-cdef inline Value nothing() noexcept nogil:
+cdef inline Value no_value() noexcept nogil:
     cdef Value v
     v.kinds, v.whole, v.number, v.slow = 0, 0, 0, False
     return v
 
 
-cdef inline Field trimmed(const uint8_t* at, Py_ssize_t n) noexcept nogil:
+cdef inline Field trim(const uint8_t* at, Py_ssize_t n) noexcept nogil:
     cdef Field f
     while n > 0 and (at[0] == c" " or at[0] == c"\t"):
         at += 1
@@ -81,7 +81,7 @@ cdef inline bint is_word(Field f, const char* word, Py_ssize_t n) noexcept nogil
 
 
 cdef inline Value word(Field f) noexcept nogil:
-    cdef Value v = nothing()
+    cdef Value v = no_value()
     cdef Field bare = f
     if is_word(f, "true", 4) or is_word(f, "false", 5):
         v.kinds, v.whole = BOOLEAN, f.n == 4
@@ -152,7 +152,7 @@ cdef inline int exponent(const uint8_t* at, Py_ssize_t n, bint* good) noexcept n
 cdef inline Value number(Field f) noexcept nogil:
     """A number in decimal notation, exact: either as one division or product, or marked slow."""
     cdef:
-        Value v = nothing()
+        Value v = no_value()
         Digits d
         Py_ssize_t sign = f.n > 0 and (f.at[0] == c"-" or f.at[0] == c"+"), rest
         bint negative = f.n > 0 and f.at[0] == c"-", good
@@ -166,13 +166,13 @@ cdef inline Value number(Field f) noexcept nogil:
         return v
     v.kinds = NUMBER
     if (rest == 0 and not d.fraction and d.n <= 19 and (negative or sign == 0)
-            and d.value - negative <= LARGEST):      # minus zero wraps round
+            and d.value - negative <= MAX_INTEGER):      # minus zero wraps round
         v.kinds = NUMBER | INTEGER
         v.whole = <int64_t>(0 - d.value) if negative else <int64_t>d.value
     if d.value == 0:
         v.number = 0
-    elif d.value <= EXACT and d.n <= 19 and -22 <= power <= 22:
-        v.number = d.value / TENS[-power] if power < 0 else d.value * TENS[power]
+    elif d.value <= MAX_EXACT_INTEGER and d.n <= 19 and -22 <= power <= 22:
+        v.number = d.value / POWERS_OF_TEN[-power] if power < 0 else d.value * POWERS_OF_TEN[power]
     else:
         v.slow = True
     v.number = -v.number if negative else v.number
@@ -184,7 +184,7 @@ include "clock.pxi"
 
 cdef inline Value time(Field f) noexcept nogil:
     cdef:
-        Value v = nothing()
+        Value v = no_value()
         int64_t day, micro, east
         Py_ssize_t used
         Field rest
@@ -197,7 +197,7 @@ cdef inline Value time(Field f) noexcept nogil:
     day = days(f)
     if day == NO_DAY:
         return v
-    v.whole = day * DAY * 1_000_000
+    v.whole = day * SECONDS_PER_DAY * 1_000_000
     if f.n == 10:
         v.kinds = DATE | MOMENT
         return v
@@ -218,7 +218,7 @@ cdef inline Value time(Field f) noexcept nogil:
 
 cdef inline Value value_of(Field f, int kinds) noexcept nogil:
     """The field as one of some kinds."""
-    cdef Value v = nothing()
+    cdef Value v = no_value()
     if kinds & (NUMBER | INTEGER):
         v = number(f)
     if not v.kinds & kinds and kinds & (BOOLEAN | NUMBER):
@@ -230,7 +230,7 @@ cdef inline Value value_of(Field f, int kinds) noexcept nogil:
 
 
 cdef inline Value json_value(Field f, int kinds) noexcept nogil:
-    """The same for a value in JSON: only what is in quotes can be a time."""
+    """A value of JSON as one of some kinds: only what is in quotes can be a time."""
     cdef Value v
     if f.n >= 2 and f.at[0] == c'"':
         f.at, f.n = f.at + 1, f.n - 2
@@ -249,25 +249,25 @@ def kinds(const int64_t[::1] offsets, const uint8_t[::1] data, missing, int poss
     cdef:
         const uint8_t[::1] gap = missing.view(np.uint8)
         Py_ssize_t i, n = gap.shape[0]
-        int some = 0, found, every = possible & ~NESTED
+        int some = 0, kinds_of_field, every = possible & ~NESTED
         Field f
     with nogil:
         for i in range(n):
             if gap[i]:
                 continue
-            f = trimmed(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
+            f = trim(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
             if json:
-                found = json_value(f, every | NESTED).kinds
-                some |= found & NESTED
+                kinds_of_field = json_value(f, every | NESTED).kinds
+                some |= kinds_of_field & NESTED
             else:
-                found = value_of(f, every).kinds
-            every &= found
+                kinds_of_field = value_of(f, every).kinds
+            every &= kinds_of_field
             if not json and not every:
                 break
     return every | some
 
 
-def marked(const int64_t[::1] offsets, const uint8_t[::1] data, missing, list markers):
+def mark_missing(const int64_t[::1] offsets, const uint8_t[::1] data, missing, list markers):
     """``missing``, and also where the field, blanks left aside, is one of the markers."""
     cdef:
         const uint8_t[::1] text = b"".join(markers) + b"\0"
@@ -282,7 +282,7 @@ def marked(const int64_t[::1] offsets, const uint8_t[::1] data, missing, list ma
                 continue
             f.n = 0
             if offsets[i + 1] > offsets[i]:
-                f = trimmed(&data[offsets[i]], offsets[i + 1] - offsets[i])
+                f = trim(&data[offsets[i]], offsets[i + 1] - offsets[i])
             if f.n > longest:
                 continue
             for k in range(n_markers):
@@ -307,7 +307,7 @@ def whole(const int64_t[::1] offsets, const uint8_t[::1] data, missing, int kind
         for i in range(n):
             if gap[i]:
                 continue
-            v = value_of(trimmed(&data[0] + offsets[i], offsets[i + 1] - offsets[i]), kind)
+            v = value_of(trim(&data[0] + offsets[i], offsets[i + 1] - offsets[i]), kind)
             if v.kinds:
                 out[i] = v.whole
             else:
@@ -327,17 +327,17 @@ def numbers(const int64_t[::1] offsets, const uint8_t[::1] data, missing):
         for i in range(n):
             if gap[i]:
                 continue
-            f = trimmed(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
+            f = trim(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
             v = value_of(f, NUMBER)
             if v.slow:
                 with gil:
-                    out[i] = careful(f)
+                    out[i] = parse_slowly(f)
             elif v.kinds:
                 out[i] = v.number
     return np.asarray(out)
 
 
-cdef double careful(Field f):
+cdef double parse_slowly(Field f):
     """Python's own correctly rounded conversion; too large is infinite."""
     cdef char* text = <char*>PyMem_Malloc(f.n + 1)
     if text == NULL:

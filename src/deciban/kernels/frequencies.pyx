@@ -21,6 +21,8 @@ cdef enum:
     BLOCK = 64
     HEADER = 48   # of a string of ASCII; its characters follow
 
+# A table of its own instead of that of hashtable.pxd: keys are Python's strings, which have their
+# hashes already and are compared under the lock.
 cdef struct Entry:
     PyObject* text   # owned by the list of all texts
     int64_t hash
@@ -50,7 +52,7 @@ cdef class Frequencies:
         return len(self.texts)
 
     def add(self, list texts, int64_t count):
-        """Add the same number to each of these."""
+        """Add one number to each of these."""
         cdef Py_ssize_t start, stop, i
         for start in range(0, len(texts), BLOCK):
             stop = min(start + BLOCK, len(texts))

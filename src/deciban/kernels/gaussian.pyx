@@ -2,7 +2,7 @@
 
 Rows are taken in small blocks, turned so that one column of the block lies
 side by side: the inner loop then runs over rows, whatever the number of
-classes. NaN is a missing value and says nothing about any class.
+classes. NaN is a missing value: its log density is 0 in every class.
 """
 
 from libc.math cimport log1p
@@ -29,7 +29,7 @@ cdef extern from *:
         BLOCK "DECIBAN_BLOCK"
 
 
-cdef inline void turn(
+cdef inline void transpose(
     const double* x, double* block, Py_ssize_t rows, Py_ssize_t d
 ) noexcept nogil:
     cdef Py_ssize_t r, j
@@ -52,7 +52,7 @@ def add_normal(
     with nogil:
         for i in range(0, n, 64):
             rows = min(<Py_ssize_t>BLOCK, n - i)
-            turn(&X[i, 0], &work[0], rows, d)
+            transpose(&X[i, 0], &work[0], rows, d)
             for k in range(K):
                 for r in range(BLOCK):
                     total[r] = 0.0
@@ -67,7 +67,9 @@ def add_student(
     const double[:, ::1] X, const double[:, ::1] mean, const double[:, ::1] precision,
     const double[:, ::1] constant, const double[:, ::1] df, double[:, ::1] out,
 ):
-    """The same for Student's t: ``constant - (df + 1)/2 * log1p((x - mean)**2 * precision / df)``."""
+    """Add the log density of Student's t, column by column:
+    ``constant - (df + 1)/2 * log1p((x - mean)**2 * precision / df)``.
+    """
     cdef:
         Py_ssize_t n = X.shape[0], d = X.shape[1], K = out.shape[1], i, j, k
         double x, t

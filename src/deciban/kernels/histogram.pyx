@@ -3,49 +3,48 @@
 The bits of a float, read as a signed integer with the magnitude of negative
 numbers turned over, sort like the floats themselves. Dropping the ``drop``
 lowest bits of that key gives nested grids of cells, fine near zero and coarse
-far away. Bits are dropped only while there are more than ``most`` keys, so the
+far away. Bits are dropped only while there are more than ``max_keys`` keys, so the
 grid depends on the set of values alone: not on their order, nor on chunks.
 """
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from deciban.kernels.hashtable cimport HashTable, allocate_table, cell_of
+
+from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
-
-cdef int64_t TURN = 0x7FFFFFFFFFFFFFFF
 
 
 cdef inline int64_t key_of(double x) noexcept nogil:
     cdef int64_t bits
     x += 0.0                                     # minus zero is zero
     memcpy(&bits, &x, 8)
-    return bits ^ ((bits >> 63) & TURN)
+    return bits ^ ((bits >> 63) & INT64_MAX)
 
 
-cdef inline uint64_t scatter(int64_t key, int shift) noexcept nogil:
-    """The high bits of a product: the low bits of round numbers are all zero."""
-    return (<uint64_t>key * <uint64_t>0x9E3779B97F4A7C15) >> shift
-
+cdef struct Cell:
+    uint64_t key               # never 0
+    int64_t position           # among the keys
 
 cdef struct Grid:
-    int drop, shift
-    Py_ssize_t used, room, slots
-    int64_t* keys              # (room,) in the order they came
-    int32_t* table             # (slots,) position of a key + 1, or 0
+    int drop
+    Py_ssize_t used
+    int64_t* keys              # in the order they came
+    HashTable table            # of cells
 
 
 cdef Py_ssize_t place(Grid* g, int64_t key) noexcept nogil:
     """The position of a key, new or known."""
-    cdef uint64_t at = scatter(key, g.shift)
-    while g.table[at] != 0:
-        if g.keys[g.table[at] - 1] == key:
-            return g.table[at] - 1
-        at = (at + 1) & <uint64_t>(g.slots - 1)
-    g.keys[g.used] = key
-    g.used += 1
-    g.table[at] = <int32_t>g.used
-    return g.used - 1
+    # The table has no key 0, and here it is that of the number 0. NaN is never counted: turned by
+    # its key, no other key is 0.
+    cdef uint64_t nonzero = <uint64_t>key ^ <uint64_t>0x7FF8000000000000
+    cdef Cell* cell = <Cell*>cell_of(&g.table, sizeof(Cell), nonzero)
+    if cell.key == 0:
+        cell.key, cell.position = nonzero, g.used
+        g.keys[g.used] = key
+        g.used += 1
+    return cell.position
 
 
 cdef void coarsen(Grid* g, double* counts, Py_ssize_t K) noexcept nogil:
@@ -53,7 +52,7 @@ cdef void coarsen(Grid* g, double* counts, Py_ssize_t K) noexcept nogil:
     cdef Py_ssize_t i, at, k, before, n = g.used
     g.drop += 1
     g.used = 0
-    memset(g.table, 0, g.slots * sizeof(int32_t))
+    memset(g.table.at, 0, (g.table.mask + 1) * sizeof(Cell))
     for i in range(n):
         before = g.used
         at = place(g, g.keys[i] >> 1)            # at <= i: nothing unread is overwritten
@@ -67,29 +66,24 @@ cdef void coarsen(Grid* g, double* counts, Py_ssize_t K) noexcept nogil:
 
 def count(
     const double[::1] values, const Py_ssize_t[::1] y, const double[::1] weight,
-    Py_ssize_t n_classes, int drop, Py_ssize_t most,
+    Py_ssize_t n_classes, int drop, Py_ssize_t max_keys,
 ):
     """Weight of every key and class: ``drop, keys, counts`` (keys in order; classes by keys).
 
     Starts with ``drop`` bits dropped, and drops more while there are more than
-    ``most`` keys. NaN is left out.
+    ``max_keys`` keys. NaN is left out.
     """
     cdef:
-        Py_ssize_t n = values.shape[0], K = n_classes, i, at
+        Py_ssize_t n = values.shape[0], K = n_classes, i, at, room = min(n, max_keys) + 1
         Grid g
         double* counts
         double w
-    g.drop, g.used, g.room = drop, 0, most + 1
-    g.slots, g.shift = 64, 58
-    while g.slots < 2 * g.room:
-        g.slots *= 2
-        g.shift -= 1
-    g.keys = <int64_t*>calloc(g.room, sizeof(int64_t))
-    g.table = <int32_t*>calloc(g.slots, sizeof(int32_t))
-    counts = <double*>calloc(g.room * K + 1, sizeof(double))
-    if g.keys == NULL or g.table == NULL or counts == NULL:
+    g.drop, g.used = drop, 0
+    g.keys = <int64_t*>calloc(room, sizeof(int64_t))
+    counts = <double*>calloc(room * K + 1, sizeof(double))
+    if not allocate_table(&g.table, 2 * room, sizeof(Cell)) or g.keys == NULL or counts == NULL:
+        free(g.table.at)
         free(g.keys)
-        free(g.table)
         free(counts)
         raise MemoryError
     with nogil:
@@ -99,22 +93,22 @@ def count(
             at = place(&g, key_of(values[i]) >> g.drop)
             w = 1.0 if weight is None else weight[i]
             counts[at * K + y[i]] += w
-            while g.used > most:
+            while g.used > max_keys:
                 coarsen(&g, counts, K)
-    found = np.empty(g.used, dtype=np.int64)
+    keys = np.empty(g.used, dtype=np.int64)
     table = np.empty((g.used, K))
-    cdef int64_t[::1] found_view = found
+    cdef int64_t[::1] keys_view = keys
     cdef double[:, ::1] table_view = table
     for i in range(g.used):
-        found_view[i] = g.keys[i]
+        keys_view[i] = g.keys[i]
         for at in range(K):
             table_view[i, at] = counts[i * K + at]
     final = g.drop
     free(g.keys)
-    free(g.table)
+    free(g.table.at)
     free(counts)
-    order = np.argsort(found)
-    return final, found[order], np.ascontiguousarray(table[order].T)
+    order = np.argsort(keys)
+    return final, keys[order], np.ascontiguousarray(table[order].T)
 
 
 def floats(const int64_t[::1] keys, int drop):
@@ -125,7 +119,7 @@ def floats(const int64_t[::1] keys, int drop):
         double[::1] out = np.empty(n)
     for i in range(n):
         bits = keys[i] << drop
-        bits ^= (bits >> 63) & TURN
+        bits ^= (bits >> 63) & INT64_MAX
         memcpy(&out[i], &bits, 8)
     return np.asarray(out)
 

@@ -6,8 +6,10 @@ word is compared with those before it where it lies, and made a string once.
 """
 
 from cpython.unicode cimport PyUnicode_Substring
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport calloc, free
+from deciban.kernels.hashtable cimport HashTable, allocate_table, cell_of, key_of_hash
+
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free
 from libc.string cimport memcmp
 
 cdef extern from "Python.h":
@@ -22,10 +24,19 @@ ctypedef fused Point:
     uint16_t
     uint32_t
 
-cdef struct Slot:
-    uint32_t hash
+cdef struct Piece:
+    uint64_t key
     int32_t start
     int32_t length
+
+# A hash of the Fowler-Noll-Vo kind (FNV-1a), 64 bits.
+cdef extern from *:
+    """
+    #define DECIBAN_FNV_OFFSET 0xCBF29CE484222325ULL
+    #define DECIBAN_FNV_PRIME 0x100000001B3ULL
+    """
+    const uint64_t HASH_OFFSET "DECIBAN_FNV_OFFSET"
+    const uint64_t HASH_PRIME "DECIBAN_FNV_PRIME"
 
 #: What ASCII is: a letter, a digit or the underscore, of words and of hosts.
 cdef uint8_t[128] WORDLY
@@ -40,86 +51,83 @@ cdef inline bint within(const uint8_t* ascii, uint32_t c) noexcept nogil:
 
 
 cdef inline bint is_new(
-    Slot* slots, uint32_t mask, const Point* text, Py_ssize_t start, Py_ssize_t length, uint32_t h
+    HashTable* pieces, const Point* text, Py_ssize_t start, Py_ssize_t length, uint64_t hash
 ) noexcept nogil:
     """Whether a piece of the text was not met before; it is remembered."""
-    cdef uint32_t at = (h ^ (h >> 15)) & mask
-    while slots[at].length:
-        if slots[at].hash == h and slots[at].length == length and not memcmp(
-            text + slots[at].start, text + start, length * sizeof(Point)
+    cdef uint64_t key = key_of_hash(hash)
+    cdef Piece* piece = <Piece*>cell_of(pieces, sizeof(Piece), key)
+    while piece.key:
+        if piece.length == length and not memcmp(
+            text + piece.start, text + start, length * sizeof(Point)
         ):
             return False
-        at = (at + 1) & mask
-    slots[at].hash, slots[at].start, slots[at].length = h, <int32_t>start, <int32_t>length
+        key += 1
+        piece = <Piece*>cell_of(pieces, sizeof(Piece), key)
+    piece.key, piece.start, piece.length = key, <int32_t>start, <int32_t>length
     return True
 
 
-cdef Slot* room(Py_ssize_t n, uint32_t* mask) except NULL:
-    """A table for more pieces than a text of this length can have."""
-    cdef Slot* slots
-    cdef uint32_t size = 16
+cdef HashTable room_for(Py_ssize_t n) except *:
+    """A table for more pieces than a text of ``n`` characters can have."""
+    cdef HashTable pieces
     if n >= 1 << 30:
         raise OverflowError(f"a text of at most {1 << 30} characters is needed, got {n}.")
-    while size < n // 2 + 2:
-        size *= 2
-    slots = <Slot*>calloc(size, sizeof(Slot))
-    if slots == NULL:
+    if not allocate_table(&pieces, n // 2 + 2, sizeof(Piece)):
         raise MemoryError
-    mask[0] = size - 1
-    return slots
+    return pieces
 
 
 cdef find_words(
-    const Point* at, Py_ssize_t n, str text, str prefix, Py_ssize_t longest, bint numbers, set found
+    const Point* at, Py_ssize_t n, str text, str prefix, Py_ssize_t longest, bint numbers, set out
 ):
     cdef:
-        uint32_t mask, h
+        uint64_t h
         Py_ssize_t i = 0, start
-        Slot* slots = room(n, &mask)
+        HashTable pieces = room_for(n)
     try:
         while i < n:
             if not within(WORDLY, at[i]):
                 i += 1
                 continue
-            start, h = i, 2166136261
+            start, h = i, HASH_OFFSET
             while i < n and within(WORDLY, at[i]):
-                h = (h ^ at[i]) * 16777619
+                h = (h ^ at[i]) * HASH_PRIME
                 i += 1
             if i - start < 2 or i - start > longest:
                 continue
             if not numbers and Py_UNICODE_ISDIGIT(at[start]):
                 continue
-            if is_new(slots, mask, at, start, i - start, h):
-                keep(text, start, i, prefix, found)
+            if is_new(&pieces, at, start, i - start, h):
+                add_piece(text, start, i, prefix, out)
     finally:
-        free(slots)
+        free(pieces.at)
 
 
-cdef find_hosts(const Point* at, Py_ssize_t n, str text, str prefix, set found):
+cdef find_hosts(const Point* at, Py_ssize_t n, str text, str prefix, set out):
     cdef:
-        uint32_t mask, h
+        uint64_t h
         Py_ssize_t i = 0, start, dots
-        Slot* slots = room(n, &mask)
+        HashTable pieces = room_for(n)
     try:
         while i < n:
             if not within(HOSTLY, at[i]):
                 i += 1
                 continue
-            start, h, dots = i, 2166136261, 0
+            start, h, dots = i, HASH_OFFSET, 0
             while i < n and (within(HOSTLY, at[i]) or (
                 at[i] == 46 and i + 1 < n and within(HOSTLY, at[i + 1])
             )):
                 dots += at[i] == 46
-                h = (h ^ at[i]) * 16777619
+                h = (h ^ at[i]) * HASH_PRIME
                 i += 1
-            if dots and is_new(slots, mask, at, start, i - start, h):
-                above(at, start, i, text, prefix, found)
+            if dots and is_new(&pieces, at, start, i - start, h):
+                add_domains(at, start, i, text, prefix, out)
     finally:
-        free(slots)
+        free(pieces.at)
 
 
-cdef above(
-    const Point* at, Py_ssize_t start, Py_ssize_t stop, str text, str prefix, set found
+cdef add_domains(
+    const Point* at, Py_ssize_t start, Py_ssize_t stop, str text, str prefix, set out
 ):
     """A host and the domains above it, or an address and its networks."""
     cdef:
@@ -129,15 +137,15 @@ cdef above(
         address = address and Py_UNICODE_ISDIGIT(at[i])
         i -= 1
     last = i
-    keep(text, start, stop, prefix, found)
+    add_piece(text, start, stop, prefix, out)
     if address:  # from the first name on; one number alone is no network
         for i in range(first_dot(at, start) + 1, last + 1):
             if at[i] == 46:
-                keep(text, start, i, prefix, found)
+                add_piece(text, start, i, prefix, out)
     else:
         for i in range(start, last):
             if at[i] == 46:
-                keep(text, i + 1, stop, prefix, found)
+                add_piece(text, i + 1, stop, prefix, out)
 
 
 cdef inline Py_ssize_t first_dot(const Point* at, Py_ssize_t i) noexcept nogil:
@@ -146,32 +154,32 @@ cdef inline Py_ssize_t first_dot(const Point* at, Py_ssize_t i) noexcept nogil:
     return i
 
 
-cdef inline keep(str text, Py_ssize_t start, Py_ssize_t stop, str prefix, set found):
+cdef inline add_piece(str text, Py_ssize_t start, Py_ssize_t stop, str prefix, set out):
     cdef str piece = PyUnicode_Substring(text, start, stop)
-    found.add(prefix + piece if prefix else piece)
+    out.add(prefix + piece if prefix else piece)
 
 
-def words(str text, str prefix, Py_ssize_t longest, bint numbers, set found):
+def words(str text, str prefix, Py_ssize_t longest, bint numbers, set out):
     """Add the runs of two or more letters, up to the longest; ``numbers`` also if digits begin."""
     PyUnicode_READY(text)
     cdef void* data = PyUnicode_DATA(text)
     cdef int kind = PyUnicode_KIND(text)
     if kind == 1:
-        find_words(<const uint8_t*>data, len(text), text, prefix, longest, numbers, found)
+        find_words(<const uint8_t*>data, len(text), text, prefix, longest, numbers, out)
     elif kind == 2:
-        find_words(<const uint16_t*>data, len(text), text, prefix, longest, numbers, found)
+        find_words(<const uint16_t*>data, len(text), text, prefix, longest, numbers, out)
     else:
-        find_words(<const uint32_t*>data, len(text), text, prefix, longest, numbers, found)
+        find_words(<const uint32_t*>data, len(text), text, prefix, longest, numbers, out)
 
 
-def hosts(str text, str prefix, set found):
+def hosts(str text, str prefix, set out):
     """Add names joined by dots, with the domains above each; addresses with their networks."""
     PyUnicode_READY(text)
     cdef void* data = PyUnicode_DATA(text)
     cdef int kind = PyUnicode_KIND(text)
     if kind == 1:
-        find_hosts(<const uint8_t*>data, len(text), text, prefix, found)
+        find_hosts(<const uint8_t*>data, len(text), text, prefix, out)
     elif kind == 2:
-        find_hosts(<const uint16_t*>data, len(text), text, prefix, found)
+        find_hosts(<const uint16_t*>data, len(text), text, prefix, out)
     else:
-        find_hosts(<const uint32_t*>data, len(text), text, prefix, found)
+        find_hosts(<const uint32_t*>data, len(text), text, prefix, out)

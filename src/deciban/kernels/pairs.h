@@ -4,7 +4,7 @@
 #include "wide.h"
 
 /* The power of two of a product is moved away after this many factors, each above 1e-35. */
-#define OFTEN 8
+#define DECIBAN_FACTORS_PER_CARRY 8
 
 /* V cells, d columns, K classes; W is d, or 1 where every value of every column is known. */
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
     double least;          /* a parent has at least this weight */
 } deciban_pairs;
 
-/* What a table says about the n values that one row has: gathered once, read for every m. */
+/* What concerns the n values that one row has: gathered once, read for every m. */
 typedef struct {
     int64_t n, parents;
     int64_t *column; /* (n,) */
@@ -77,19 +77,19 @@ static void deciban_take(const deciban_pairs *t, const int64_t *row, double w, d
     }
 }
 
-static inline void deciban_less(double *of, int64_t n, int64_t K, double w)
+static inline void deciban_subtract(double *of, int64_t n, int64_t K, double w)
 {
     for (int64_t i = 0; i < n; i++)
         of[i * K] = of[i * K] > w ? of[i * K] - w : 0.0;
 }
 
 /* Take the weight w away from class k, whose shares, one a column, are then these. */
-static void deciban_leave(
+static void deciban_leave_one_out(
     const deciban_pairs *t, deciban_row *r, int64_t k, double w, const double *share)
 {
     const int64_t n = r->n, K = t->K;
-    deciban_less(r->count + k, n * (n - 1) / 2, K, w);
-    deciban_less(r->known + k, t->W > 1 ? n * n : n, K, w);
+    deciban_subtract(r->count + k, n * (n - 1) / 2, K, w);
+    deciban_subtract(r->known + k, t->W > 1 ? n * n : n, K, w);
     for (int64_t i = 0; i < n; i++)
         r->share[i * K + k] = share[r->column[i]];
 }
@@ -135,16 +135,16 @@ static inline __attribute__((always_inline)) void deciban_products_of(
             deciban_both(count, r->share + i * K, r->share + j * K,
                          r->over + deciban_beside(t, n, i, j), r->over + deciban_beside(t, n, j, i),
                          of + i * K, of + j * K, m, K);
-            if ((j - i) % OFTEN == 0)
+            if ((j - i) % DECIBAN_FACTORS_PER_CARRY == 0)
                 deciban_carry(of + i * K, r->power + i * K, K);
         }
-        if (i % OFTEN == 0)
+        if (i % DECIBAN_FACTORS_PER_CARRY == 0)
             deciban_carry(of, r->power, n * K);
     }
     deciban_carry(of, r->power, n * K);
 }
 
-/* The same; loops over few classes are worth unrolling. */
+/* The products of all parents; loops over few classes are worth unrolling. */
 DECIBAN_WIDE
 static void deciban_products(const deciban_pairs *t, deciban_row *r, double m)
 {

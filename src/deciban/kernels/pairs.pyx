@@ -1,4 +1,4 @@
-"""Pairs of values: how often two occur together in a class, and what that says (AODE).
+"""Pairs of values: how often two occur together in a class, and the likelihood of rows (AODE).
 
 A row is its *cells*: the position of each column's value in one list of all
 values of all columns. The weight of the cells u of column i and v of a later
@@ -36,7 +36,7 @@ cdef extern from "pairs.h":
     int64_t pair "deciban_pair"(int64_t, int64_t, int64_t) noexcept nogil
     int64_t beside "deciban_beside"(const deciban_pairs*, int64_t, int64_t, int64_t) noexcept nogil
     void take "deciban_take"(const deciban_pairs*, const int64_t*, double, deciban_row*) noexcept nogil
-    void leave "deciban_leave"(
+    void leave_one_out "deciban_leave_one_out"(
         const deciban_pairs*, deciban_row*, int64_t, double, const double*
     ) noexcept nogil
     void products "deciban_products"(const deciban_pairs*, deciban_row*, double) noexcept nogil
@@ -107,7 +107,7 @@ cdef class Table:
 
 
 cdef class Row:
-    """Room for what a table says about the values of one row."""
+    """Room for the counts that concern the values of one row."""
 
     cdef deciban_row r
 
@@ -139,7 +139,7 @@ cdef class Row:
         free(self.r.power)
 
 
-cdef void averaged(const deciban_row* r, Py_ssize_t K, double* out) noexcept nogil:
+cdef void log_mean(const deciban_row* r, Py_ssize_t K, double* out) noexcept nogil:
     """The logarithm of the mean over the parents; without any, the columns are independent."""
     cdef:
         Py_ssize_t i, k
@@ -182,10 +182,10 @@ def score(
         for r in range(cells.shape[0]):
             take(&table.t, &cells[r, 0], 0.0 if y is None else weight[r], &row.r)
             if y is not None:
-                leave(&table.t, &row.r, y[r], weight[r], &own_share[r, 0])
+                leave_one_out(&table.t, &row.r, y[r], weight[r], &own_share[r, 0])
             for s in range(strengths.shape[0]):
                 products(&table.t, &row.r, strengths[s])
-                averaged(&row.r, table.t.K, &out[s, r, 0])
+                log_mean(&row.r, table.t.K, &out[s, r, 0])
 
 
 cdef inline double factor(
@@ -197,7 +197,7 @@ cdef inline double factor(
     return (r.count[line * t.K + k] + m * r.share[j * t.K + k]) * r.over[beside(t, r.n, i, j) + k]
 
 
-cdef void explained(
+cdef void explain_row(
     const deciban_pairs* t, const deciban_row* r, double m, const double* whole, double* out,
 ) noexcept nogil:
     cdef:
@@ -223,8 +223,8 @@ def explain(Table table, const int64_t[:, ::1] cells, double m, double[:, :, ::1
     """Add each column's part of ``log P(x | c)``, (rows, columns, classes).
 
     The logarithm of a mean of terms is the mean of ``log term - log (n * part)``
-    weighted by each term's part of the sum. So a column is given what it says
-    beside each parent, weighted so, and what choosing it as parent costs.
+    weighted by each term's part of the sum. So a column is given its log likelihood
+    beside each parent, weighted so, and the cost of choosing it as parent.
     """
     cdef:
         Py_ssize_t r
@@ -237,5 +237,5 @@ def explain(Table table, const int64_t[:, ::1] cells, double m, double[:, :, ::1
         for r in range(cells.shape[0]):
             take(&table.t, &cells[r, 0], 0.0, &row.r)
             products(&table.t, &row.r, m)
-            averaged(&row.r, table.t.K, &whole[0])
-            explained(&table.t, &row.r, m, &whole[0], &out[r, 0, 0])
+            log_mean(&row.r, table.t.K, &whole[0])
+            explain_row(&table.t, &row.r, m, &whole[0], &out[r, 0, 0])

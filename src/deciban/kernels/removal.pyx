@@ -1,9 +1,8 @@
 """Texts scored by counts that hold them, each as if it were not there.
 
-Counts are sparse: of every word, the classes that have it. What a class without
-the word says is the same for all of them, so that a text is scored by what is
-the same for all classes, and by how far the classes that have a word differ
-from that.
+Counts are sparse: of every word, the classes that have it. The log likelihood of
+a word is equal in all classes without it, so that a text is scored by that, once
+for all classes, and by how far the classes that have a word differ from it.
 """
 
 from libc.math cimport INFINITY, log
@@ -27,11 +26,11 @@ cdef inline double difference(double a, double b) noexcept nogil:
     return out
 
 
-def kept(
+def shared_entries(
     const double[::1] data, const int32_t[::1] indices, const int32_t[::1] indptr,
     const double[::1] weight, const double[::1] documents,
 ):
-    """Which entries of texts other texts have too, and how much of each text that is."""
+    """Which entries of texts other texts have too, and how many words of each text that is."""
     cdef:
         Py_ssize_t row, i, n = indptr.shape[0] - 1
         uint8_t[::1] stays = np.empty(data.shape[0], dtype=np.uint8)
@@ -45,27 +44,28 @@ def kept(
     return np.asarray(stays).view(np.bool_), np.asarray(size)
 
 
-def shares(
+def leave_one_out(
     const double[::1] data, const int32_t[::1] indices, const int32_t[::1] indptr,
-    const int64_t[::1] y, const double[::1] weight, kept,
+    const int64_t[::1] y, const double[::1] weight, shared_mask,
     const int64_t[::1] starts, const int32_t[::1] classes, const double[::1] amounts,
     const double[::1] logs, const double[::1] by_cell, const double[::1] own_totals,
-    const double[::1] rest_totals, double extra, double[:, ::1] own, double[:, ::1] rest,
+    const double[::1] rest_totals, double smoothing, double[:, ::1] own, double[:, ::1] rest,
 ):
-    """``sum_w x_w log P(w | c)`` of texts in ``own``; in ``rest``, if it has rows,
-    ``sum_w x_w log P(w | not c)``.
+    """``sum_w x_w log P(w | c)`` of texts, each taken out of the counts, in ``own``; in
+    ``rest``, if it has rows, ``sum_w x_w log P(w | not c)``. Both come in as zeros.
 
     Counts of word w lie at ``starts[w] .. starts[w + 1]``; ``logs`` has the logarithms of
-    the smoothed ones, minus that of ``extra`` where it is above zero. Entry i of the texts
-    stays in the vocabulary where ``kept[i]``. Totals are those of all counts; what is
+    the smoothed ones, minus that of ``smoothing`` where it is above zero. Entry i of the texts
+    stays in the vocabulary where ``shared_mask[i]``. Totals are those of all counts; what is
     added to each, if it is above zero, is added to a total when the text is gone from it:
     the other way round, little of it would be left.
     """
     cdef:
-        const uint8_t[::1] stays = kept.view(np.uint8)
+        const uint8_t[::1] stays = shared_mask.view(np.uint8)
         Py_ssize_t row, n_classes = own.shape[1], i, p, c, true, lost
-        bint others = rest.shape[0] > 0, smooth = extra > 0, found
-        double x, w, size, n, after, add = max(extra, 0.0), base = log(extra) if extra > 0 else 0.0
+        bint others = rest.shape[0] > 0, smooth = smoothing > 0, counted
+        double x, w, size, n, after, add = max(smoothing, 0.0)
+        double base = log(smoothing) if smoothing > 0 else 0.0
         double own_gone, rest_gone, shared, apart, log_apart, alike, added
         int64_t[::1] possible = np.zeros(n_classes, dtype=np.int64)
         int64_t held, vetoed, word
@@ -76,7 +76,7 @@ def shares(
             if not smooth:
                 memset(&possible[0], 0, n_classes * sizeof(int64_t))
             for i in range(indptr[row], indptr[row + 1]):
-                x, word, found = data[i], indices[i], False
+                x, word, counted = data[i], indices[i], False
                 if not stays[i]:
                     lost += 1
                     rest_gone += by_cell[word]
@@ -84,7 +84,7 @@ def shares(
                     for p in range(starts[word], starts[word + 1]):
                         if classes[p] == true:
                             n = amounts[p]
-                    own_gone += n if smooth else max(n + extra, 0.0)
+                    own_gone += n if smooth else max(n + smoothing, 0.0)
                     continue
                 size += x
                 held += 1
@@ -97,9 +97,10 @@ def shares(
                 for p in range(starts[word], starts[word + 1]):
                     c, n = classes[p], amounts[p]
                     if c == true:
-                        found = True
-                        after = max(difference(n, w * x) + extra, 0.0)
-                        own_gone += (n if smooth else max(n + extra, 0.0)) - max(after - add, 0.0)
+                        counted = True
+                        after = max(difference(n, w * x) + smoothing, 0.0)
+                        own_gone += (
+                            (n if smooth else max(n + smoothing, 0.0)) - max(after - add, 0.0))
                         if after > 0:
                             own[row, c] += x * (log(after) - base)
                             possible[c] += 1
@@ -114,8 +115,8 @@ def shares(
                     if others:
                         after = max(difference(by_cell[word] - n, w * x), 0.0) + add
                         rest[row, c] += x * (log(after) - log_apart)
-                if not found:       # it was never counted
-                    after = max(extra - w * x, 0.0)
+                if not counted:
+                    after = max(smoothing - w * x, 0.0)
                     if after > 0:
                         own[row, true] += x * (log(after) - base)
                         possible[true] += 1
@@ -127,13 +128,13 @@ def shares(
             added = add * (by_cell.shape[0] - lost)
             for c in range(n_classes):
                 after = remaining(own_totals[c], own_gone if c == true else 0.0) + added
-                own[row, c] = normed(own[row, c] + shared, size, after, alike)
+                own[row, c] = normalise(own[row, c] + shared, size, after, alike)
                 if (vetoed and c == true) or (not smooth and possible[c] < held):
                     if size > 0 and after > 0:
                         own[row, c] = -INFINITY
                 if others:
                     after = remaining(rest_totals[c], 0.0 if c == true else rest_gone) + added
-                    rest[row, c] = normed(rest[row, c] + apart, size, after, alike)
+                    rest[row, c] = normalise(rest[row, c] + apart, size, after, alike)
 
 
 cdef inline double remaining(double total, double gone) noexcept nogil:
@@ -142,8 +143,13 @@ cdef inline double remaining(double total, double gone) noexcept nogil:
     return left if gone == 0 or left > ROUNDING * total else 0.0
 
 
-cdef inline double normed(double said, double size, double total, double alike) noexcept nogil:
-    """Shares of a total; where nothing was counted, every word has the same share."""
+cdef inline double normalise(
+    double total_log, double size, double total, double alike
+) noexcept nogil:
+    """The log likelihood of ``size`` words from the sum of their log counts.
+
+    Where nothing was counted, all words are equally likely.
+    """
     if size <= 0:
         return 0.0
-    return said - size * log(total) if total > 0 else -size * alike
+    return total_log - size * log(total) if total > 0 else -size * alike

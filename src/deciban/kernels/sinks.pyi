@@ -20,7 +20,7 @@ class Rows(Sink):
     def __init__(self, n_rows: int, unique: bool, binary: bool) -> None: ...
     def result(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]: ...
 
-def arranged(
+def arrange(
     pointers: NDArray[np.int64],
     codes: NDArray[np.int32],
     counts: NDArray[np.int32],

@@ -1,6 +1,6 @@
 """Where codes of tokens go: sums per class, or rows of a sparse matrix.
 
-A sink is handed the codes of one row in pieces, rows in order. Its memory
+A sink is handed the codes of one row in batches, rows in order. Its memory
 follows the number of codes that there are, which may grow as it works.
 """
 
@@ -47,7 +47,7 @@ cdef class Block:
 
 
 cdef class Sink:
-    """What all have in common."""
+    """What is handed the codes of rows; this one forgets them."""
 
     cdef bint take(self, Py_ssize_t row, const int32_t* codes, Py_ssize_t n,
                    Py_ssize_t n_codes) noexcept nogil:
@@ -193,9 +193,9 @@ cdef class Rows(Sink):
         )
 
 
-def arranged(const int64_t[::1] pointers, const int32_t[::1] codes, const int32_t[::1] counts,
-             const int32_t[::1] ranks, int32_t[::1] out_codes, int32_t[::1] out_counts):
-    """Rows with every code replaced by its rank, and in the order of ranks.
+def arrange(const int64_t[::1] pointers, const int32_t[::1] codes, const int32_t[::1] counts,
+            const int32_t[::1] ranks, int32_t[::1] out_codes, int32_t[::1] out_counts):
+    """Replace every code of rows by its rank, in the order of ranks.
 
     The matrix is turned to columns and back: time is linear in its size.
     ``pointers`` may be those of some rows; the outputs are filled there.

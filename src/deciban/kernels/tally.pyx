@@ -2,15 +2,15 @@
 
 import numpy as np
 
+from deciban.kernels.hashtable cimport (
+    KEY, HashTable, cell_of, home, key_at, n_cells, widen_table,
+)
 from deciban.kernels.sinks cimport Block, Sink, prefetch
 
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
-
-cdef enum:
-    KEY = 8             # bytes of the key of a slot
+from libc.stdlib cimport free
+from libc.string cimport memset
 
 # Bytes of cells that have a place for every class: about what a core's cache holds.
 DIRECT = 1 << 19
@@ -22,18 +22,18 @@ cdef class Pairs(Sink):
     """Sums per code and class, of tokens and of the rows that have them, where there are some.
 
     The codes that came first, which are those of the frequent tokens, have a
-    cell for every class; other pairs of code and class share a hash table, open
-    addressing with linear probing. So memory follows the number of pairs, and
-    most of the work is done in the cache. ``weight`` None counts in integers of
-    32 bits: as many tokens are taken, and no more.
+    cell for every class; other pairs of code and class share a hash table. So
+    memory follows the number of pairs, and most of the work is done in the cache.
+    ``weight`` None counts in integers of 32 bits: as many tokens are taken, and
+    no more.
     """
 
     cdef:
         const int64_t[::1] y
         const double[::1] weight
-        Block direct, slots, seen
+        Block direct, seen
+        HashTable table
         Py_ssize_t n_classes, n_direct, n_codes, n_pairs, stride
-        uint64_t n_slots
         uint32_t stamp
         readonly uint64_t taken
         readonly bint weighted
@@ -43,8 +43,11 @@ cdef class Pairs(Sink):
         self.weighted = weighted or weight is not None
         self.stride = 16 if self.weighted else 8
         self.n_direct = <Py_ssize_t>DIRECT // (self.stride * n_classes)
-        self.direct, self.slots, self.seen = Block(), Block(), Block()
+        self.direct, self.seen = Block(), Block()
         self.stamp = 1
+
+    def __dealloc__(self):
+        free(self.table.at)
 
     def aim(self, y, weight):
         """More rows, with weights if the first had some."""
@@ -62,29 +65,14 @@ cdef class Pairs(Sink):
             memset(self.direct.at + old, 0, new - old)
         memset(self.seen.at + 4 * self.n_codes, 0, 4 * (n_codes - self.n_codes))
         self.n_codes = n_codes
-        if n_codes <= self.n_direct or 4 * (self.n_pairs + more) <= 3 * <Py_ssize_t>self.n_slots:
+        if n_codes <= self.n_direct or not self.full(more):
             return True
-        return self.rehash(self.n_pairs + more)
+        return widen_table(
+            &self.table, max(4 * (self.n_pairs + more) // 3 + 1, 1024), KEY + self.stride)
 
-    cdef bint rehash(self, Py_ssize_t least) noexcept nogil:
-        """Slots of which so many pairs fill three quarters at most; False without memory."""
-        cdef:
-            uint64_t n = max(self.n_slots, 1024), i
-            Py_ssize_t width = KEY + self.stride
-            uint8_t* old = self.slots.at
-            uint8_t* at
-        while 4 * least > 3 * <Py_ssize_t>n:
-            n *= 2
-        at = <uint8_t*>calloc(n, width)
-        if at == NULL:
-            return False
-        for i in range(self.n_slots):
-            if (<uint64_t*>(old + i * width))[0]:
-                memcpy(slot(at, n, width, (<uint64_t*>(old + i * width))[0]), old + i * width, width)
-        free(old)
-        self.slots.at, self.slots.room, self.slots.size = at, n * width, n * width
-        self.n_slots = n
-        return True
+    cdef inline bint full(self, Py_ssize_t more) noexcept nogil:
+        """Whether more pairs would fill three quarters of the cells."""
+        return 4 * (self.n_pairs + more) > 3 * n_cells(&self.table)
 
     cdef bint take(self, Py_ssize_t row, const int32_t* codes, Py_ssize_t n,
                    Py_ssize_t n_codes) noexcept nogil:
@@ -94,16 +82,15 @@ cdef class Pairs(Sink):
         self.taken += n
         if not self.weighted and self.taken >> 32:
             return False
-        if ((n_codes > self.n_codes or 4 * (self.n_pairs + n) > 3 * <Py_ssize_t>self.n_slots)
-                and not self.widen(n_codes, n)):
+        if (n_codes > self.n_codes or self.full(n)) and not self.widen(n_codes, n):
             return False
         seen = <uint32_t*>self.seen.at
         for i in range(n):
             if codes[i] < self.n_direct:
                 prefetch(self.direct.at + self.stride * (codes[i] * self.n_classes + c))
             else:
-                prefetch(self.slots.at
-                         + (KEY + self.stride) * <Py_ssize_t>home(pair(codes[i], c), self.n_slots))
+                prefetch(self.table.at
+                         + (KEY + self.stride) * home(&self.table, pair(codes[i], c)))
         for i in range(n):
             first = seen[codes[i]] != self.stamp
             seen[codes[i]] = self.stamp
@@ -123,8 +110,8 @@ cdef class Pairs(Sink):
         if code < self.n_direct:
             return self.direct.at + self.stride * (code * self.n_classes + c)
         key = pair(code, c)
-        at = slot(self.slots.at, self.n_slots, KEY + self.stride, key)
-        if (<uint64_t*>at)[0] == 0:
+        at = cell_of(&self.table, KEY + self.stride, key)
+        if key_at(at) == 0:
             (<uint64_t*>at)[0] = key
             self.n_pairs += 1
         return at + KEY
@@ -153,9 +140,9 @@ cdef class Pairs(Sink):
                 if other.counted(at):
                     good = good and self.put(codes[i // other.n_classes],
                                              classes[i % other.n_classes], n_codes, other, at)
-            for i in range(<Py_ssize_t>other.n_slots):
-                at = other.slots.at + i * (KEY + other.stride)
-                key = (<uint64_t*>at)[0]
+            for i in range(n_cells(&other.table)):
+                at = other.table.at + i * (KEY + other.stride)
+                key = key_at(at)
                 if key:
                     good = good and self.put(codes[key >> 32], classes[<uint32_t>key - 1],
                                              n_codes, other, at + KEY)
@@ -170,8 +157,7 @@ cdef class Pairs(Sink):
                   uint8_t* at) noexcept nogil:
         cdef uint8_t* cell
         cdef int i
-        if ((n_codes > self.n_codes or 4 * (self.n_pairs + 1) > 3 * <Py_ssize_t>self.n_slots)
-                and not self.widen(n_codes, 1)):
+        if (n_codes > self.n_codes or self.full(1)) and not self.widen(n_codes, 1):
             return False
         cell = self.cell(code, c)
         for i in range(2):
@@ -187,33 +173,25 @@ cdef class Pairs(Sink):
         """Codes, classes and both sums of all pairs, in no order."""
         dtype = np.float64 if self.weighted else np.uint32
         n = self.n_classes * min(self.n_codes, self.n_direct)
-        cells = self.direct.array(dtype, 2 * n).reshape(n, 2)
-        at = np.flatnonzero(cells[:, 1])
-        some = np.dtype([("key", np.uint64), ("sums", dtype, 2)])
-        slots = self.slots.array(some, self.n_slots)
-        slots = slots[slots["key"] > 0]
+        direct = self.direct.array(dtype, 2 * n).reshape(n, 2)
+        at = np.flatnonzero(direct[:, 1])
         word, of = np.divmod(at, self.n_classes)
+        cells = self.occupied(np.dtype([("key", np.uint64), ("sums", dtype, 2)]))
         return (
-            np.concatenate([word, slots["key"] >> 32], dtype=np.int32, casting="unsafe"),
-            np.concatenate([of, (slots["key"] & 0xFFFFFFFF) - 1], dtype=np.int32, casting="unsafe"),
-            np.concatenate([cells[at], slots["sums"]]),
+            np.concatenate([word, cells["key"] >> 32], dtype=np.int32, casting="unsafe"),
+            np.concatenate([of, (cells["key"] & 0xFFFFFFFF) - 1], dtype=np.int32, casting="unsafe"),
+            np.concatenate([direct[at], cells["sums"]]),
         )
+
+    cdef occupied(self, dtype):
+        """A copy of the cells that have a key."""
+        if self.table.at == NULL:
+            return np.empty(0, dtype)
+        size = n_cells(&self.table) * dtype.itemsize
+        cells = np.asarray(<uint8_t[:size]>self.table.at).view(dtype)
+        return cells[cells["key"] > 0]
 
 
 cdef inline uint64_t pair(Py_ssize_t code, Py_ssize_t c) noexcept nogil:
     """The key of a code and a class; none is 0."""
     return (<uint64_t>code << 32) | <uint64_t>(c + 1)
-
-
-cdef inline uint64_t home(uint64_t key, uint64_t n_slots) noexcept nogil:
-    """Where a key belongs."""
-    key *= <uint64_t>0x9E3779B97F4A7C15
-    return (key ^ (key >> 32)) & (n_slots - 1)
-
-
-cdef inline uint8_t* slot(uint8_t* slots, uint64_t n, Py_ssize_t width, uint64_t key) noexcept nogil:
-    """The slot that holds a key, or the empty one that will."""
-    cdef uint64_t at = home(key, n)
-    while (<uint64_t*>(slots + at * width))[0] != 0 and (<uint64_t*>(slots + at * width))[0] != key:
-        at = (at + 1) & (n - 1)
-    return slots + at * width

@@ -6,6 +6,8 @@ a second copy of itself.
 
 import numpy as np
 
+from deciban.kernels.utf8 cimport encode
+
 from cpython.unicode cimport PyUnicode_Check
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
@@ -23,7 +25,7 @@ ctypedef fused Point:
     uint32_t
 
 
-cdef Py_ssize_t size(const Point* at, Py_ssize_t n) noexcept nogil:
+cdef Py_ssize_t encoded_size(const Point* at, Py_ssize_t n) noexcept nogil:
     """How many bytes the characters are in UTF-8."""
     cdef Py_ssize_t i, total = n
     for i in range(n):
@@ -37,34 +39,19 @@ cdef Py_ssize_t size(const Point* at, Py_ssize_t n) noexcept nogil:
 
 cdef void write(const Point* at, Py_ssize_t n, uint8_t* out) noexcept nogil:
     cdef Py_ssize_t i
-    cdef uint32_t c
     for i in range(n):
-        c = at[i]
-        if c < 0x80:
-            out[0] = c
-            out += 1
-        elif c < 0x800:
-            out[0], out[1] = 0xC0 | (c >> 6), 0x80 | (c & 0x3F)
-            out += 2
-        elif c < 0x10000:
-            out[0], out[1] = 0xE0 | (c >> 12), 0x80 | ((c >> 6) & 0x3F)
-            out[2] = 0x80 | (c & 0x3F)
-            out += 3
-        else:
-            out[0], out[1] = 0xF0 | (c >> 18), 0x80 | ((c >> 12) & 0x3F)
-            out[2], out[3] = 0x80 | ((c >> 6) & 0x3F), 0x80 | (c & 0x3F)
-            out += 4
+        out = encode(at[i], out)
 
 
-cdef Py_ssize_t measured(object text) except -1:
+cdef Py_ssize_t utf8_size(object text) except -1:
     cdef Py_ssize_t n = PyUnicode_GET_LENGTH(text)
     if PyUnicode_IS_ASCII(text):
         return n
     if PyUnicode_KIND(text) == 1:
-        return size(<uint8_t*>PyUnicode_DATA(text), n)
+        return encoded_size(<uint8_t*>PyUnicode_DATA(text), n)
     if PyUnicode_KIND(text) == 2:
-        return size(<uint16_t*>PyUnicode_DATA(text), n)
-    return size(<uint32_t*>PyUnicode_DATA(text), n)
+        return encoded_size(<uint16_t*>PyUnicode_DATA(text), n)
+    return encoded_size(<uint32_t*>PyUnicode_DATA(text), n)
 
 
 cdef int put(object text, uint8_t* out) except -1:
@@ -80,7 +67,7 @@ cdef int put(object text, uint8_t* out) except -1:
     return 0
 
 
-cdef bint lone(const Point* at, Py_ssize_t n) noexcept nogil:
+cdef bint has_surrogate(const Point* at, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
         if Point is not uint8_t and 0xD800 <= at[i] < 0xE000:
@@ -88,23 +75,23 @@ cdef bint lone(const Point* at, Py_ssize_t n) noexcept nogil:
     return False
 
 
-def surrogates(list texts):
+def has_surrogates(list texts):
     """Whether a text has a lone surrogate, which is no character.
 
-    >>> surrogates(["né", None]), surrogates(["\\udc80"])
+    >>> has_surrogates(["né", None]), has_surrogates(["\\udc80"])
     (False, True)
     """
     cdef Py_ssize_t i
-    cdef bint found = False
+    cdef bint some = False
     for i in range(len(texts)):
         text = texts[i]
         if text is None or PyUnicode_KIND(text) == 1:
             continue
         if PyUnicode_KIND(text) == 2:
-            found = lone(<uint16_t*>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text))
+            some = has_surrogate(<uint16_t*>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text))
         else:
-            found = lone(<uint32_t*>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text))
-        if found:
+            some = has_surrogate(<uint32_t*>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text))
+        if some:
             return True
     return False
 
@@ -129,7 +116,7 @@ def utf8(list texts):
             missing[i] = 1
         elif PyUnicode_Check(text):
             PyUnicode_READY(text)
-            total += measured(text)
+            total += utf8_size(text)
         else:
             raise TypeError(f"row {i} is not text, got {text!r}")
         offsets[i + 1] = total
@@ -140,10 +127,10 @@ def utf8(list texts):
     return np.asarray(offsets), np.asarray(data)[:total], np.asarray(missing).view(np.bool_)
 
 
-def plain(list texts):
+def are_texts(list texts):
     """Whether all are texts, or None.
 
-    >>> plain(["spam", None]), plain(["spam", 1])
+    >>> are_texts(["spam", None]), are_texts(["spam", 1])
     (True, False)
     """
     cdef Py_ssize_t i
@@ -153,13 +140,13 @@ def plain(list texts):
     return True
 
 
-def until(list texts, Py_ssize_t start, Py_ssize_t most, Py_ssize_t size):
-    """Where the texts from ``start`` on have ``size`` characters, or are ``most``.
+def batch_end(list texts, Py_ssize_t start, Py_ssize_t max_texts, Py_ssize_t size):
+    """Where the texts from ``start`` on have ``size`` characters, or are ``max_texts``.
 
-    >>> until(["spam", "ham", None, "eggs"], 1, 3, 5), until(["spam"] * 9, 0, 3, 100)
+    >>> batch_end(["spam", "ham", None, "eggs"], 1, 3, 5), batch_end(["spam"] * 9, 0, 3, 100)
     (4, 3)
     """
-    cdef Py_ssize_t i, stop = min(start + most, len(texts))
+    cdef Py_ssize_t i, stop = min(start + max_texts, len(texts))
     for i in range(start, stop):
         text = texts[i]
         if PyUnicode_Check(text):
@@ -170,11 +157,11 @@ def until(list texts, Py_ssize_t start, Py_ssize_t most, Py_ssize_t size):
     return stop
 
 
-def taken(const int64_t[::1] offsets, const uint8_t[::1] data, const Py_ssize_t[::1] rows):
+def take(const int64_t[::1] offsets, const uint8_t[::1] data, const Py_ssize_t[::1] rows):
     """Offsets and bytes of some rows, one after the other.
 
     >>> offsets, data, _ = utf8(["spam", "ham", "eggs"])
-    >>> offsets, data = taken(offsets, data, np.array([2, 0]))
+    >>> offsets, data = take(offsets, data, np.array([2, 0]))
     >>> offsets, data.tobytes()
     (array([0, 4, 8]), b'eggsspam')
     """

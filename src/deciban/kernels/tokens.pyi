@@ -4,13 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.kernels.dictionary import Dictionary
+from deciban.kernels.ngrams import NGrams
 from deciban.kernels.sinks import Sink
 
 WORDS: int
 CHARACTERS: int
 EDGES: int
 
-class Scanner:
+class Scanner(NGrams):
     def __init__(
         self,
         classes: NDArray[np.uint8],
@@ -29,16 +30,6 @@ class Scanner:
         offsets: NDArray[np.int64],
         data: NDArray[np.uint8],
         missing: NDArray[np.bool_],
-        words: Dictionary | None,
-        buckets: int,
-        grow: bool,
-        sink: Sink,
-    ) -> None: ...
-    def gather(
-        self,
-        pointers: NDArray[np.int64],
-        offsets: NDArray[np.int64],
-        data: NDArray[np.uint8],
         words: Dictionary | None,
         buckets: int,
         grow: bool,

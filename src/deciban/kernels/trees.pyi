@@ -6,27 +6,5 @@ Cells = NDArray[np.uint8]
 Nodes = NDArray[np.int32]
 Sets = NDArray[np.uint64]
 
-SHARE: float
-
-def boost(
-    X: Cells,
-    y: NDArray[np.intp],
-    weight: FloatArray,
-    F: FloatArray,
-    X_held: Cells,
-    y_held: NDArray[np.intp],
-    weight_held: FloatArray,
-    F_held: FloatArray,
-    sizes: NDArray[np.intp],
-    ordered: Cells,
-    depth: int,
-    rate: float,
-    shrink: float,
-    shrink_sets: float,
-    smooth: float,
-    least: float,
-    rounds: int,
-    patience: int,
-) -> tuple[Nodes, Sets, FloatArray, FloatArray]: ...
 def add(X: Cells, column: Nodes, left: Sets, value: FloatArray, out: FloatArray) -> None: ...
 def explain(X: Cells, column: Nodes, left: Sets, value: FloatArray, out: FloatArray) -> None: ...

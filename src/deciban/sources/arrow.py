@@ -200,7 +200,7 @@ def _strings(offset: Any) -> Callable[[Array], Strings]:
 
 def _views(array: Array) -> Strings:
     missing = array.missing()
-    return Strings(*array.gathered(missing), missing)
+    return Strings(*array.gather(missing), missing)
 
 
 _SIMPLE: dict[str, Reader] = {

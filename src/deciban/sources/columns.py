@@ -183,7 +183,7 @@ class Strings:
 
     def take(self, rows: RowNumbers) -> Strings:
         """Some rows, copied."""
-        return Strings(*texts.taken(self.offsets, self.data, rows), self.missing[rows])
+        return Strings(*texts.take(self.offsets, self.data, rows), self.missing[rows])
 
     def tolist(self) -> list[str | None]:
         """Python values, None where missing."""

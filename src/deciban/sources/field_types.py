@@ -114,7 +114,7 @@ def _narrow(name: str, column: Strings, possible: int, markers: Markers, json: b
     if possible == _TEXT and not json:
         return _TEXT
     marks = [b"null"] if json else markers.elsewhere
-    missing = fields.marked(column.offsets, column.data, column.missing, marks)
+    missing = fields.mark_missing(column.offsets, column.data, column.missing, marks)
     kinds = fields.kinds(column.offsets, column.data, missing, possible, json)
     if kinds & fields.NESTED:
         raise InputError(
@@ -147,7 +147,7 @@ def _check(name: str, column: Strings, kind: int, markers: Markers) -> None:
     """A column that is stated to be numbers holds nothing else."""
     if kind == _TEXT:
         return
-    missing = fields.marked(column.offsets, column.data, column.missing, markers.elsewhere)
+    missing = fields.mark_missing(column.offsets, column.data, column.missing, markers.elsewhere)
     if fields.kinds(column.offsets, column.data, missing, kind, False) & kind:
         return
     row = next(
@@ -166,7 +166,7 @@ def _convert(column: Strings, kind: int, markers: Markers) -> Column:
     marks = markers.in_text if kind == _TEXT else markers.elsewhere
     missing = column.missing
     if marks:
-        missing = fields.marked(column.offsets, column.data, missing, marks)
+        missing = fields.mark_missing(column.offsets, column.data, missing, marks)
     if kind == _TEXT:
         return Strings(column.offsets, column.data, missing)
     if kind == fields.NUMBER:

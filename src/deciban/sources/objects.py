@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError, ShapeError
-from deciban.kernels.texts import surrogates, utf8
+from deciban.kernels.texts import has_surrogates, utf8
 from deciban.labels import is_missing
 from deciban.sources.columns import Booleans, Column, Integers, Mask, Numbers, Strings, Times
 from deciban.sources.scan import BatchScan, scan_columns
@@ -101,7 +101,7 @@ def column(name: str, values: Sequence[Any]) -> Column:
     types = set(map(type, values))
     if types == {str} or types == {str, type(None)}:
         texts = values if isinstance(values, list) else list(values)
-        if not surrogates(texts):
+        if not has_surrogates(texts):
             return Strings(*utf8(texts))
         return _strings(name, values, np.array([value is None for value in values]))
     if types <= _PLAIN:

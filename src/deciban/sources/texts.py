@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deciban.errors import MissingValueError, ShapeError
-from deciban.kernels.texts import plain, until
+from deciban.kernels.texts import are_texts, batch_end
 from deciban.sources import arrow, frames, objects
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Strings, TextList
@@ -48,10 +48,10 @@ def _scan_list(name: str, texts: list[Any], *, known: bool) -> BatchScan:
     def read() -> Iterator[Batch]:
         stop = 0
         while stop < len(texts):
-            start, stop = stop, until(texts, stop, BATCH_TEXTS, size)
+            start, stop = stop, batch_end(texts, stop, BATCH_TEXTS, size)
             some = texts[start:stop]
             # Errors about other values than texts are those of any column.
-            column = TextList(some) if plain(some) else objects.column(name, some)
+            column = TextList(some) if are_texts(some) else objects.column(name, some)
             yield Batch(len(some), {name: column})
 
     return BatchScan((name,), read, n_rows=len(texts))

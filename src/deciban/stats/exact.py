@@ -72,7 +72,7 @@ class ExactSum:
         digits = np.zeros((*self.shape, length + 2), dtype=np.int64)
         digits[..., :length] = self.digits
         flat = digits.reshape(-1, length + 2)
-        kernel.carried(flat)
+        kernel.carry(flat)
         used = np.flatnonzero(flat.any(axis=0))
         if not len(used):
             return ExactSum(np.zeros((*self.shape, 1), dtype=np.int64), 0)

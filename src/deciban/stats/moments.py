@@ -13,7 +13,7 @@ import numpy as np
 
 from deciban import labels
 from deciban.errors import InputError
-from deciban.kernels import exact
+from deciban.kernels import moments as kernel
 from deciban.labels import Labels
 from deciban.stats.categories import exceeds
 from deciban.stats.cells import Cells
@@ -107,9 +107,9 @@ def _count(
         weight = np.ones(len(y))
     digits_and_bases: list[Any]
     if weight is None:
-        infinite, *digits_and_bases = exact.moments(X, y, n_classes)
+        infinite, *digits_and_bases = kernel.count(X, y, n_classes)
     else:
-        infinite, *digits_and_bases = exact.weighted_moments(X, y, weight, n_classes)
+        infinite, *digits_and_bases = kernel.count_weighted(X, y, weight, n_classes)
     if infinite >= 0:
         refuse_infinity(X, cells.columns)
     pairs = zip(digits_and_bases[::2], digits_and_bases[1::2], strict=True)

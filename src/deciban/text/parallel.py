@@ -124,7 +124,7 @@ def reorder(rows: TokenRows, ranks: NDArray[np.int32]) -> TokenRows:
 
     def work(batch: slice) -> None:
         pointers = rows.pointers[batch.start : batch.stop + 1]
-        sinks.arranged(pointers, rows.codes, rows.counts, ranks, codes, counts)
+        sinks.arrange(pointers, rows.codes, rows.counts, ranks, codes, counts)
 
     # Sorting a batch costs at least one step a column.
     size = max(MIN_REORDER_ENTRIES, 4 * len(ranks))

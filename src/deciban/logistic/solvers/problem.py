@@ -98,7 +98,7 @@ class Problem:
 
         def work(rows: slice) -> None:
             weight = None if self.weight is None else self.weight[rows]
-            kernel.curve(point.proba[rows], weight, change[rows])
+            kernel.hessian_product(point.proba[rows], weight, change[rows])
 
         list(self.run(work, self._chunks()))
         return self.design.transposed_product(change) + self.prior.product(V)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
-from deciban.kernels import logistic as kernel
+from deciban.kernels import products as kernel
 from deciban.logistic.solvers.conjugate_gradient import Operator
 from deciban.logistic.solvers.design import Run, in_turn
 from deciban.logistic.solvers.hessian_blocks import assemble, pair_weights
@@ -80,7 +80,7 @@ class Sparse:
 
         def work(columns: Range) -> FloatArray:
             out = np.zeros((self.n_rows, W.shape[1]))
-            kernel.scatter(*self._held(self.by_column), W, *columns, out)
+            kernel.add_product_csc(*self._held(self.by_column), W, *columns, out)
             return out
 
         total, *others = self.run(work, self._column_ranges)
@@ -124,7 +124,7 @@ class Sparse:
         def product(V: FloatArray) -> FloatArray:
             def work(columns: Range) -> FloatArray:
                 out = np.zeros_like(V)
-                kernel.likeness(*held, some, V, *columns, out)
+                kernel.add_gram_product_csc(*held, some, V, *columns, out)
                 return out
 
             return np.asarray(sum(self.run(work, ranges), diagonal * V))
@@ -148,7 +148,7 @@ class Sparse:
 
         def work(rows: Range) -> FloatArray:
             out = np.zeros((self.X.shape[1] + 1, self.X.shape[1] + 1))
-            kernel.gram(*self._held(self.X), weight, *rows, out)
+            kernel.add_gram_csr(*self._held(self.X), weight, *rows, out)
             return out
 
         total = np.asarray(sum(self.run(work, self._row_ranges)))
@@ -160,7 +160,7 @@ class Sparse:
         out = np.zeros((self.n_rows, W.shape[1]))
 
         def work(rows: Range) -> None:
-            kernel.told(*self._held_rows(rows), with_constant, out[slice(*rows)])
+            kernel.add_product_csr(*self._held_rows(rows), with_constant, out[slice(*rows)])
 
         list(self.run(work, self._row_ranges))
         return out
@@ -172,7 +172,7 @@ class Sparse:
         out = np.empty((self.width, V.shape[1]))
 
         def work(columns: Range) -> None:
-            kernel.gather(*self._held(self.by_column), V, *columns, out, squares)
+            kernel.transposed_product_csc(*self._held(self.by_column), V, *columns, out, squares)
 
         list(self.run(work, self._column_ranges))
         if self.intercept:
@@ -182,7 +182,7 @@ class Sparse:
     def _transposed_product_by_rows(self, V: FloatArray, *, squares: bool) -> FloatArray:
         def work(rows: Range) -> FloatArray:
             out = np.zeros((self.X.shape[1] + 1, V.shape[1]))
-            kernel.marked(*self._held_rows(rows), V[slice(*rows)], out, squares)
+            kernel.add_transposed_product_csr(*self._held_rows(rows), V[slice(*rows)], out, squares)
             return out
 
         total = np.asarray(sum(self.run(work, self._row_ranges)))

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from deciban.kernels import logistic as kernel
+from deciban.kernels import marks as kernel
+from deciban.kernels import products
 from deciban.logistic.solvers.dense import Dense, weighted_grams
 from deciban.logistic.solvers.design import Run, in_turn
 from deciban.logistic.solvers.hessian_blocks import assemble, pair_weights
@@ -41,7 +42,7 @@ def design(X: FloatArray, intercept: bool = True, run: Run = in_turn) -> Dense |
     if n < MIN_ROWS:
         return Dense(X, intercept)
     values, times = np.empty((d, 2)), np.empty((d, 2), dtype=np.intp)
-    kernel.values(X, values, times)
+    kernel.find_two_values(X, values, times)
     two = times.sum(axis=1) == n
     n_marks = int(times[two].min(axis=1).sum())
     if np.sum(~two) + n_marks / n > MAX_HELD_SHARE * d or n_marks > np.iinfo(np.int32).max:
@@ -58,7 +59,7 @@ def _mark(X: FloatArray, columns: NDArray[np.intp], common: FloatArray, n_marks:
     """A CSR matrix of ones where columns differ from their common value."""
     indices = np.empty(n_marks, dtype=np.int32)
     starts = np.empty(len(X) + 1, dtype=np.int32)
-    kernel.marks(X, columns, common, indices, starts)
+    kernel.mark_rare(X, columns, common, indices, starts)
     return csr_array((np.ones(n_marks), indices, starts), shape=(len(X), len(columns)))
 
 
@@ -146,7 +147,7 @@ class TwoValued:
             numbers = np.column_stack([self.numbers.X[part], np.ones(part.stop - start)])
             weights = pair_weights(proba[part], None if weight is None else weight[part])
             out[:, :e, :e] += weighted_grams(numbers, weights)
-            kernel.crossed(*self._held_marks(part), numbers, weights, mixed, both)
+            kernel.add_cross_products(*self._held_marks(part), numbers, weights, mixed, both)
         out[:, e:, :e] = mixed.transpose(1, 0, 2)
         out[:, :e, e:] = mixed.transpose(1, 2, 0)
         upper = both.transpose(2, 0, 1)
@@ -173,7 +174,7 @@ class TwoValued:
         with_constant = np.vstack([gap[:, None] * of_marks, constant])
 
         def work(rows: slice) -> None:
-            kernel.told(None, *self._held_marks(rows), with_constant, out[rows])
+            products.add_product_csr(None, *self._held_marks(rows), with_constant, out[rows])
 
         list(self.run(work, self._row_parts()))
         return out
@@ -186,7 +187,7 @@ class TwoValued:
 
         def work(rows: slice) -> FloatArray:
             sums = np.zeros((len(self.at_marks) + 1, V.shape[1]))
-            kernel.marked(None, *self._held_marks(rows), V[rows], sums, False)
+            products.add_transposed_product_csr(None, *self._held_marks(rows), V[rows], sums, False)
             return sums
 
         marks = np.asarray(sum(self.run(work, self._row_parts())))

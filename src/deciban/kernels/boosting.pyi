@@ -1,0 +1,30 @@
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+Cells = NDArray[np.uint8]
+Nodes = NDArray[np.int32]
+Sets = NDArray[np.uint64]
+
+MAX_RARE_SHARE: float
+
+def boost(
+    X: Cells,
+    y: NDArray[np.intp],
+    weight: FloatArray,
+    F: FloatArray,
+    X_held: Cells,
+    y_held: NDArray[np.intp],
+    weight_held: FloatArray,
+    F_held: FloatArray,
+    sizes: NDArray[np.intp],
+    ordered: Cells,
+    depth: int,
+    rate: float,
+    penalty: float,
+    set_penalty: float,
+    smoothing: float,
+    min_weight: float,
+    rounds: int,
+    patience: int,
+) -> tuple[Nodes, Sets, FloatArray, FloatArray]: ...

@@ -1,0 +1,161 @@
+"""Sums, sums of squares and weights of numeric columns by class, exactly.
+
+Adding integers never rounds: the order of the rows, the chunks they came in
+and what was added and taken away again cannot show. Without weights, mantissas
+and their squares are summed by exponent in 128 bits, and only those sums are
+added to wide numbers (see ``digits.pxd``).
+"""
+
+import numpy as np
+
+from deciban.kernels.digits cimport (
+    INFINITE, MAGNITUDE, UNIT, Range, add_product, add_words, exponent, find_range, floor32,
+    int128, magnitude, mantissa, uint128,
+)
+
+from libc.stdint cimport int64_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+cdef enum:
+    MAX_CELLS = 1 << 19      # held at once: 16 MB
+
+cdef struct Cell:
+    int128 total           # sum of the mantissas of one exponent, and of their squares:
+    uint128 squares        # 2**22 rows fit
+
+
+cdef void fill(
+    const double* x, Py_ssize_t n, Py_ssize_t d, Py_ssize_t first, Py_ssize_t last,
+    const Py_ssize_t* y, int low, Py_ssize_t span, Cell* cells, int64_t* number, int64_t* rows,
+) noexcept nogil:
+    """Add columns ``first .. last`` to the cells: one per class, column and exponent.
+
+    ``rows`` counts the rows of each class, ``number`` what is missing from them.
+    """
+    cdef:
+        Py_ssize_t i, j
+        uint64_t a, m
+        int64_t sign
+        Cell* row
+        Cell* at
+    for i in range(n):
+        row = cells + y[i] * (last - first) * span - low
+        rows[y[i]] += 1
+        for j in range(first, last):
+            memcpy(&a, x + i * d + j, 8)
+            sign = <int64_t>a >> 63              # 0 or -1: no branch to mispredict
+            a &= MAGNITUDE
+            at = row + exponent(a)
+            row += span
+            if a - 1 >= INFINITE - 1:
+                if a != 0:
+                    number[y[i] * d + j] -= 1
+                continue
+            m = mantissa(a)
+            at.total += (<int64_t>m ^ sign) - sign
+            at.squares += <uint128>m * m
+
+
+def count(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t n_classes):
+    """Number, sum and sum of squares of the values per class and column, exactly.
+
+    Returns ``infinite``, then digits and base of the three: ``infinite`` is the
+    flat position of an infinity or -1; NaN is not a value. Digits have the shape
+    (classes, columns, digits). At most 2**22 rows.
+    """
+    cdef:
+        Py_ssize_t n = X.shape[0], d = X.shape[1], K = n_classes, c, j, e, span, width, first, last
+        const double* x = &X[0, 0] if n and d else NULL
+        Range r
+        Cell* cells
+        Cell* at
+        int b1, b2
+    with nogil:
+        r = find_range(x, n * d)
+    if r.infinite >= 0:
+        return r.infinite, None, 0, None, 0, None, 0
+    span = max(r.high - r.low, 0) + 1
+    width = max(<Py_ssize_t>1, min(d, MAX_CELLS // (K * span + 1)))
+    b1 = floor32(r.low - UNIT)
+    b2 = floor32(2 * (r.low - UNIT))
+    cdef int64_t[:, :, ::1] s0 = np.zeros((K, d, 1), dtype=np.int64)
+    cdef int64_t[::1] rows = np.zeros(K, dtype=np.int64)
+    cdef int64_t[:, :, ::1] s1 = np.zeros((K, d, span // 32 + 8), dtype=np.int64)
+    cdef int64_t[:, :, ::1] s2 = np.zeros((K, d, span // 16 + 8), dtype=np.int64)
+    cells = <Cell*>calloc(K * width * span, sizeof(Cell))
+    if cells == NULL:
+        raise MemoryError
+    with nogil:
+        first = 0
+        while first < d and n > 0:
+            last = min(first + width, d)
+            if first > 0:
+                memset(cells, 0, K * width * span * sizeof(Cell))
+            rows[:] = 0
+            fill(x, n, d, first, last, &y[0], r.low, span, cells, &s0[0, 0, 0], &rows[0])
+            for c in range(K):
+                for j in range(first, last):
+                    at = cells + (c * (last - first) + j - first) * span
+                    s0[c, j, 0] += rows[c]
+                    for e in range(span):
+                        add_words(&s1[c, j, 0], b1, <uint128>(-at.total if at.total < 0 else at.total),
+                                  0, <int>(r.low + e - UNIT), at.total < 0)
+                        add_words(&s2[c, j, 0], b2, at.squares, 0, <int>(2 * (r.low + e - UNIT)), False)
+                        at += 1
+            first = last
+    free(cells)
+    return -1, np.asarray(s0), 0, np.asarray(s1), b1, np.asarray(s2), b2
+
+
+def count_weighted(
+    const double[:, ::1] X, const Py_ssize_t[::1] y, const double[::1] weight,
+    Py_ssize_t n_classes,
+):
+    """Weight, weighted sum and weighted sum of squares per class and column, exactly.
+
+    Returns ``infinite``, then digits and base of each of the three sums.
+    """
+    cdef:
+        Py_ssize_t n = X.shape[0], d = X.shape[1], i, j
+        const double* x = &X[0, 0] if n and d else NULL
+        Range r, s
+        int b0, b1, b2, ew, e
+        uint64_t a, w, m, one = 1
+        bint negative
+    with nogil:
+        r = find_range(x, n * d)
+        s = find_range(&weight[0] if n else NULL, n)
+    if r.infinite >= 0:
+        return r.infinite, None, 0, None, 0, None, 0
+    r.high = max(r.high, r.low)
+    s.high = max(s.high, s.low)
+    b0 = floor32(s.low - UNIT)
+    b1 = floor32(s.low + r.low - 2 * UNIT)
+    b2 = floor32(s.low + 2 * r.low - 3 * UNIT)
+    shape = (n_classes, d)
+    cdef int64_t[:, :, ::1] s0 = np.zeros((*shape, ((s.high - s.low) >> 5) + 9), dtype=np.int64)
+    cdef int64_t[:, :, ::1] s1 = np.zeros(
+        (*shape, ((s.high - s.low + r.high - r.low) >> 5) + 9), dtype=np.int64)
+    cdef int64_t[:, :, ::1] s2 = np.zeros(
+        (*shape, ((s.high - s.low + 2 * (r.high - r.low)) >> 5) + 9), dtype=np.int64)
+    with nogil:
+        for i in range(n):
+            w = magnitude(weight[i])
+            if w == 0:
+                continue
+            ew = exponent(w)
+            w = mantissa(w)
+            for j in range(d):
+                a = magnitude(x[i * d + j])
+                if a > INFINITE:
+                    continue
+                add_product(&s0[y[i], j, 0], b0, w, one, one, ew - UNIT, False)
+                if a == 0:
+                    continue
+                negative = x[i * d + j] < 0
+                e = exponent(a)
+                m = mantissa(a)
+                add_product(&s1[y[i], j, 0], b1, w, m, one, ew + e - 2 * UNIT, negative)
+                add_product(&s2[y[i], j, 0], b2, w, m, m, ew + 2 * e - 3 * UNIT, False)
+    return -1, np.asarray(s0), b0, np.asarray(s1), b1, np.asarray(s2), b2
