@@ -21,7 +21,7 @@ yes       1     1        0         0       1
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,7 @@ from deciban import checks, decision, encoding
 from deciban.errors import InputError, ParameterError
 from deciban.labels import Labels
 from deciban.sources.frames import take_rows
+from deciban.sources.tabular import Tabular
 from deciban.stats.counts import Counts
 
 __all__ = [
@@ -81,7 +82,7 @@ class Resampled(_Rebalanced):
     what each is worth if the whole table is to be counted: with it, nothing is to be corrected.
     """
 
-    X: Any
+    X: Tabular
     y: Labels
     rows: Rows
     weight: FloatArray
@@ -123,7 +124,7 @@ class Weighted(_Rebalanced):
         return np.asarray(total / total.sum())
 
     @property
-    def by_class(self) -> dict[Any, float]:
+    def by_class(self) -> dict[Hashable, float]:
         """The weights by name, as scikit-learn's ``class_weight`` takes them.
 
         >>> class_weights(["no", "no", "no", "yes"]).by_class
@@ -137,7 +138,7 @@ class Weighted(_Rebalanced):
         return _table(("class", "rows", "each", "weight"), body)
 
 
-def undersample(X: Any, y: ArrayLike, ratio: float = 1.0, seed: int = 0) -> Resampled:
+def undersample(X: Tabular, y: ArrayLike, ratio: float = 1.0, seed: int = 0) -> Resampled:
     """Drop rows of the larger classes, until none has more than ``1 / ratio`` times the smallest.
 
     The rows keep their order. ``weight`` lets the rows that stay stand for those that
@@ -158,7 +159,7 @@ def undersample(X: Any, y: ArrayLike, ratio: float = 1.0, seed: int = 0) -> Resa
     return _resample(X, labelled, np.sort(np.concatenate(rows)), count, target)
 
 
-def oversample(X: Any, y: ArrayLike, ratio: float = 1.0, seed: int = 0) -> Resampled:
+def oversample(X: Tabular, y: ArrayLike, ratio: float = 1.0, seed: int = 0) -> Resampled:
     """Repeat rows of the smaller classes, until each has ``ratio`` times the rows of the largest.
 
     Every row stays; those that are repeated follow at the end. A class is repeated as a
@@ -179,7 +180,7 @@ def oversample(X: Any, y: ArrayLike, ratio: float = 1.0, seed: int = 0) -> Resam
     return _resample(X, labelled, np.concatenate(rows), count, target)
 
 
-def class_weights(y: ArrayLike, weights: Mapping[Any, float] | str = "balanced") -> Weighted:
+def class_weights(y: ArrayLike, weights: Mapping[Hashable, float] | str = "balanced") -> Weighted:
     """Weights that make all classes equally heavy, or those that are stated by class.
 
     ``"balanced"`` is ``rows / (classes * rows of the class)``: the whole weight stays.
@@ -200,7 +201,9 @@ def class_weights(y: ArrayLike, weights: Mapping[Any, float] | str = "balanced")
     return Weighted(each[labelled.codes], labelled.classes, count, each)
 
 
-def reweighted(model: Any, priors: Mapping[Any, float] | Sequence[float] | str = "uniform") -> Any:
+def reweighted(
+    model: Any, priors: Mapping[Hashable, float] | Sequence[float] | str = "uniform"
+) -> Any:
     """The model with its rows weighted so that the classes are as common as ``priors`` says.
 
     Exact: the table's counts of every class are multiplied, as if every row had been counted
@@ -224,7 +227,7 @@ def reweighted(model: Any, priors: Mapping[Any, float] | Sequence[float] | str =
 # ---------------------------------------------------------------------- counts
 
 
-def _scaled(counts: Counts, priors: Mapping[Any, float] | Sequence[float] | str) -> Counts:
+def _scaled(counts: Counts, priors: Mapping[Hashable, float] | Sequence[float] | str) -> Counts:
     K = len(counts.classes)
     stated: Any = np.full(K, 1 / K) if isinstance(priors, str) and priors == "uniform" else priors
     if isinstance(stated, Mapping):
@@ -252,7 +255,7 @@ def _class_counts(y: ArrayLike) -> tuple[encoding.Labelled, RowCounts]:
 
 
 def _resample(
-    X: Any, labelled: encoding.Labelled, rows: Rows, count: RowCounts, target: RowCounts
+    X: Tabular, labelled: encoding.Labelled, rows: Rows, count: RowCounts, target: RowCounts
 ) -> Resampled:
     """Some rows of a table, of which every class now has its target instead of its count."""
     codes, classes = labelled.codes[rows], labelled.classes
@@ -262,7 +265,7 @@ def _resample(
     )  # fmt: skip
 
 
-def _stated(weights: Mapping[Any, float], classes: Labels) -> FloatArray:
+def _stated(weights: Mapping[Hashable, float], classes: Labels) -> FloatArray:
     named = classes.tolist()
     for name in weights:
         if name not in named:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any
+from typing import TypeGuard
 
 from deciban.errors import ParameterError
 
 __all__ = ["is_number", "is_whole_number", "number", "one_of", "whole_number"]
 
 
-def is_whole_number(value: Any, least: float = -math.inf) -> bool:
+def is_whole_number(value: object, least: float = -math.inf) -> TypeGuard[int]:
     """Whether it is an integer, ``least`` or more; a truth value is none.
 
     >>> is_whole_number(2, 1), is_whole_number(True), is_whole_number(2.0)
@@ -20,7 +20,7 @@ def is_whole_number(value: Any, least: float = -math.inf) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
 
 
-def is_number(value: Any, least: float = -math.inf) -> bool:
+def is_number(value: object, least: float = -math.inf) -> TypeGuard[float]:
     """Whether it is a finite number, ``least`` or more; a truth value is none.
 
     >>> is_number(0.5), is_number(math.inf), is_number(True)
@@ -31,7 +31,7 @@ def is_number(value: Any, least: float = -math.inf) -> bool:
     return math.isfinite(value) and float(value) >= least
 
 
-def whole_number(name: str, value: Any, least: int, hint: str) -> int:
+def whole_number(name: str, value: object, least: int, hint: str) -> int:
     """A whole number that is ``least`` or more.
 
     >>> whole_number("rows", 0, 1, "try 65536")
@@ -44,7 +44,9 @@ def whole_number(name: str, value: Any, least: int, hint: str) -> int:
     return int(value)
 
 
-def number(name: str, value: Any, hint: str, *, least: float = 0.0, above: bool = False) -> float:
+def number(
+    name: str, value: object, hint: str, *, least: float = 0.0, above: bool = False
+) -> float:
     """A finite number that is ``least`` or more, or more than that.
 
     >>> number("tol", -1, "1e-8 is usual", above=True)
@@ -58,7 +60,7 @@ def number(name: str, value: Any, hint: str, *, least: float = 0.0, above: bool 
     return float(value)
 
 
-def one_of(name: str, value: Any, *known: str) -> str:
+def one_of(name: str, value: object, *known: str) -> str:
     """One of some words, of which the first is the default.
 
     >>> one_of("start", "zero", "zero", "bayes")

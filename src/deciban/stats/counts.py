@@ -17,12 +17,13 @@ for whole weights up to 2**53, and fractional weights may show in the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from deciban import encoding, labels
 from deciban.errors import (
@@ -34,6 +35,7 @@ from deciban.errors import (
 )
 from deciban.labels import Labels
 from deciban.sources.frames import columns_by_name
+from deciban.sources.tabular import Tabular
 from deciban.stats import rounding
 from deciban.stats.cells import Cells
 from deciban.stats.statistic import FloatArray, Statistic
@@ -69,10 +71,10 @@ class Counts:
     @classmethod
     def of(
         cls,
-        X: Mapping[Any, Any] | Any,
+        X: Tabular,
         y: Any,
         *,
-        family: str | Mapping[Any, str] = "categorical",
+        family: str | Mapping[Hashable, str] = "categorical",
         weight: Any = None,
     ) -> Counts:
         """Count columns ``{name: values}``, or the columns of a frame or matrix, by class.
@@ -204,13 +206,13 @@ def merge(parts: Iterable[Counts]) -> Counts:
 
 
 def _by_family(
-    columns: Mapping[Any, Any], family: str | Mapping[Any, str]
-) -> dict[str, dict[Any, Any]]:
+    columns: Mapping[Hashable, ArrayLike], family: str | Mapping[Hashable, str]
+) -> dict[str, dict[Hashable, ArrayLike]]:
     """The columns of each family."""
     from deciban import families
 
     kinds = family if isinstance(family, Mapping) else dict.fromkeys(columns, family)
-    blocks: dict[str, dict[Any, Any]] = {}
+    blocks: dict[str, dict[Hashable, ArrayLike]] = {}
     for name, values in columns.items():
         if name not in kinds:
             raise ParameterError(
@@ -222,7 +224,7 @@ def _by_family(
 
 
 def _encode(
-    kind: str, statistic: Statistic, block: Mapping[Any, Any], n_rows: int
+    kind: str, statistic: Statistic, block: Mapping[Hashable, ArrayLike], n_rows: int
 ) -> tuple[Cells, Any]:
     """The cells of a block and its matrix."""
     try:
