@@ -39,10 +39,11 @@ def replayed(page):
         shutil.copy(FRUIT, folder)
         shutil.copytree(FRUIT.parent, Path(folder, "docs"), ignore=shutil.ignore_patterns("*.md"))
         Path(folder, "costs.csv").write_text(COSTS)
-        program = Path(folder, "bin", "deciban")
-        program.parent.mkdir()
-        program.write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n')
-        program.chmod(0o755)
+        Path(folder, "bin").mkdir()
+        for name, command in (("deciban", COMMAND), ("python", COMMAND[:1])):
+            program = Path(folder, "bin", name)
+            program.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
+            program.chmod(0o755)
         shell = Shell(folder)
         return BLOCK.sub(lambda block: f"```console\n{shell.played(block[1])}```", page)
 

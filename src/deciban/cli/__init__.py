@@ -8,12 +8,12 @@ Parse, call, render; no mathematics. Read in the order of a run:
     exit codes, and one line for every mistake
 ``reading``, ``progress``, ``models``
     files to tables, with a bar; model files
-``training``, ``prediction``, ``evaluation``, ``report``, ``inspection``
+``training``, ``prediction``, ``explanation``, ``evaluation``, ``report``, ``inspection``
     what the commands do; each gives back facts
-``sample``
-    rows that were kept while they passed
 ``rendering``, ``writing``
     facts as text for people or JSON for machines; tables as CSV, JSON lines or Parquet
+``mail``, ``delivery``
+    the spam filter; what of it a mail server runs, without NumPy
 
 Nothing heavy is imported before a command needs it: predicting does without
 scikit-learn, and asking for the version without NumPy.

@@ -3,8 +3,10 @@
 The layers above loop over families and know none of them by name. To add one, write a file with
 an object of the protocol, and its line here; from outside the package, call :func:`register`.
 
-Read in this order: ``protocol`` and ``settings``, ``discrete``, ``categorical``, ``gaussian``,
-``histogram``, ``linear_bag`` with ``multinomial``, ``complement`` and ``bernoulli``, ``words``.
+Read in this order: ``protocol`` with ``settings``, ``piece`` (what a curve is drawn from) and
+``soft`` (columns as EM estimates them), ``removal`` (one row less), ``discrete``, ``categorical``,
+``gaussian``, ``histogram``, ``linear_bag`` with ``multinomial``, ``complement`` and ``bernoulli``,
+``words``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Storage: the ``.deciban`` model file.
+"""The ``.deciban`` model file.
 
 Read from the outside in:
 

@@ -11,6 +11,11 @@ that, each of them::
 A model is its table of counts, ``m.counts_``: it is filled in one pass, by all cores, and
 everything else is computed from it. Models need no scikit-learn, whose import takes long;
 estimators are loaded when they are first used.
+
+Read in this order: ``blocks`` and ``texts`` (columns that are estimated together), ``model``,
+``leave_one_out``, ``pieces`` and ``word_evidence`` (what it says of columns and words), ``em``,
+``em_rows`` and ``semi_supervised`` (missing labels), ``stored``, ``checks`` and the estimator; the
+five are in ``dropins``.
 """
 
 from __future__ import annotations

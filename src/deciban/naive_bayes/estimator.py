@@ -61,7 +61,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         how texts are read: ``"multinomial"``, ``"binary"`` (every word of a text once),
         ``"bernoulli"`` (absent words count too), ``"complement"``, or ``"auto"``: the
         multinomial model, corrected for bursts of words, length and rare words as
-        leave-one-out finds best (see :mod:`deciban.models.readings`). Without ``calibrate``,
+        leave-one-out finds best (see :mod:`deciban.models.text_selection`). Without ``calibrate``,
         nothing is corrected.
     tokenizer
         what a word is: a :class:`deciban.text.Tokenizer`, by default one for any script.
