@@ -225,6 +225,14 @@ def test_report(folder, kind, tmp_path):
     assert kind.__name__ in page.read_text()
 
 
+@pytest.mark.parametrize("kind", [GaussianNB, LogisticRegression, BayesClassifier])
+def test_a_model_that_cannot_leave_rows_out_says_its_name(folder, kind):
+    args = ("--target", "y", "--leave-one-out")
+    result = run("evaluate", path(folder, kind), folder / "rows.csv", *args)
+    assert result.code == 1
+    assert f"a {kind.__name__}, which cannot leave its rows out" in result.err
+
+
 @pytest.mark.parametrize("kind", MATRIX_KINDS)
 def test_a_model_of_matrices_asks_for_the_name_of_the_target(folder, kind):
     result = run("evaluate", path(folder, kind), folder / "rows.csv")

@@ -64,7 +64,7 @@ def evaluate_file(
 ) -> EvaluationFacts:
     """Evaluate a model on the rows of a table."""
     with Progress("evaluating", quiet=quiet) as progress:
-        model = models.load_classifier(path)
+        model = models.load_classifier(path, leave_one_out=options.leave_one_out)
         label = models.target_column(target, model.target_, path)
         table = _read(data.scan(models.field_types(model.model_, label)), progress)
         rows = _columns(model, table, label)
@@ -82,7 +82,10 @@ def compare_files(
 ) -> EvaluationFacts:
     """Compare models on the same rows."""
     with Progress("comparing", quiet=quiet) as progress:
-        classifiers = {name: models.load_classifier(path) for name, path in _names(paths).items()}
+        classifiers = {
+            name: models.load_classifier(path, leave_one_out=options.leave_one_out)
+            for name, path in _names(paths).items()
+        }
         first = next(iter(classifiers.values()))
         label = models.target_column(target, first.target_, paths[0])
         table = _read(data.scan(models.field_types(first.model_, label)), progress)

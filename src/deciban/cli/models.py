@@ -22,15 +22,23 @@ def open_model(path: str) -> Opened:
     return files.open(path)
 
 
-def load_classifier(path: str) -> TableClassifier[Any]:
+def load_classifier(path: str, *, leave_one_out: bool = False) -> TableClassifier[Any]:
     """What answers questions about the rows of a table, whatever kind of model the file holds.
 
     The estimators of tables answer themselves; the models of those that take matrices are asked
-    through the shell that all estimators of tables share.
+    through the shell that all estimators of tables share. ``leave_one_out`` asks for one that
+    can leave its rows out one by one.
     """
     from deciban.estimators.classifier import TableClassifier
+    from deciban.evaluation.classifier import LeaveOneOutClassifier
 
     estimator = load(path)
+    if leave_one_out and not isinstance(estimator, LeaveOneOutClassifier):
+        raise ParameterError(
+            f"{path} holds a {type(estimator).__name__}, which cannot leave its rows out one by "
+            "one.",
+            hint="evaluate it on rows that it has not seen",
+        )
     if isinstance(estimator, TableClassifier):
         return estimator
     return TableClassifier.of_model(estimator.model_)

@@ -61,7 +61,7 @@ def report(
 ) -> ReportFacts:
     """Write the report of a model on the rows of a table."""
     with Progress("reading", quiet=quiet) as progress:
-        model = models.load_classifier(path)
+        model = models.load_classifier(path, leave_one_out=options.leave_one_out)
         label = models.target_column(target, model.target_, path)
         table = data.scan(models.field_types(model.model_, label))
         page = make(
