@@ -8,13 +8,24 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from deciban import AODE, BayesClassifier
+from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes
 from deciban.families.piece import Piece
 from deciban.models.protocol import CountedModel, Model, WordContribution
+from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from deciban.sources import scan
 from mixed import table
 
+MATRIX_KINDS = (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+    LogisticRegression,
+)
 TEXT = "a ball, a goal and the judge"
 
 
@@ -35,11 +46,35 @@ def ensemble_with_text(n_classes):
     return BayesClassifier(kinds={"note": "text"}).fit(X, y), X, y
 
 
+def naive_bayes(n_classes):
+    X, y = table(n=90, n_classes=n_classes)
+    return NaiveBayes().fit(X, y), X, y
+
+
+def counts_of_events(n_classes):
+    """Columns that every matrix classifier takes: small whole numbers."""
+    rng = np.random.default_rng(3)
+    y = np.array(["ham", "spam", "eggs"])[np.arange(90) % n_classes]
+    rates = np.arange(90) % n_classes
+    X = {"a": rng.poisson(1 + 2 * rates), "b": rng.poisson(5 - rates), "c": rng.integers(0, 3, 90)}
+    return X, y
+
+
+def of_matrix(kind):
+    def fit(n_classes):
+        X, y = counts_of_events(n_classes)
+        return kind().fit(pd.DataFrame(X), y), X, y
+
+    return fit
+
+
 #: By name: a function of the number of classes, and whether the model is its counts.
 MODELS = {
+    "NaiveBayes": (naive_bayes, True),
     "AODE": (aode, True),
     "BayesClassifier": (ensemble, False),
     "BayesClassifier of texts": (ensemble_with_text, False),
+    **{kind.__name__: (of_matrix(kind), False) for kind in MATRIX_KINDS},
 }
 COUNTED = [name for name, (_, counted) in MODELS.items() if counted]
 
@@ -50,8 +85,9 @@ class Case:
     def __init__(self, name, n_classes):
         self.estimator, self.X, self.y = MODELS[name][0](n_classes)
         self.model = self.estimator.model_
-        self.batch = next(iter(self.estimator._rows(self.X).batches()))
+        self.batch = next(iter(scan(self.X)))
         self.n_rows, self.n_classes = len(self.y), n_classes
+        self.asked = pd.DataFrame(self.X) if type(self.estimator) in MATRIX_KINDS else self.X
 
     def log_joint(self):
         out = np.full((self.n_rows, self.n_classes), np.nan)
@@ -103,7 +139,7 @@ def test_what_it_is(case):
 
 def test_log_joints_give_the_probabilities(case):
     posterior = log_posterior(case.log_joint())
-    np.testing.assert_allclose(posterior, case.estimator.predict_log_proba(case.X), atol=1e-9)
+    np.testing.assert_allclose(posterior, case.estimator.predict_log_proba(case.asked), atol=1e-9)
 
 
 def test_contributions_add_up_to_the_log_joint(case):
@@ -149,7 +185,17 @@ def test_rows_are_taken_out_of_the_counts(counted):
     np.testing.assert_allclose(prior[np.arange(counted.n_rows), y], one_less)
 
 
-@pytest.mark.parametrize("module", ["deciban.aode.model", "deciban.ensemble.model"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "deciban.aode.stored",
+        "deciban.ensemble.stored",
+        "deciban.files",
+        "deciban.logistic.stored",
+        "deciban.naive_bayes.dropins.stored",
+        "deciban.naive_bayes.stored",
+    ],
+)
 def test_models_import_no_scikit_learn(module):
     code = f"import sys, {module}; sys.exit('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
