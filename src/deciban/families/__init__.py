@@ -4,7 +4,8 @@ The layers above loop over families and know none of them by name. To add one, w
 an object of the protocol, and its line here; from outside the package, call :func:`register`.
 
 Read in this order: ``protocol`` and ``settings``, ``discrete``, ``categorical``, ``gaussian``,
-``histogram``, ``linear_bag`` with ``multinomial``, ``complement`` and ``bernoulli``, ``words``.
+``histogram``, ``poisson``, ``linear_bag`` with ``multinomial``, ``complement`` and ``bernoulli``,
+``words``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from deciban.families.complement import COMPLEMENT
 from deciban.families.gaussian import GAUSSIAN
 from deciban.families.histogram import HISTOGRAM_FAMILY
 from deciban.families.multinomial import MULTINOMIAL
+from deciban.families.poisson import POISSON
 from deciban.families.protocol import Family
 from deciban.families.words import WORD_FAMILY
 
@@ -56,6 +58,7 @@ for _family in (
     CATEGORICAL,
     GAUSSIAN,
     HISTOGRAM_FAMILY,
+    POISSON,
     WORD_FAMILY,
     MULTINOMIAL,
     COMPLEMENT,
