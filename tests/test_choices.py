@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
-from deciban import NaiveBayes, labels, sources
+from deciban import NaiveBayes, families, labels, sources
 from deciban.families.discrete import SMOOTHING_GRID, empirical_smoothing
 from deciban.models.calibration import DISCOUNT_GRID, Calibration
 from deciban.sources import sample
@@ -79,6 +79,26 @@ def test_what_is_stated_is_done():
     assert choice(x, y, smoothing={"x": "auto"}, numeric="mdl").smoothing == pytest.approx(
         choice(x, y, numeric="mdl").smoothing
     )
+
+
+def test_what_does_not_apply_is_chosen_freely(monkeypatch):
+    """A family that is asked for models the columns it has candidates for, and no others."""
+
+    class Positive(type(families.get("gaussian"))):
+        name, shape, options = "positive", "positive", ("positive",)
+
+        def candidates(self, columns):
+            pairs = zip(columns.names, super().candidates(columns), strict=True)
+            return [some if name == "+" else [] for name, some in pairs]
+
+    monkeypatch.setitem(families.FAMILIES, "positive", Positive())
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 500)
+    X = {"bell": rng.normal(size=500) + 3 * y, "few": rng.integers(0, 2, 500), "+": rng.random(500)}
+    free = NaiveBayes().fit(X, y).choices_
+    asked = NaiveBayes(numeric="positive").fit(X, y).choices_
+    assert asked["+"].shape == "positive"
+    assert [asked[name] for name in ("bell", "few")] == [free[name] for name in ("bell", "few")]
 
 
 def test_the_loss_by_hand():

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import deciban
+from deciban import families
 
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
@@ -28,7 +29,17 @@ def test_examples_in_docstrings_run(name):
     assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
 
 
+@pytest.fixture
+def registry():
+    """The families; those that an example registers are gone after the test."""
+    before = dict(families.FAMILIES)
+    yield before
+    families.FAMILIES.clear()
+    families.FAMILIES.update(before)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.usefixtures("registry")
 def test_examples_in_pages_run(page):
     assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0
 

@@ -33,8 +33,11 @@ def train(
     output: o.Output,
     kind: o.Kinds = None,
     numeric: Annotated[
-        Literal["auto", "gaussian", "histogram", "mdl"],
-        typer.Option(help="How numbers are modelled."),
+        str,
+        typer.Option(
+            metavar="FAMILY",
+            help="How numbers are modelled: auto, or such as gaussian, histogram or mdl.",
+        ),
     ] = "auto",
     missing: Annotated[
         Literal["auto", "skip", "value"],
@@ -57,7 +60,7 @@ def train(
 
     settings = {
         "kinds": o.kinds(kind),
-        "numeric": numeric,
+        "numeric": o.numeric(numeric),
         "missing": missing,
         "smoothing": o.smoothing(smoothing),
         "calibrate": calibrate,

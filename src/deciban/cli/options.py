@@ -114,6 +114,20 @@ def kinds(stated: Sequence[str] | None) -> dict[str, str]:
     return kind_of_column
 
 
+def numeric(stated: str) -> str:
+    """How numbers are modelled: ``"auto"``, or what a family of numbers answers to.
+
+    >>> numeric("gaussian")
+    'gaussian'
+    """
+    from deciban.models.options import numeric_options
+
+    allowed = numeric_options()
+    if stated not in allowed:
+        raise _bad("--numeric", f"{stated!r} is not one of {', '.join(map(repr, allowed))}")
+    return stated
+
+
 def smoothing(stated: str) -> float | str:
     """A number, or "auto".
 

@@ -5,8 +5,8 @@ an object of the protocol, and its line here; from outside the package, call :fu
 
 Read in this order: ``protocol`` with ``settings``, ``piece`` (what a curve is drawn from) and
 ``soft`` (columns as EM estimates them), ``removal`` (one row less), ``discrete``, ``categorical``,
-``gaussian``, ``histogram``, ``linear_bag`` with ``multinomial``, ``complement`` and ``bernoulli``,
-``words``.
+``gaussian``, ``histogram``, ``poisson``, ``linear_bag`` with ``multinomial``, ``complement`` and
+``bernoulli``, ``words``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from deciban.families.complement import COMPLEMENT
 from deciban.families.gaussian import GAUSSIAN
 from deciban.families.histogram import HISTOGRAM_FAMILY
 from deciban.families.multinomial import MULTINOMIAL
+from deciban.families.poisson import POISSON
 from deciban.families.protocol import Family
 from deciban.families.words import WORD_FAMILY
 
@@ -58,6 +59,7 @@ for _family in (
     CATEGORICAL,
     GAUSSIAN,
     HISTOGRAM_FAMILY,
+    POISSON,
     WORD_FAMILY,
     MULTINOMIAL,
     COMPLEMENT,

@@ -22,7 +22,8 @@ class Options:
     """How columns are to be modelled, as far as it is stated.
 
     numeric
-        ``"auto"``, the name of a family of numbers, or ``"mdl"``: bins by description length
+        ``"auto"``, the name of a family of numbers, or ``"mdl"``: bins by description length. A
+        column to which what is asked for does not apply is modelled as by ``"auto"``
     missing
         ``"auto"``, ``"skip"`` (a missing value says nothing) or ``"value"`` (it is a value)
     smoothing
@@ -78,11 +79,20 @@ class Options:
         return [None if isinstance(value, str) else float(value) for value in stated]
 
 
+def numeric_options() -> tuple[str, ...]:
+    """The values that the option ``numeric`` may have: ``"auto"``, and what families answer to.
+
+    >>> numeric_options()[:3]
+    ('auto', 'gaussian', 'histogram')
+    """
+    asked = [option for family in families.FAMILIES.values() for option in family.options]
+    return ("auto", *asked)
+
+
 def _allowed() -> dict[str, tuple[str, ...]]:
     """The values that options may have, the default first."""
-    numbers = [option for family in families.FAMILIES.values() for option in family.options]
     return {
-        "numeric": ("auto", *numbers),
+        "numeric": numeric_options(),
         "missing": ("auto", "skip", "value"),
         "method": ("bayes", "map", "ml"),
         "text": tuple(TEXT_MODELS),

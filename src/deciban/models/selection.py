@@ -4,7 +4,8 @@ Everything here is arithmetic on the table; no row is read again.
 
 - *The family of a column* is the candidate with the least leave-one-out loss when the column is
   used alone: of numbers a bell curve, 5, 10 or 20 bins of equal frequency, or every value by
-  itself where there are few; families say themselves what may be tried.
+  itself where there are few; families say themselves what may be tried. Where the caller asks for
+  a family of numbers that has no candidate for a column, that column is free.
 - *Smoothing* is chosen by empirical Bayes, column by column: the ``lam`` under which the counts
   of the column are likeliest, when each class's shares are drawn from a Dirichlet(lam).
 - *Missing values* say something of their own where "missing or not", used alone, has a smaller
@@ -14,7 +15,7 @@ Everything here is arithmetic on the table; no row is read again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,15 @@ def select(counts: Counts, schema: Schema, options: Options) -> dict[str, Choice
 
 def _best_candidates(columns: CountedColumns) -> list[tuple[str, Candidate]]:
     """The family and the candidate of least leave-one-out loss of each column."""
+    tried = _candidates(columns)
+    if not all(tried):
+        free = _candidates(replace(columns, option="auto"))
+        tried = [some or others for some, others in zip(tried, free, strict=True)]
+    return [min(column, key=lambda pair: pair[1].loss) for column in tried]
+
+
+def _candidates(columns: CountedColumns) -> list[list[tuple[str, Candidate]]]:
+    """The candidates of each column, with their family, of the families asked for."""
     free = columns.option == "auto" or HISTOGRAM.name not in columns.tables
     tried: list[list[tuple[str, Candidate]]] = [[] for _ in columns.names]
     for family in families.FAMILIES.values():
@@ -82,7 +92,7 @@ def _best_candidates(columns: CountedColumns) -> list[tuple[str, Candidate]]:
         if wanted and family.statistic.name in columns.tables:
             for mine, candidates in zip(tried, family.candidates(columns), strict=True):
                 mine += [(family.name, candidate) for candidate in candidates]
-    return [min(column, key=lambda pair: pair[1].loss) for column in tried]
+    return tried
 
 
 def select_smoothing(counts: Counts, schema: Schema, options: Options) -> dict[str, Choice]:

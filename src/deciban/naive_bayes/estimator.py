@@ -50,7 +50,9 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     kinds
         ``{column: kind}`` where inference is to be overruled; see :mod:`deciban.schema`
     numeric
-        ``"auto"``, ``"gaussian"``, ``"histogram"`` (bins of equal frequency) or ``"mdl"``
+        ``"auto"``, or what a family in :mod:`deciban.families` answers to: ``"gaussian"``,
+        ``"histogram"`` (bins of equal frequency), ``"mdl"``, ...; columns to which it does not
+        apply are modelled as by ``"auto"``
     missing
         ``"auto"``, ``"skip"`` (a hole says nothing) or ``"value"`` (it is a value of its own)
     smoothing

@@ -1,0 +1,364 @@
+"""Numeric columns as counts: Poisson distributions, one per class.
+
+=========  ==============================  =============================================
+method     prediction rule                 parameters
+=========  ==============================  =============================================
+``ml``     Poisson at the likeliest rate   ``sum x / n``
+``map``    Poisson at the posterior's mode ``(a_n - 1) / b_n``, or 0 where ``a_n < 1``
+``bayes``  the rate integrated out         negative binomial: ``r = a_n``,
+                                           ``p = b_n / (b_n + 1)``
+=========  ==============================  =============================================
+
+The prior of a rate is a gamma distribution worth ``lam`` rows that look like the whole column:
+shape ``a_0 = lam`` times the mean of the column, rate ``b_0 = lam``; so ``a_n = a_0 + sum x`` and
+``b_n = b_0 + n``. A class without data in a column looks like the whole column, and a column
+without data says nothing.
+
+The family applies to columns of numbers that are all counts: whole, from 0 to ``MAX_COUNT``, and
+known exactly to the grid of the histogram. A new value that is no count is impossible under every
+class, so that it tells none from the others: like a missing one, it says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.families.discrete import MAX_ROW_LOSS, losses_alone, one_row
+from deciban.families.gaussian import DEFAULT_PRIOR_ROWS, MAX_VALUES_TRIED, keys_of
+from deciban.families.piece import Draws, Piece, density_shares, seen_points, spaced_points
+from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
+from deciban.families.settings import Method, Settings
+from deciban.families.soft import SoftBlock, count_softly, dot
+from deciban.kernels.gamma import log_gamma
+from deciban.stats import rounding
+from deciban.stats.categories import count_of
+from deciban.stats.exact import pool
+from deciban.stats.grid import Grid
+from deciban.stats.histogram import grid_of
+from deciban.stats.moments import MOMENTS, exact_sums
+from deciban.stats.statistic import Codes, FloatArray, Sums
+from deciban.stats.table import Table
+
+#: Larger numbers are no counts here: of their logarithms, rounding would be a part.
+MAX_COUNT = 2.0**31
+#: No more rows than these are scored in all columns at once: to look counts up would take longer.
+FEW_ROWS = 8
+#: From this shape on, ratios of gamma functions are taken by Stirling's series.
+MIN_STIRLING_SHAPE = 50.0
+
+
+@dataclass(frozen=True, eq=False)
+class PoissonSettings(Settings):
+    """Settings of counts: ``extra_shape`` is added to the shape of the prior.
+
+    With 1, the mode of the prior, not its mean, is the mean of the column.
+    """
+
+    extra_shape: float = 0.0
+
+
+class Totals(NamedTuple):
+    """The weight of some rows and the sum of their counts."""
+
+    n: FloatArray
+    total: FloatArray
+
+    def of_column(self, column: int) -> Totals:
+        """Those of one column, (classes,)."""
+        return Totals(self.n[:, column], self.total[:, column])
+
+
+class CountDistribution(NamedTuple):
+    """Mean of every distribution, NaN where nothing is known, and the ``b_n`` behind it.
+
+    ``rows`` is None for Poisson distributions; else they are negative binomial.
+    """
+
+    mean: FloatArray
+    rows: FloatArray | None = None
+
+    def log(self, x: FloatArray) -> FloatArray:
+        """The log probability of x; 0 where it is no count, or where nothing is known."""
+        known = is_count(x) & ~np.isnan(self.mean)
+        count, mean = np.where(known, x, 0.0), np.where(known, self.mean, 0.0)
+        some = np.where(mean > 0, mean, 1.0)
+        if self.rows is None:
+            log = count * np.log(some) - some - log_gamma(count + 1)
+        else:
+            log = _log_negative_binomial(count, some * self.rows, self.rows)
+        log = np.where(mean > 0, log, np.where(count > 0, -np.inf, 0.0))
+        return np.where(known, log, 0.0)
+
+    def select(self, column: int) -> CountDistribution:
+        """The distributions of one column."""
+        return CountDistribution(
+            self.mean[column], None if self.rows is None else self.rows[column]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PoissonParameters:
+    """The distributions of every column, (columns, classes), and what they were estimated from."""
+
+    table: Table
+    settings: PoissonSettings
+    classes: Totals
+    whole: Totals
+    distribution: CountDistribution
+
+    @property
+    def mean(self) -> FloatArray:
+        """The expected count of each column and class; NaN for a column without data."""
+        return self.distribution.mean
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns a row has."""
+        return len(self.distribution.mean)
+
+    def add(self, X: FloatArray, out: FloatArray) -> None:
+        """Add the log probability of every row; what is missing or no count adds nothing."""
+        if len(X) <= FEW_ROWS:
+            out += self.distribution.log(X[:, :, None]).sum(axis=1)
+            return
+        for j in range(self.n_columns):
+            out += self._log_column(j, X[:, j])
+
+    def contributions(self, X: FloatArray) -> FloatArray:
+        """The log probability of each column under every class."""
+        out = np.zeros((*X.shape, self.mean.shape[1]))
+        self.add_contributions(X, np.arange(self.n_columns), out)
+        return out
+
+    def add_contributions(self, X: FloatArray, at: NDArray[np.intp], out: FloatArray) -> None:
+        """Add the log probability of column j to column ``at[j]`` of out."""
+        for j, place in enumerate(at.tolist()):
+            out[:, place] += self._log_column(j, X[:, j])
+
+    def _log_column(self, column: int, x: FloatArray) -> FloatArray:
+        """The log probability of values of a column, (values, classes): counts repeat, look up."""
+        values, at = np.unique(x, return_inverse=True)
+        return self.distribution.select(column).log(values[:, None])[at]
+
+    def leave_one_out(self, X: FloatArray, y: Codes, weight: FloatArray) -> FloatArray:
+        """Log probabilities, (rows, classes), with each row taken away from its class.
+
+        The row's own class loses it, and so does the whole column, whose mean is that of
+        every class's prior.
+        """
+        return np.asarray(self.leave_one_out_by_column(X, y, weight).sum(axis=1))
+
+    def leave_one_out_by_column(self, X: FloatArray, y: Codes, weight: FloatArray) -> FloatArray:
+        """Log probabilities of each column, (rows, columns, classes), each row taken away."""
+        out = np.empty((*X.shape, self.mean.shape[1]))
+        for j, lam in enumerate(self.settings.per_column(X.shape[1]).tolist()):
+            of, whole = self.classes.of_column(j), self.whole.of_column(j)
+            out[:, j] = leave_out(of, whole, lam, self.settings, X[:, j], y, weight)
+        return out
+
+    def curve(self, column: int, seen: Table | None = None) -> Piece:
+        """The log probability of counts that were seen, or within three standard deviations."""
+        of = self.classes.of_column(column)
+        if seen is None:
+            mean = of.total / np.where(of.n > 0, of.n, 1.0)
+            even = np.round(spaced_points(mean, np.sqrt(mean)))
+            x, rows = np.unique(np.maximum(even, 0.0)), None
+        else:
+            x, rows = seen_points(grid_of(seen).middles(0), count_of(seen))
+        log = self.distribution.select(column).log(x[:, None])
+        share = density_shares(np.maximum(log, -MAX_ROW_LOSS), x)
+        return Piece("", "", "number", tuple(x.tolist()), log, share, rows, rate_draws(x, of))
+
+
+class Poisson:
+    """The family of counts."""
+
+    name = "poisson"
+    shape = "poisson"
+    statistic = MOMENTS
+
+    options = ("poisson",)
+
+    def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
+        """A prior worth one row, or as many as stated, for columns of counts."""
+        applies = columns_of_counts(columns)
+        out: list[list[Candidate]] = [[] for _ in columns.names]
+        if not applies.any():
+            return out
+        at = np.flatnonzero(applies).tolist()
+        stated = [columns.smoothing[j] for j in at]
+        lam = [DEFAULT_PRIOR_ROWS if one is None else one for one in stated]
+        grid = cast("Grid", columns.tables["histogram"].cells).only(applies)
+        values = keys_of([columns.counts[j] for j in at], grid, MAX_VALUES_TRIED)
+        classes, whole = totals_of(columns.tables["moments"].sums)
+        tried = []
+        for j, rows, (own, x, times) in zip(at, lam, values, strict=True):
+            of = classes.of_column(j), whole.of_column(j)
+            log = leave_out(*of, rows, _FULL_BAYES, x, own, one_row(times))
+            tried.append((log, own, times))
+        losses = losses_alone(tried, columns.class_weight)
+        for j, rows, loss in zip(at, lam, losses, strict=True):
+            out[j].append(Candidate(rows, loss=loss))
+        return out
+
+    def settings(self, method: Method, selected: Sequence[Selected]) -> PoissonSettings:
+        """The worth of each column's prior."""
+        return PoissonSettings(method, np.array([one.smoothing for one in selected]))
+
+    def estimate(self, table: Table, settings: Settings) -> PoissonParameters:
+        """Poisson or negative binomial distributions of every column and class."""
+        plain = PoissonSettings(settings.method, settings.smoothing)
+        how = settings if isinstance(settings, PoissonSettings) else plain
+        classes, whole = totals_of(table.sums)
+        mean, rows = _fit(classes, whole, how.per_column(classes.n.shape[1]), how)
+        distribution = CountDistribution(
+            _transpose(mean), None if rows is None else _transpose(rows)
+        )
+        return PoissonParameters(table, how, classes, whole, distribution)
+
+    def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
+        """Rates at ``(sum x + a_0) / (n + b_0)``, the mode under a prior of shape ``a_0 + 1``."""
+        lam = settings.per_column(len(table.cells.columns))
+        (labelled, _), (_, pooled) = totals_of(table.sums), totals_of(whole.sums)
+        objective = partial(_soft_objective, labelled, pooled, lam)
+        how = PoissonSettings("map", lam, extra_shape=1.0)
+        return SoftBlock(POISSON, table, how, objective, count_softly(table), _only_counts)
+
+    def describe(self, selected: Selected) -> str:
+        """The model of a column in a few words."""
+        return "Poisson counts"
+
+
+POISSON = Poisson()
+_FULL_BAYES = PoissonSettings("bayes")
+
+
+def is_count(x: FloatArray) -> NDArray[np.bool_]:
+    """Whether numbers are whole and from 0 to ``MAX_COUNT``; NaN is not.
+
+    >>> is_count(np.array([3.0, 2.5, -1.0, np.nan, 1e300]))
+    array([ True, False, False, False, False])
+    """
+    return np.asarray((x >= 0) & (x <= MAX_COUNT) & (x == np.floor(x)))
+
+
+def columns_of_counts(columns: CountedColumns) -> NDArray[np.bool_]:
+    """Which columns are numbers, known exactly, that are all counts."""
+    grid = cast("Grid", columns.tables["histogram"].cells)
+    exact = [
+        kind == "numeric" and not drop for kind, drop in zip(columns.kinds, grid.drop, strict=True)
+    ]
+    counts = [known and bool(is_count(grid.floats(j)).all()) for j, known in enumerate(exact)]
+    return np.array(counts, dtype=bool)
+
+
+def totals_of(sums: Sums) -> tuple[Totals, Totals]:
+    """The totals of each class and column, and those of whole columns, (1, columns).
+
+    A mean lies between 0 and ``MAX_COUNT``, whatever numbers were counted.
+    """
+    n, total, _ = exact_sums(sums)
+    return _clip(n.floats(), total.floats()), _clip(*(part.floats() for part in pool((n, total))))
+
+
+def _clip(n: FloatArray, total: FloatArray) -> Totals:
+    return Totals(n, np.clip(total, 0.0, MAX_COUNT * n))
+
+
+def _transpose(values: FloatArray) -> FloatArray:
+    """From (classes, columns) to (columns, classes)."""
+    return np.ascontiguousarray(values.T)
+
+
+def _fit(
+    of: Totals, prior: Totals, lam: FloatArray | float, how: PoissonSettings
+) -> CountDistribution:
+    """Distributions in the shape of the totals; without any data, their mean is NaN."""
+    whole = prior.total / np.where(prior.n > 0, prior.n, np.nan)
+    empty = of.n <= 0
+    if how.method == "ml":
+        a, b = of.total, of.n + empty
+    else:
+        lam = np.where(empty & (np.asarray(lam) == 0), DEFAULT_PRIOR_ROWS, lam)
+        a, b = of.total + lam * whole, of.n + lam
+    if how.method == "map":
+        a = np.maximum(a + how.extra_shape - 1.0, 0.0)
+    mean = np.where(empty, whole, a / b)
+    return CountDistribution(mean, b if how.method == "bayes" else None)
+
+
+def _log_negative_binomial(x: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
+    """``log Gamma(a + x) / (Gamma(a) x!) + a log(b / (b + 1)) - x log(b + 1)``."""
+    near, far = np.minimum(a, MIN_STIRLING_SHAPE), np.maximum(a, MIN_STIRLING_SHAPE)
+    # Stirling's series: for much data the two logarithms would cancel.
+    series = (far - 0.5) * np.log1p(x / far) + x * np.log(far + x) - x
+    series += _stirling_rest(far + x) - _stirling_rest(far)
+    ratio = np.where(a > MIN_STIRLING_SHAPE, series, log_gamma(near + x) - log_gamma(near))
+    return np.asarray(ratio - log_gamma(x + 1) - a * np.log1p(1 / b) - x * np.log1p(b))
+
+
+def _stirling_rest(a: FloatArray) -> FloatArray:
+    """``log Gamma(a) - (a - 1/2) log a + a - log(2 pi) / 2`` for large a."""
+    r = 1 / a
+    square = r * r
+    return np.asarray(r * (1 / 12 - square * (1 / 360 - square / 1260)))
+
+
+def leave_out(
+    classes: Totals,
+    whole: Totals,
+    lam: float,
+    how: PoissonSettings,
+    x: FloatArray,
+    own: Codes,
+    weight: FloatArray,
+) -> FloatArray:
+    """Log probabilities of one column's values, (rows, classes), each taken out of its class."""
+    prior = _remove(whole, np.zeros_like(own), x, weight)
+    by_row = Totals(*(part[:, None] for part in prior))
+    out = _fit(Totals(*(part[None] for part in classes)), by_row, lam, how).log(x[:, None])
+    out[np.arange(len(x)), own] = _fit(_remove(classes, own, x, weight), prior, lam, how).log(x)
+    return out
+
+
+def _remove(of: Totals, own: Codes, x: FloatArray, weight: FloatArray) -> Totals:
+    """What is left of the totals of each row's class without the row; NaN was not counted."""
+    gone, total = np.where(np.isnan(x), 0.0, weight), weight * np.where(np.isnan(x), 0.0, x)
+    n = np.maximum(rounding.difference(of.n[own], gone), 0.0)
+    return _clip(n, rounding.difference(of.total[own], total))
+
+
+def _soft_objective(
+    classes: Totals, whole: Totals, lam: FloatArray, parameters: Parameters
+) -> float:
+    """The part of J of counts, without the factorials of labelled rows, which stay the same."""
+    mean = cast("PoissonParameters", parameters).mean.T
+    known = np.where(np.isnan(mean), 1.0, mean)
+    prior = lam * whole.total / np.where(whole.n > 0, whole.n, 1.0)
+    with np.errstate(divide="ignore"):
+        log = np.log(known)
+    return dot(classes.total + prior, log) - float(np.vdot(classes.n + lam, known))
+
+
+def _only_counts(X: FloatArray) -> FloatArray:
+    """Rows in which what is no count is missing."""
+    return np.where(is_count(X), X, np.nan)
+
+
+def rate_draws(x: FloatArray, of: Totals) -> Draws:
+    """Samples of log probabilities at x, (values, classes), from Gamma(sum x + 1/2, n)."""
+    count = np.where(is_count(x), x, 0.0)[None, :, None]
+    factorial = log_gamma(count + 1)
+
+    def draw(rng: np.random.Generator, times: int) -> FloatArray:
+        drawn = rng.standard_gamma(of.total + 0.5, (times, 1, len(of.n)))
+        rate = np.maximum(drawn, np.finfo(np.float64).tiny) / np.maximum(of.n, 1.0)
+        return np.asarray(count * np.log(rate) - rate - factorial)
+
+    return draw
