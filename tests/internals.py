@@ -15,6 +15,7 @@ from deciban.report.counted import Cellular
 from deciban.report.drift import drifts
 from deciban.stats import rounding
 from deciban.stats.cuts import cut_points
+from deciban.stats.grid import Grid
 
 
 class BaseLearner(NamedTuple):
@@ -192,3 +193,9 @@ def drift_verdict(before, now):
     cells = Cellular("x", names, np.array(before, dtype=float), np.array(now, dtype=float))
     (drift,) = drifts([cells])
     return drift.index, drift.by_chance, drift.verdict
+
+
+def grid_values(x):
+    """The values that stand for the cells of a histogram of numbers, and the least of each."""
+    grid = Grid.of([np.asarray(x, dtype=float)], ["x"])
+    return grid.middles(0), grid.floats(0)
