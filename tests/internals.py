@@ -18,6 +18,7 @@ from deciban.report.distributions import ColumnDistribution
 from deciban.report.drift import drifts
 from deciban.stats import rounding
 from deciban.stats.cuts import cut_points
+from deciban.stats.grid import Grid
 
 
 class BaseLearner(NamedTuple):
@@ -199,3 +200,9 @@ def drift_verdict(before, now):
     )
     (drift,) = drifts([cells])
     return drift.index, drift.by_chance, drift.verdict
+
+
+def grid_values(x):
+    """The values that stand for the cells of a histogram of numbers, and the least of each."""
+    grid = Grid.of([np.asarray(x, dtype=float)], ["x"])
+    return grid.middles(0), grid.floats(0)

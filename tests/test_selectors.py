@@ -163,6 +163,7 @@ def test_bins_by_description_are_those_that_pay():
                 assert cuts(amount, -1).tolist() == expected, amount
                 lengths.add(len(expected))
     assert lengths >= {0, 1, 2}
+    assert cuts(np.array([[9.0, 0.0], [0.0, 9.0]]), -1).tolist() == [1]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -11,6 +11,7 @@ from internals import (
     discounts,
     drift_verdict,
     equal_counts,
+    grid_values,
     linear_penalties,
     resampled_figures,
     smoothings,
@@ -38,6 +39,18 @@ def test_whole_numbers_are_never_rounding_and_fractions_may_be():
     a, b = np.array([1e13 + 0.5]), np.array([1e13 - 0.5])
     assert subtract_counts(a, b) == [0.0]
     assert equal_counts(a, b)
+
+
+def test_numbers_are_told_apart_up_to_4096_of_them():
+    x = np.linspace(1.0, 2.0, 4096)
+    middles, least = grid_values(x)
+    np.testing.assert_array_equal(middles, x)
+    np.testing.assert_array_equal(least, x)
+    x = np.linspace(1.0, 2.0, 4097)
+    middles, least = grid_values(x)
+    assert len(least) < 4096
+    widths = np.diff(least)
+    np.testing.assert_allclose(middles[:-1], least[:-1] + widths / 2, rtol=1e-12)
 
 
 # ---------------------------------------------------------------------- candidates
