@@ -4,7 +4,8 @@ The layers above loop over families and know none of them by name. To add one, w
 an object of the protocol, and its line here; from outside the package, call :func:`register`.
 
 Read in this order: ``protocol`` and ``settings``, ``discrete``, ``categorical``, ``gaussian``,
-``histogram``, ``linear_bag`` with ``multinomial``, ``complement`` and ``bernoulli``, ``words``.
+``histogram``, ``von_mises``, ``linear_bag`` with ``multinomial``, ``complement`` and
+``bernoulli``, ``words``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from deciban.families.gaussian import GAUSSIAN
 from deciban.families.histogram import HISTOGRAM_FAMILY
 from deciban.families.multinomial import MULTINOMIAL
 from deciban.families.protocol import Family
+from deciban.families.von_mises import VON_MISES, VON_MISES_POINTS
 from deciban.families.words import WORD_FAMILY
 
 __all__ = ["FAMILIES", "Family", "get", "register"]
@@ -60,5 +62,7 @@ for _family in (
     MULTINOMIAL,
     COMPLEMENT,
     BERNOULLI,
+    VON_MISES,
+    VON_MISES_POINTS,
 ):
     register(_family)
