@@ -14,6 +14,8 @@ kind                  rule, on the first rows of a table
 ``text``              texts that do not repeat, of several words each: a bag of words
 ``identifier``        texts that do not repeat, of one word or two, or the whole numbers
                       one after the other: ignored, they say nothing about new rows
+``cyclic:PERIOD``     numbers that begin again after a period, such as ``cyclic:360`` of
+                      degrees: only where it is stated; values are taken modulo the period
 ====================  ================================================================
 """
 
@@ -23,17 +25,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from deciban.errors import InputError, ParameterError
 from deciban.kernels.dictionary import Dictionary
+from deciban.kinds import Inferred, check_kind, cyclic, period_of
 from deciban.sources import column_names
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings, Times
-
-Kind = Literal["numeric", "categorical", "boolean", "time", "text", "identifier"]
 
 #: Kinds are inferred from about this many rows.
 INFERENCE_ROWS = 10_000
@@ -56,14 +57,20 @@ class ColumnSchema:
     """A column's name, its kind, and the reason for it."""
 
     name: str
-    kind: Kind
+    kind: str
     reason: str
     unit: Literal["", "date", "timestamp", "time"] = ""
 
     @property
+    def period(self) -> float | None:
+        """After how much its numbers begin again; None where they do not."""
+        return period_of(self.kind)
+
+    @property
     def numbers(self) -> tuple[str, ...]:
         """The numeric columns that it is counted as."""
-        return (self.name,) if self.kind in ("numeric", "time") else ()
+        counted = self.kind in ("numeric", "time") or self.period is not None
+        return (self.name,) if counted else ()
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -73,11 +80,16 @@ class ColumnSchema:
     @property
     def categories(self) -> tuple[str, ...]:
         """The categorical columns that it is counted as."""
-        if self.kind in ("categorical", "boolean"):
-            return (self.name,)
-        hour = (f"{self.name} (hour)",) if self.unit in ("timestamp", "time") else ()
-        day = (f"{self.name} (weekday)",) if self.unit in ("timestamp", "date") else ()
-        return hour + day if self.kind == "time" else ()
+        return (self.name,) if self.kind in ("categorical", "boolean") else tuple(self.derived)
+
+    @property
+    def derived(self) -> dict[str, str]:
+        """The categories derived from a time, and their kinds."""
+        if self.kind != "time":
+            return {}
+        hour = {f"{self.name} (hour)": cyclic(24)} if self.unit in ("timestamp", "time") else {}
+        day = {f"{self.name} (weekday)": cyclic(7)} if self.unit in ("timestamp", "date") else {}
+        return hour | day
 
 
 @dataclass(frozen=True)
@@ -115,6 +127,12 @@ class Schema:
     def texts(self) -> tuple[str, ...]:
         """The columns of text."""
         return tuple(name for column in self.columns for name in column.texts)
+
+    @cached_property
+    def counted_kinds(self) -> dict[str, str]:
+        """The kind of each counted column; what is derived from a time has its own."""
+        derived = {name: kind for c in self.columns for name, kind in c.derived.items()}
+        return derived | {column.name: column.kind for column in self.columns}
 
     def __str__(self) -> str:
         width = max((len(column.name) for column in self.columns), default=0)
@@ -161,11 +179,7 @@ def nothing_to_learn(schema: Schema) -> InputError:
 def _check_stated(name: str, kind: str, names: tuple[str, ...]) -> None:
     if name not in names:
         raise column_names.unknown(name, names)
-    if kind not in get_args(Kind):
-        raise ParameterError(
-            f"the kind of column {name!r} is one of {', '.join(get_args(Kind))}; got {kind!r}.",
-            hint="leave it out to have it inferred",
-        )
+    check_kind(name, kind)
 
 
 def _infer_column(name: str, parts: list[Column], stated: str | None) -> ColumnSchema:
@@ -173,7 +187,7 @@ def _infer_column(name: str, parts: list[Column], stated: str | None) -> ColumnS
     unit = first.unit if isinstance(first, Times) else ""
     if stated is not None:
         _check_possible(name, first, stated)
-        return ColumnSchema(name, stated, "as stated", unit)  # type: ignore[arg-type]
+        return ColumnSchema(name, stated, "as stated", unit)
     if isinstance(first, Times):
         return ColumnSchema(name, "time", f"a {first.unit}", unit)
     if isinstance(first, Booleans):
@@ -186,14 +200,15 @@ def _infer_column(name: str, parts: list[Column], stated: str | None) -> ColumnS
 
 def _check_possible(name: str, column: Column, stated: str) -> None:
     """Only dates and times are times; whether texts are numbers shows when they are read."""
-    if stated == "time" and not isinstance(column, Times):
+    is_time = isinstance(column, Times)
+    if (stated == "time" and not is_time) or (is_time and period_of(stated) is not None):
         raise ParameterError(
             f"column {name!r} cannot be {stated}: it holds {type(column).__name__.lower()}.",
             hint="convert it first, or leave its kind out",
         )
 
 
-def _kind_of_texts(parts: list[Strings]) -> tuple[Kind, str]:
+def _kind_of_texts(parts: list[Strings]) -> tuple[Inferred, str]:
     known = sum(int(np.count_nonzero(~p.missing)) for p in parts)
     table = Dictionary()
     for p in parts:
@@ -235,7 +250,7 @@ def parse_number(text: str) -> float | None:
     return value if abs(value) < float("inf") and "_" not in text else None
 
 
-def _kind_of_numbers(parts: list[Numbers | Integers]) -> tuple[Kind, str]:
+def _kind_of_numbers(parts: list[Numbers | Integers]) -> tuple[Inferred, str]:
     missing = np.concatenate([p.missing for p in parts])
     if missing.all():
         return "numeric", "no value at all: it says nothing"

@@ -65,7 +65,7 @@ def field_types(model: Model, target: str | None = None) -> dict[str, FieldType]
     A category "1" beside "x" is a text, also in a file where all categories look like numbers.
     """
     types: dict[str, FieldType] = {
-        c.name: "number" for c in model.schema.columns if c.kind == "numeric"
+        c.name: "number" for c in model.schema.columns if c.numbers and not c.unit
     }
     known = {} if target is None else {target: model.classes}
     if isinstance(model, HasCounts):

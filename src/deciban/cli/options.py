@@ -58,8 +58,8 @@ Kinds = Annotated[
     typer.Option(
         "--kind",
         metavar="COLUMN=KIND",
-        help="State what a column is: numeric, categorical, boolean, time, text or identifier. "
-        "May be repeated.",
+        help="State what a column is: numeric, categorical, boolean, time, text, identifier, "
+        "or cyclic:PERIOD. May be repeated.",
     ),
 ]
 Encoding = Annotated[

@@ -2,7 +2,8 @@
 
 The columns of a schema become two matrices: *numbers*, floats with NaN for a missing
 value, and *codes* of categories with -1 for it. A time is both: its seconds are a
-number; the hour of the day and the day of the week are categories.
+number; the hour of the day and the day of the week are categories. Cyclic numbers are
+taken modulo their period.
 """
 
 from __future__ import annotations
@@ -61,7 +62,16 @@ def numbers(schema: Schema, batch: Batch) -> FloatArray:
             f"Input X contains infinity in column {columns[j].name!r}: {out[row, j]}.",
             hint="replace it by a large finite number, or leave it out as missing",
         )
+    for j, column in enumerate(columns):
+        if column.period is not None:
+            out[:, j] = _wrap(out[:, j], column.period)
     return out
+
+
+def _wrap(values: FloatArray, period: float) -> FloatArray:
+    """Values modulo a period; what rounding makes a whole period is zero."""
+    rest = np.mod(values, period)
+    return np.where(rest == period, 0.0, rest)
 
 
 def category_columns(schema: Schema, batch: Batch) -> list[Column]:

@@ -5,8 +5,8 @@ an object of the protocol, and its line here; from outside the package, call :fu
 
 Read in this order: ``protocol`` with ``settings``, ``piece`` (what a curve is drawn from) and
 ``soft`` (columns as EM estimates them), ``removal`` (one row less), ``discrete``, ``categorical``,
-``gaussian``, ``histogram``, ``poisson``, ``linear_bag`` with ``multinomial``, ``complement`` and
-``bernoulli``, ``words``.
+``gaussian``, ``histogram``, ``poisson``, ``von_mises``, ``linear_bag`` with ``multinomial``,
+``complement`` and ``bernoulli``, ``words``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from deciban.families.histogram import HISTOGRAM_FAMILY
 from deciban.families.multinomial import MULTINOMIAL
 from deciban.families.poisson import POISSON
 from deciban.families.protocol import Family
+from deciban.families.von_mises import VON_MISES, VON_MISES_POINTS
 from deciban.families.words import WORD_FAMILY
 
 __all__ = ["FAMILIES", "Family", "get", "register"]
@@ -64,5 +65,7 @@ for _family in (
     MULTINOMIAL,
     COMPLEMENT,
     BERNOULLI,
+    VON_MISES,
+    VON_MISES_POINTS,
 ):
     register(_family)

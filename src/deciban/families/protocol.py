@@ -43,7 +43,7 @@ class Candidate:
 
 
 class Selected(Protocol):
-    """What was selected for a column: a candidate, or a choice that names its column as well."""
+    """What was selected for a column."""
 
     @property
     def smoothing(self) -> float:
@@ -52,6 +52,10 @@ class Selected(Protocol):
     @property
     def bins(self) -> int:
         """How numbers are cut."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the column, with its parameter if it has one."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ Everything here is arithmetic on the table; no row is read again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Choice:
     """How one counted column is modelled.
 
     ``loss`` is the leave-one-out loss of the column alone, in nats a row; ``missing`` says
-    whether a missing value says something of its own.
+    whether a missing value says something of its own; ``kind`` is that of the counted column.
     """
 
     column: str
@@ -48,6 +48,7 @@ class Choice:
     smoothing: float
     missing: bool
     loss: float
+    kind: str = field(repr=False)
 
     @property
     def shape(self) -> str:
@@ -69,26 +70,31 @@ def select(counts: Counts, schema: Schema, options: Options) -> dict[str, Choice
     selected = {}
     for columns in counted_columns(counts, schema, options):
         best, missing = _best_candidates(columns), _missing_values(columns, options.missing)
-        for name, (family, one), matters in zip(columns.names, best, missing, strict=True):
-            selected[name] = Choice(name, family, one.bins, one.smoothing, matters, one.loss)
+        for j, (name, (family, one)) in enumerate(zip(columns.names, best, strict=True)):
+            how = (one.bins, one.smoothing, missing[j], one.loss)
+            selected[name] = Choice(name, family, *how, kind=columns.kinds[j])
     return selected
 
 
 def _best_candidates(columns: CountedColumns) -> list[tuple[str, Candidate]]:
-    """The family and the candidate of least leave-one-out loss of each column."""
-    tried = _candidates(columns)
+    """The family and the candidate of least leave-one-out loss of each column.
+
+    A column to which what the caller asks for does not apply, such as a bell curve to a cyclic
+    one, is left to all families.
+    """
+    free = columns.option == "auto" or HISTOGRAM.name not in columns.tables
+    tried = _candidates(columns, None if free else columns.option)
     if not all(tried):
-        free = _candidates(replace(columns, option="auto"))
-        tried = [some or others for some, others in zip(tried, free, strict=True)]
+        others = _candidates(replace(columns, option="auto"), None)
+        tried = [mine or theirs for mine, theirs in zip(tried, others, strict=True)]
     return [min(column, key=lambda pair: pair[1].loss) for column in tried]
 
 
-def _candidates(columns: CountedColumns) -> list[list[tuple[str, Candidate]]]:
-    """The candidates of each column, with their family, of the families asked for."""
-    free = columns.option == "auto" or HISTOGRAM.name not in columns.tables
+def _candidates(columns: CountedColumns, option: str | None) -> list[list[tuple[str, Candidate]]]:
+    """What the families that have an option, or all of them, offer for each column."""
     tried: list[list[tuple[str, Candidate]]] = [[] for _ in columns.names]
     for family in families.FAMILIES.values():
-        wanted = free or columns.option in family.options
+        wanted = option is None or option in family.options
         if wanted and family.statistic.name in columns.tables:
             for mine, candidates in zip(tried, family.candidates(columns), strict=True):
                 mine += [(family.name, candidate) for candidate in candidates]
@@ -102,8 +108,9 @@ def select_smoothing(counts: Counts, schema: Schema, options: Options) -> dict[s
         family = next(f.name for f in families.FAMILIES.values() if f.statistic is CATEGORIES)
         smoothing = smooth_columns(columns.counts, columns.smoothing)
         missing = _missing_values(columns, options.missing)
-        for name, lam, matters in zip(columns.names, smoothing, missing, strict=True):
-            selected[name] = Choice(name, family, 0, lam, matters, np.nan)
+        about = zip(columns.names, columns.kinds, smoothing, missing, strict=True)
+        for name, kind, lam, matters in about:
+            selected[name] = Choice(name, family, 0, lam, matters, np.nan, kind)
     return selected
 
 
@@ -116,14 +123,8 @@ def counted_columns(counts: Counts, schema: Schema, options: Options) -> Iterato
             names: list[str] = table.cells.columns.tolist()
             stated, option = options.smoothing_of(names), options.numeric
             values = columns_of(table)
-            kinds = counted_kinds(names, schema)
+            kinds = [schema.counted_kinds[name] for name in names]
             yield CountedColumns(names, kinds, tables, values, counts.weight, stated, option)
-
-
-def counted_kinds(names: Sequence[str], schema: Schema) -> list[str]:
-    """The kinds of counted columns; what is derived from a time is its hour or weekday."""
-    kinds = {column.name: column.kind for column in schema.columns}
-    return [kinds.get(name) or name.rpartition(" (")[2].removesuffix(")") for name in names]
 
 
 def missing_weights(counts: Sequence[FloatArray], rows: FloatArray) -> list[FloatArray]:

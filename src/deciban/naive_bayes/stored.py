@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +16,14 @@ from deciban import families
 from deciban.errors import ModelFileError, ParameterError
 from deciban.files import Stored
 from deciban.files.document import check_keys, field, records
+from deciban.kinds import is_kind
 from deciban.labels import Labels
 from deciban.models.calibration import DISCOUNT_GRID, Calibration
 from deciban.models.options import Options
 from deciban.models.selection import Choice
 from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.schema import ColumnSchema, Kind, Schema
+from deciban.schema import ColumnSchema, Schema
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
@@ -75,7 +76,9 @@ def to_stored(
 
 
 def _plain_choice(choice: Choice) -> dict[str, Any]:
-    return {**asdict(choice), "loss": choice.loss if math.isfinite(choice.loss) else None}
+    entry = {**asdict(choice), "loss": choice.loss if math.isfinite(choice.loss) else None}
+    del entry["kind"]  # that of the column
+    return entry
 
 
 def plain(values: dict[str, Any]) -> dict[str, Any]:
@@ -98,7 +101,7 @@ def from_stored(stored: Stored) -> NaiveBayesModel:
     if stored.counts is None:
         raise ModelFileError("the counts are missing.")
     schema = read_schema(about)
-    choices = _choices(about)
+    choices = _choices(about, schema)
     if set(choices) != {*schema.numbers, *schema.categories}:
         raise ModelFileError("the choices are not those of the columns.")
     tokenizer = _tokenizer(about)
@@ -120,20 +123,20 @@ def read_schema(about: Mapping[str, Any]) -> Schema:
     entries = records(field(about, "columns", list), "column", _COLUMN)
     columns = tuple(ColumnSchema(**entry) for entry in entries)
     for column in columns:
-        if column.kind not in get_args(Kind) or column.unit not in _UNITS:
+        if not is_kind(column.kind) or column.unit not in _UNITS:
             raise ModelFileError(f"column {column.name!r} is of no known kind.")
     return Schema(columns)
 
 
-def _choices(about: Mapping[str, Any]) -> dict[str, Choice]:
+def _choices(about: Mapping[str, Any], schema: Schema) -> dict[str, Choice]:
     """The choices of all columns, checked."""
     entries = field(about, "choices", list)
     choices = []
     for entry, fields in zip(entries, records(entries, "choice", _CHOICE, ["loss"]), strict=True):
-        loss = entry.get("loss")
+        loss, kind = entry.get("loss"), schema.counted_kinds.get(fields["column"], "")
         if loss is not None and type(loss) is not float:
             raise ModelFileError(f"a loss must be a number, got {loss!r}.")
-        choices.append(Choice(**fields, loss=math.inf if loss is None else loss))
+        choices.append(Choice(**fields, loss=math.inf if loss is None else loss, kind=kind))
     for family in dict.fromkeys(choice.family for choice in choices):
         _check_settings([choice for choice in choices if choice.family == family])
     return {choice.column: choice for choice in choices}

@@ -42,7 +42,7 @@ def _summarize(about: ColumnSchema, column: Column) -> ColumnSummary:
         return ColumnSummary(about.name, about.kind, missing, None, holds)
     values, codes = factorise(column)
     known = codes[codes >= 0]
-    if about.kind == "numeric" and not isinstance(column, Strings | Times):
+    if about.numbers and not isinstance(column, Strings | Times):
         holds = _numbers(np.asarray(values, dtype=np.float64)[known])
     elif isinstance(column, Times):
         holds = _times(column)

@@ -1,0 +1,396 @@
+"""Cyclic columns as von Mises distributions, one per class: bell curves on a circle.
+
+A value x of a column of period P is the angle ``a = 2 pi x / P``, and its density is
+``exp(kappa cos(a - mu)) / (P I0(kappa))``. The mean direction mu and the concentration kappa
+follow from the sums of cosines and sines C and S over n rows: ``mu = atan2(S, C)``, and
+``I1(kappa) / I0(kappa)`` is the mean resultant length ``hypot(C, S) / n``.
+
+The prior is conjugate and worth ``lam`` rows that look like the whole column: ``lam`` times its
+mean cosine and sine are added to C and S. ``map`` and ``bayes`` predict with the mode of the
+posterior (there is no closed form of the integral), ``ml`` leaves the prior out.
+
+Two families share this file. ``von_mises`` models numbers, by the keys of their histogram;
+``von_mises_points`` models the whole numbers 0 .. P - 1 that are counted as categories, such as
+the hour of a time. There the density at these points is divided by its sum over them, so that
+they have probabilities, however concentrated, as categories have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deciban.errors import ParameterError
+from deciban.families.categorical import CATEGORICAL, columns_of
+from deciban.families.discrete import loss_alone, one_row
+from deciban.families.gaussian import DEFAULT_PRIOR_ROWS, MAX_VALUES_TRIED
+from deciban.families.histogram import HISTOGRAM_FAMILY, HistogramSettings
+from deciban.families.piece import Draws, Piece, density_shares, seen_points
+from deciban.families.protocol import Candidate, CountedColumns, Selected
+from deciban.families.settings import Method, Settings, spread
+from deciban.families.soft import SoftBlock
+from deciban.kinds import period_of
+from deciban.stats.categories import CATEGORIES
+from deciban.stats.grid import Grid
+from deciban.stats.histogram import HISTOGRAM
+from deciban.stats.statistic import Codes, FloatArray, Matrix, Statistic
+from deciban.stats.table import Table
+
+TAU = math.tau
+#: A class is no more concentrated than this: a standard deviation of a thousandth of a radian.
+MAX_CONCENTRATION = 1e6
+#: Newton's steps from an approximation that is right to one percent.
+NEWTON_STEPS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class VonMisesSettings(Settings):
+    """Settings of cyclic columns: the period of all of them, or of each.
+
+    >>> [circle.period for circle in VonMisesSettings(period=[24, 7]).circles(2, points=True)]
+    [24.0, 7.0]
+    """
+
+    period: ArrayLike = TAU
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        period = np.asarray(self.period, dtype=np.float64)
+        if period.ndim > 1 or not np.all((period > 0) & np.isfinite(period)):
+            raise ParameterError(
+                f"period must be a number > 0, got {self.period!r}.",
+                hint="a column is cyclic by its kind, such as 'cyclic:360'",
+            )
+
+    def circles(self, n_columns: int, *, points: bool) -> tuple[Circle, ...]:
+        """How each column is estimated."""
+        lam = self.per_column(n_columns) * (self.method != "ml")
+        periods = spread("period", np.asarray(self.period, dtype=np.float64), n_columns)
+        pairs = zip(lam.tolist(), periods.tolist(), strict=True)
+        return tuple(Circle(rows, period, points) for rows, period in pairs)
+
+
+class Resultant(NamedTuple):
+    """The weight of some rows, and the sums of their cosines and sines."""
+
+    n: FloatArray
+    cos: FloatArray
+    sin: FloatArray
+
+    def add(self, other: Resultant, times: FloatArray | float) -> Resultant:
+        """These rows and so many times the others; what rounding leaves of none is none."""
+        n = self.n + times * other.n
+        some = n > 1e-9 * np.abs(times * other.n)
+        pairs = zip(self, other, strict=True)
+        return Resultant(*(np.where(some, mine + times * theirs, 0.0) for mine, theirs in pairs))
+
+    def mean(self) -> Resultant:
+        """One row that looks like all of them; nothing where there is none."""
+        some = np.where(self.n > 0, self.n, 1.0)
+        return Resultant(*(part / some for part in self))
+
+
+class Density(NamedTuple):
+    """Mean direction, concentration, and log density at the mean direction."""
+
+    direction: FloatArray
+    concentration: FloatArray
+    constant: FloatArray
+
+    def log(self, angle: FloatArray) -> FloatArray:
+        """The log density at an angle; 0 where it is missing."""
+        off = _fall(self.concentration, angle - self.direction)
+        return np.where(np.isnan(angle), 0.0, self.constant - off)
+
+
+class Circle(NamedTuple):
+    """How a column is estimated: the rows that its prior is worth, and its period.
+
+    Values are any numbers, or the ``points`` 0, 1, 2, ... below the period.
+    """
+
+    lam: float
+    period: float
+    points: bool
+
+    def angles(self, values: FloatArray) -> FloatArray:
+        """The angles of values."""
+        return values * (TAU / self.period)
+
+    def fit(self, of: Resultant, whole: Resultant) -> Density:
+        """The density of classes, with a prior like the whole column; without data, that of it."""
+        both = of.add(whole.mean(), self.lam)
+        pairs = zip(both, whole, strict=True)
+        n, cos, sin = (np.where(both.n > 0, mine, all_rows) for mine, all_rows in pairs)
+        length = np.hypot(cos, sin) / np.where(n > 0, n, 1.0)
+        return self.density(np.arctan2(sin, cos), concentrate(length))
+
+    def density(self, direction: FloatArray, concentration: FloatArray) -> Density:
+        """The density per unit of the values, or over the points."""
+        from scipy.special import i0e
+
+        if self.points:
+            constant = _points_constant(direction, concentration, max(1, round(self.period)))
+        else:
+            constant = -np.log(i0e(concentration)) - math.log(self.period)
+        return Density(direction, concentration, constant)
+
+    def leave_out(
+        self, classes: Resultant, angle: FloatArray, own: NDArray[np.intp], weight: FloatArray
+    ) -> FloatArray:
+        """Log densities of known values, (rows, classes), each taken out of its class."""
+        row = Resultant(np.ones(len(angle)), np.cos(angle), np.sin(angle))
+        rest = _whole(classes).add(row, -weight)
+        less = Resultant(*(part[own] for part in classes)).add(row, -weight)
+        others = Resultant(*(np.tile(part, (len(angle), 1)) for part in classes))
+        for part, one in zip(others, less, strict=True):
+            part[np.arange(len(angle)), own] = one
+        by_row = Resultant(*(part[:, None] for part in rest))
+        return self.fit(others, by_row).log(angle[:, None])
+
+
+@dataclass(frozen=True, eq=False)
+class VonMisesParameters:
+    """The density of every column, under each class, and what they were estimated from.
+
+    A class without data in a column is taken to look like the whole column. A value that is
+    missing, or a point that was never seen, says nothing.
+    """
+
+    table: Table
+    circles: tuple[Circle, ...]
+    classes: tuple[Resultant, ...]
+    density: tuple[Density, ...]
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns a row has."""
+        return len(self.circles)
+
+    def add(self, X: Matrix, out: FloatArray) -> None:
+        """Add the log density of every row."""
+        for density, angle in zip(self.density, self._angles(_values(self.table, X)), strict=True):
+            out += density.log(angle[:, None])
+
+    def contributions(self, X: Matrix) -> FloatArray:
+        """The log density of each column under every class."""
+        out = np.zeros((*X.shape, len(self.table.rows)))
+        self.add_contributions(X, np.arange(self.n_columns), out)
+        return out
+
+    def add_contributions(self, X: Matrix, at: NDArray[np.intp], out: FloatArray) -> None:
+        """Add the log density of column j to column ``at[j]`` of out, (rows, columns, classes)."""
+        for j, angle in enumerate(self._angles(_values(self.table, X))):
+            out[:, at[j]] += self.density[j].log(angle[:, None])
+
+    def leave_one_out(self, X: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
+        """Log densities, (rows, classes), with each row taken away from its class.
+
+        The whole column, which is every class's prior, loses the row as well.
+        """
+        return np.asarray(self.leave_one_out_by_column(X, y, weight).sum(axis=1))
+
+    def leave_one_out_by_column(self, X: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
+        """Log densities of each column, (rows, columns, classes), each row taken away."""
+        out = np.zeros((*X.shape, len(self.table.rows)))
+        for j, angle in enumerate(self._angles(_counted_values(self.table, X))):
+            known = np.flatnonzero(~np.isnan(angle))
+            own, w = y[known], weight[known]
+            out[known, j] = self.circles[j].leave_out(self.classes[j], angle[known], own, w)
+        return out
+
+    def curve(self, column: int, seen: Table | None = None) -> Piece:
+        """The log density at values that were seen."""
+        circle, density = self.circles[column], self.density[column]
+        values, counts = _known_values(self.table)[column], columns_of(self.table)[column]
+        x, rows = (values, counts.T) if circle.points else seen_points(values, counts)
+        angle = circle.angles(x)
+        log = density.log(angle[:, None])
+        draws = _draws(circle, density, self.classes[column].n + circle.lam, angle)
+        if circle.points:
+            points = tuple(x.astype(np.int64).tolist())
+            return Piece("", "", "category", points, log, np.exp(log), rows, draws)
+        shares = density_shares(log, x)
+        return Piece("", "", "number", tuple(x.tolist()), log, shares, rows, draws)
+
+    def _angles(self, values: FloatArray) -> list[FloatArray]:
+        """The angles of each column's values, (rows, columns)."""
+        return [circle.angles(values[:, j]) for j, circle in enumerate(self.circles)]
+
+
+class VonMises:
+    """The family of cyclic columns: of numbers, or of points that are counted as categories."""
+
+    shape = "von_mises"
+
+    def __init__(self, name: str, statistic: Statistic, options: tuple[str, ...]) -> None:
+        self.name = name
+        self.statistic = statistic
+        self.options = options
+
+    def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
+        """A prior worth one row, or as many as stated, for columns of a cyclic kind."""
+        table = columns.tables[self.statistic.name]
+        out: list[list[Candidate]] = [[] for _ in columns.names]
+        for j, (kind, stated) in enumerate(zip(columns.kinds, columns.smoothing, strict=True)):
+            period, lam = period_of(kind), DEFAULT_PRIOR_ROWS if stated is None else stated
+            if period is not None:
+                circle = Circle(lam, period, self._points)
+                values = _known_values(table.column(j))[0]
+                loss = _loss(columns.counts[j], values, columns.class_weight, circle)
+                out[j].append(Candidate(lam, loss=loss))
+        return out
+
+    def settings(self, method: Method, selected: Sequence[Selected]) -> VonMisesSettings:
+        """The worth of each column's prior, and its period."""
+        lam = np.array([one.smoothing for one in selected])
+        periods = [period_of(one.kind) or np.nan for one in selected]
+        return VonMisesSettings(method, lam, period=np.array(periods))
+
+    def estimate(self, table: Table, settings: Settings) -> VonMisesParameters:
+        """The mean direction and concentration of every column and class."""
+        plain = VonMisesSettings(settings.method, settings.smoothing)
+        how = settings if isinstance(settings, VonMisesSettings) else plain
+        circles = how.circles(len(table.cells.columns), points=self._points)
+        columns = zip(circles, columns_of(table), _known_values(table), strict=True)
+        classes = [resultant(counts, circle.angles(x)) for circle, counts, x in columns]
+        pairs = zip(circles, classes, strict=True)
+        density = [circle.fit(sums, _whole(sums)) for circle, sums in pairs]
+        return VonMisesParameters(table, circles, tuple(classes), tuple(density))
+
+    def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
+        """In EM cyclic numbers are bins, and points categories: J has a maximum in closed form."""
+        method, lam = settings.method, settings.smoothing
+        if self._points:
+            return CATEGORICAL.soften(table, whole, Settings(method, lam))
+        return HISTOGRAM_FAMILY.soften(table, whole, HistogramSettings(method, lam))
+
+    def describe(self, selected: Selected) -> str:
+        """The model of a column in a few words."""
+        return f"von Mises, period {period_of(selected.kind):g}"
+
+    @property
+    def _points(self) -> bool:
+        return self.statistic is CATEGORIES
+
+
+VON_MISES = VonMises("von_mises", HISTOGRAM, ("von_mises",))
+VON_MISES_POINTS = VonMises("von_mises_points", CATEGORIES, ())
+
+
+def _known_values(table: Table) -> list[FloatArray]:
+    """The values that each column of a table is counted by."""
+    if isinstance(table.cells, Grid):
+        return table.cells.all_middles()
+    return [np.asarray(known, dtype=np.float64) for known in table.cells.values or ()]
+
+
+def _values(table: Table, X: Matrix) -> FloatArray:
+    """Rows as numbers, (rows, columns): as they are, or the points that codes stand for."""
+    if isinstance(table.cells, Grid):
+        return cast("FloatArray", X)
+    codes = cast("NDArray[np.int64]", X).astype(np.intp)
+    out = np.full(codes.shape, np.nan)
+    for j, known in enumerate(_known_values(table)):
+        seen = (codes[:, j] >= 0) & (codes[:, j] < len(known))
+        out[seen, j] = known[codes[seen, j]]
+    return out
+
+
+def _counted_values(table: Table, X: Matrix) -> FloatArray:
+    """Rows as they were counted: a number is that of its key."""
+    grid, values = table.cells, _values(table, X)
+    if not isinstance(grid, Grid) or not any(grid.drop):
+        return values
+    out = values.copy()
+    for j, (least, middle) in enumerate(zip(grid.all_floats(), grid.all_middles(), strict=True)):
+        known = np.flatnonzero(~np.isnan(values[:, j]))
+        at = np.searchsorted(least, values[known, j], side="right") - 1
+        out[known, j] = middle[np.maximum(at, 0)]
+    return out
+
+
+def _loss(
+    counts: FloatArray, values: FloatArray, class_weight: FloatArray, circle: Circle
+) -> float:
+    """The leave-one-out loss, in nats a row, of a column used alone; of some of many values."""
+    own, key = np.nonzero(counts)
+    own, key = (np.ascontiguousarray(at[:: 1 + len(own) // MAX_VALUES_TRIED]) for at in (own, key))
+    times, angle = counts[own, key], circle.angles(values)
+    log = circle.leave_out(resultant(counts, angle), angle[key], own, one_row(times))
+    return loss_alone(log, own, times, class_weight)
+
+
+def resultant(counts: FloatArray, angle: FloatArray) -> Resultant:
+    """The resultant of each class; sums are exact, so that the order of values cannot show."""
+    parts = (counts, counts * np.cos(angle), counts * np.sin(angle))
+    return Resultant(*(np.array([math.fsum(row) for row in part.tolist()]) for part in parts))
+
+
+def _whole(classes: Resultant) -> Resultant:
+    """All rows, of whatever class."""
+    return Resultant(*(part.sum() for part in classes))
+
+
+def concentrate(length: FloatArray) -> FloatArray:
+    """The concentration whose mean resultant length is ``I1 / I0``.
+
+    Approximated as by Best and Fisher (1981), then polished by Newton's steps.
+
+    >>> concentrate(np.array([0.0, 0.44639, 1.0])).round(4)
+    array([0.e+00, 1.e+00, 1.e+06])
+    """
+    R = np.minimum(length, 1 - 0.5 / MAX_CONCENTRATION)
+    low, middle = 2 * R + R**3 + 5 / 6 * R**5, -0.4 + 1.39 * R + 0.43 / (1 - R)
+    high = 1 / np.maximum(R * (1 - R) * (3 - R), 1e-300)
+    kappa = np.select([R < 0.53, R < 0.85], [low, middle], high)
+    for _ in range(NEWTON_STEPS):
+        ratio, slope = _bessel_ratio(kappa)
+        kappa = np.clip(kappa - (ratio - R) / slope, 0.0, MAX_CONCENTRATION)
+    return np.asarray(kappa)
+
+
+def _bessel_ratio(kappa: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """``I1(kappa) / I0(kappa)`` and its derivative."""
+    from scipy.special import i0e, i1e
+
+    ratio = np.asarray(i1e(kappa) / i0e(kappa))
+    by_kappa = np.where(kappa > 1e-8, ratio / np.maximum(kappa, 1e-8), 0.5)
+    return ratio, 1 - by_kappa - ratio**2
+
+
+def _fall(concentration: FloatArray, off: FloatArray) -> FloatArray:
+    """How far the log density falls at an angle off the mean direction."""
+    return np.asarray(2 * concentration * np.sin(off / 2) ** 2)
+
+
+def _points_constant(direction: FloatArray, concentration: FloatArray, n_points: int) -> FloatArray:
+    """Minus the logarithm of the sum, over all points, of the density above that at its mode."""
+    step = TAU / n_points
+    nearest = _fall(concentration, np.round(direction / step) * step - direction)
+    total = np.zeros_like(nearest)
+    for point in range(n_points):
+        total += np.exp(nearest - _fall(concentration, point * step - direction))
+    return np.asarray(nearest - np.log(total))
+
+
+def _draws(circle: Circle, density: Density, rows: FloatArray, angle: FloatArray) -> Draws:
+    """Samples of log densities, (values, classes), from the posterior's normal approximation."""
+    direction, concentration, _ = density
+    ratio, slope = _bessel_ratio(concentration)
+    some = np.maximum(rows, 1.0)
+    turn = np.minimum(1 / np.sqrt(np.maximum(some * concentration * ratio, 1e-300)), math.pi)
+    width = 1 / np.sqrt(some * slope)
+
+    def draw(rng: np.random.Generator, times: int) -> FloatArray:
+        shape = (times, 1, len(rows))
+        mu = direction + turn * rng.standard_normal(shape)
+        kappa = np.abs(concentration + width * rng.standard_normal(shape))
+        return circle.density(mu, kappa).log(angle[None, :, None])
+
+    return draw
