@@ -35,7 +35,7 @@ REFUSED = {
     "an odd length": (ShapeError, "3 rows, y has 2", {"x": [1, 2, 3]}, "categorical"),
     "no length": (InputError, "'x' cannot be counted", {"x": 7}, "categorical"),
     "a list as category": (UnhashableError, "hashable", {"x": [[1], "a"]}, "categorical"),
-    "an unknown family": (ParameterError, "unknown family 'poisson'", {"x": [1, 2]}, "poisson"),
+    "an unknown family": (ParameterError, "unknown family 'weibull'", {"x": [1, 2]}, "weibull"),
     "no family at all": (ParameterError, "'x' has no family", {"x": [1, 2]}, {"z": "gaussian"}),
     "a flat X": (ShapeError, "got list", [1, 2], "categorical"),
     "a ragged X": (ShapeError, "got list", [[1], [2, 3]], "gaussian"),

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from deciban.naive_bayes.parts import joined
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -14,12 +13,13 @@ from deciban.ensemble.training_table import deal, row_keys, split
 from deciban.ensemble.trees import DEPTH_BY_MIN_ROWS, Forest
 from deciban.kernels import boosting
 from deciban.progress import Progress, should_show
+from deciban.sources.labelled import LabelledBatch
 
 
 def counted(X, y):
     """The counts of a table, its rows, and their codes."""
     m = NaiveBayes(calibrate=False).fit(X, y)
-    part = joined(list(m._rows(X, y).labelled()))
+    part = LabelledBatch.concatenate(list(m._rows(X, y).labelled_batches()))
     return m, part, part.codes_among(m.classes_)
 
 

@@ -77,7 +77,7 @@ import faults
 from deciban.mail import training
 from deciban.mail.mailboxes import Place
 from deciban.mail.store import Store
-training.TOGETHER = 2
+training.TRANSACTION_MESSAGES = 2
 def work(folder):
     messages = [(Place(str(path)), True) for path in sorted((folder / "spam").iterdir())]
     with Store(str(folder / "mail.db"), create=True) as store:

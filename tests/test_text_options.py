@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from deciban import BayesClassifier, NaiveBayes, load
 from deciban.errors import ModelFileError, ParameterError
 from deciban.kernels.texts import batch_end, take
-from deciban.sources.columns import Listed
+from deciban.sources.columns import TextList
 from deciban.text import Tokenizer, pack
 
 WORDS = ["good", "bad", "film", "plot", "fine", "dull", "nice", "slow"]
@@ -233,7 +233,7 @@ def test_bad_limits(limits):
 
 @given(st.lists(st.none() | st.text(max_size=5), max_size=12), st.data())
 def test_listed_texts_are_packed_texts(texts, data):
-    column = Listed(texts)
+    column = TextList(texts)
     same = pack(texts)
     assert len(column) == len(same)
     assert column.tolist() == same.tolist()

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deciban.cli import models
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
 from deciban.decision import Loss
-from deciban.estimators.classifier import TableClassifier
 from deciban.evaluation import Comparison, Evaluation, evaluate
 from deciban.evaluation.comparison import compare_decisions
 from deciban.evaluation.decisions import decide
@@ -19,6 +18,9 @@ from deciban.evaluation.predictions import predict
 from deciban.evaluation.text import PlainDict
 from deciban.sources import Scan
 from deciban.sources.scan import hold, select
+
+if TYPE_CHECKING:
+    from deciban.estimators.classifier import TableClassifier
 
 #: The share of resampled figures that an interval holds.
 CONFIDENCE = 0.95
