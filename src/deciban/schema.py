@@ -119,6 +119,12 @@ class Schema:
         return tuple(column for column in self.columns if column.numbers)
 
     @cached_property
+    def periods(self) -> dict[int, float]:
+        """The periods of cyclic columns, by their place among the numeric ones."""
+        periods = enumerate(column.period for column in self.numeric_columns)
+        return {j: period for j, period in periods if period is not None}
+
+    @cached_property
     def categories(self) -> tuple[str, ...]:
         """The categorical columns that are counted."""
         return tuple(name for column in self.columns for name in column.categories)

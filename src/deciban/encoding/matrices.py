@@ -62,9 +62,8 @@ def numbers(schema: Schema, batch: Batch) -> FloatArray:
             f"Input X contains infinity in column {columns[j].name!r}: {out[row, j]}.",
             hint="replace it by a large finite number, or leave it out as missing",
         )
-    for j, column in enumerate(columns):
-        if column.period is not None:
-            out[:, j] = _wrap(out[:, j], column.period)
+    for j, period in schema.periods.items():
+        out[:, j] = _wrap(out[:, j], period)
     return out
 
 
