@@ -31,7 +31,7 @@ import numpy as np
 
 from deciban.errors import InputError, ParameterError
 from deciban.kernels.dictionary import Dictionary
-from deciban.kinds import Inferred, check_kind, cyclic, period_of
+from deciban.kinds import CYCLIC, Inferred, check_kind, cyclic, period_of
 from deciban.sources import column_names
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings, Times
@@ -69,7 +69,7 @@ class ColumnSchema:
     @property
     def numbers(self) -> tuple[str, ...]:
         """The numeric columns that it is counted as."""
-        counted = self.kind in ("numeric", "time") or self.period is not None
+        counted = self.kind in ("numeric", "time") or self.kind.startswith(f"{CYCLIC}:")
         return (self.name,) if counted else ()
 
     @property
