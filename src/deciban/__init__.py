@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from deciban.ensemble import BayesClassifier
     from deciban.errors import DecibanError
     from deciban.evaluation import Comparison, Evaluation, compare, evaluate
-    from deciban.files.kinds import load
+    from deciban.files.registry import load
     from deciban.logistic import LogisticRegression
     from deciban.naive_bayes import NaiveBayes
     from deciban.stats.counts import Counts
@@ -63,7 +63,7 @@ __getattr__ = lazy.attributes(
         "decision": "deciban.decision",
         "errors": "deciban.errors",
         "evaluate": "deciban.evaluation",
-        "load": "deciban.files.kinds",
+        "load": "deciban.files.registry",
         "naive_bayes": "deciban.naive_bayes",
         "text": "deciban.text",
     },

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from deciban import files
 from deciban.errors import ParameterError
 from deciban.files import Opened
-from deciban.files.kinds import load
+from deciban.files.registry import load
 from deciban.models.protocol import HasCounts, Model
 from deciban.schema import ColumnSchema
 from deciban.sources.field_types import FieldType

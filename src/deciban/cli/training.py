@@ -13,7 +13,7 @@ from deciban.cli.inspection import ignored, importance, shares
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
 from deciban.errors import ParameterError
-from deciban.files.kinds import load
+from deciban.files.registry import load
 from deciban.labels import object_array
 from deciban.sources import Batch, Scan
 from deciban.sources.sample import Sample

@@ -2,7 +2,7 @@
 
 Read from the outside in:
 
-``kinds``
+``registry``
     every kind of model, as the model that scores (``open``) or the estimator (``deciban.load``)
 ``model``
     what an estimator leaves in a file: its kind, its description, its counts
@@ -20,7 +20,7 @@ Read from the outside in:
 
 from __future__ import annotations
 
-from deciban.files.kinds import Opened, open
 from deciban.files.model import Stored, load, save
+from deciban.files.registry import Opened, open
 
 __all__ = ["Opened", "Stored", "load", "open", "save"]
