@@ -32,9 +32,9 @@ ROOMS = {
     "families/poisson.py": "poisson",
     "families/von_mises.py": "von_mises",
     "models": "thresholds choices calibration mixed_leave_one_out scores families mixed_text",
-    "aode": "aode aode_learning",
+    "aode": "thresholds aode aode_learning",
     "ensemble": "selectors_ensemble bayes_parts bayes bayes_text",
-    "evaluation": "thresholds evaluation comparison",
+    "evaluation": "evaluation thresholds comparison",
     "report": "thresholds report",
     "naive_bayes": "mixed_learning mixed_leave_one_out em choices mixed_columns",
     "conjugate.py": "conjugate docs",
@@ -234,7 +234,8 @@ def place(mutant, package):
 def run(tests, package):
     """Whether some test fails, with the package of this folder."""
     command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:xdist",
-               "-o", f"cache_dir={package.parent}/cache", *map(str, tests)]  # fmt: skip
+               "--hypothesis-profile", "mutants", "-o", f"cache_dir={package.parent}/cache",
+               *map(str, tests)]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(package.parent)}
     try:
         ended = subprocess.run(
