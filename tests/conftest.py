@@ -13,6 +13,9 @@ set_hypothesis_home_dir(Path(__file__).parents[1] / ".venv" / "cache" / "hypothe
 patient = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
 hypothesis.settings.register_profile("explore", **patient)
 hypothesis.settings.register_profile("deciban", derandomize=True, **patient)
+# Mutants need no smallest example of a failure, which may take minutes to find.
+generate = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
+hypothesis.settings.register_profile("mutants", derandomize=True, phases=generate, **patient)
 hypothesis.settings.load_profile("deciban")
 
 

@@ -35,6 +35,14 @@ def test_evidence_leaves_each_row_out():
     assert said.shape[1] == len(evidence_weights.evidence_columns(m.model_))
 
 
+def test_evidence_of_one_column_is_at_most_fifteen_nats():
+    y = np.arange(600) % 2
+    X = {"x": 100.0 * y + np.arange(600) % 7}
+    m = NaiveBayes(numeric="gaussian", calibrate=False).fit(X, y)
+    batch = next(iter(m._rows(X, y).labelled_batches())).batch
+    assert np.abs(evidence_weights.evidence(m.model_, batch)).max() == 15.0
+
+
 def test_weights_are_the_optimum():
     rng = np.random.default_rng(1)
     y = rng.integers(0, 3, 80)
