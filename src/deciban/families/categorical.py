@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Literal, cast
 
 import numpy as np
@@ -23,9 +22,8 @@ from deciban.families.protocol import Candidate, CountedColumns, Parameters, Sel
 from deciban.families.settings import Method, Settings, check_whole, spread
 from deciban.families.soft import SoftBlock, count_softly, dot, identity
 from deciban.kernels import evidence, panels
-from deciban.stats.categories import CATEGORIES, sum_columns
+from deciban.stats.categories import CATEGORIES, count_of, sum_columns
 from deciban.stats.statistic import Codes, FloatArray, Matrix
-from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table
 
 Coded = NDArray[np.int64]
@@ -118,7 +116,7 @@ class CategoricalParameters:
     def _own_class(self, X: Coded, y: Codes, weight: FloatArray) -> FloatArray:
         """``log P(x_j | own class)`` of each row without it, (rows, columns)."""
         left, rest = np.ones(X.shape), np.ones(X.shape)
-        starts, count = self.table.cells.offsets, counts_in(self.table)
+        starts, count = self.table.cells.offsets, count_of(self.table)
         fixed = np.zeros(X.shape)
         for j, seen in enumerate(np.diff(starts).tolist()):
             code, extra = X[:, j], float(self.pseudo_counts[j])
@@ -142,21 +140,10 @@ class CategoricalParameters:
         cells = self.table.cells
         some = slice(cells.offsets[column], cells.offsets[column + 1])
         log = self.log_prob[self.offsets[column] : self.offsets[column + 1] - 1]
-        counts = counts_in(self.table)[:, some].T
+        counts = count_of(self.table)[:, some].T
         values = tuple(cells.values[column].tolist()) if cells.values else ()
         draws = dirichlet_draws(counts, float(self.pseudo_counts[column]))
         return Piece("", "", "category", values, log, np.exp(log), counts, draws)
-
-
-def counts_in(table: Table) -> FloatArray:
-    """The counts of a table of categories, (classes, cells)."""
-    return cast("DenseSum", table.sums["count"]).values
-
-
-def columns_of(table: Table) -> list[FloatArray]:
-    """The counts of each column of a table of categories or of a histogram."""
-    count = counts_in(table)
-    return [count[:, start:stop] for start, stop in pairwise(table.cells.offsets)]
 
 
 class Categorical:
@@ -205,7 +192,7 @@ def estimate_shares(
     table: Table, pseudo_counts: FloatArray, sizes: FloatArray, *, smooth_unseen: bool = True
 ) -> CategoricalParameters:
     """Log shares of all cells of a table, and of a value never seen in each column."""
-    count, cells = counts_in(table), table.cells
+    count, cells = count_of(table), table.cells
     seen = np.diff(cells.offsets)
     column = np.repeat(np.arange(len(seen)), seen)
     amount = np.maximum(count + pseudo_counts[column], 0.0)
@@ -233,7 +220,7 @@ def soften_shares(
 
     def objective(parameters: Parameters) -> float:
         log = cast("CategoricalParameters", parameters).log_prob
-        return dot(counts_in(table) + extra[column], log[np.arange(len(column)) + column].T)
+        return dot(count_of(table) + extra[column], log[np.arange(len(column)) + column].T)
 
     how = Settings("bayes", extra)
     return SoftBlock(CATEGORICAL, table, how, objective, count_softly(table), encode)
@@ -245,7 +232,7 @@ def _totals(table: Table, pseudo_counts: FloatArray, sizes: FloatArray) -> Float
     The counts are summed by themselves: whole numbers, so that the order of
     the values cannot show.
     """
-    count, cells = counts_in(table), table.cells
+    count, cells = count_of(table), table.cells
     column = np.repeat(np.arange(len(pseudo_counts)), np.diff(cells.offsets))
     below = pseudo_counts < 0
     whole = sum_columns(count, cells) + sizes * np.maximum(pseudo_counts, 0.0)

@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from deciban.families.categorical import (
     CategoricalParameters,
-    columns_of,
     estimate_shares,
     soften_shares,
 )
@@ -33,7 +32,7 @@ from deciban.families.protocol import Candidate, CountedColumns, Selected
 from deciban.families.settings import Method, Settings, check_whole, spread
 from deciban.families.soft import SoftBlock
 from deciban.kernels import histogram as kernel
-from deciban.stats.categories import CATEGORIES, count_of
+from deciban.stats.categories import CATEGORIES, count_by_column, count_of
 from deciban.stats.cells import Cells
 from deciban.stats.cuts import EACH, MDL, cut_columns
 from deciban.stats.grid import Grid
@@ -184,7 +183,7 @@ def _plain(settings: Settings) -> HistogramSettings:
 
 def cut(table: Table, rules: Sequence[int]) -> tuple[tuple[FloatArray, ...], Table]:
     """The edges between the bins of each column, and the bins as a table of categories."""
-    columns = columns_of(table)
+    columns = count_by_column(table)
     cuts = cut_columns(columns, rules)
     edges = cut_edges(cast("Grid", table.cells), cuts)
     cells = Cells(table.cells.columns, tuple(np.arange(len(at) + 1) for at in cuts))

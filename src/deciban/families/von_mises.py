@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import ParameterError
-from deciban.families.categorical import CATEGORICAL, columns_of
+from deciban.families.categorical import CATEGORICAL
 from deciban.families.discrete import loss_alone, one_row
 from deciban.families.gaussian import DEFAULT_PRIOR_ROWS, MAX_VALUES_TRIED
 from deciban.families.histogram import HISTOGRAM_FAMILY, HistogramSettings
@@ -35,7 +35,7 @@ from deciban.families.protocol import Candidate, CountedColumns, Selected
 from deciban.families.settings import Method, Settings, spread
 from deciban.families.soft import SoftBlock
 from deciban.kinds import period_of
-from deciban.stats.categories import CATEGORIES
+from deciban.stats.categories import CATEGORIES, count_by_column
 from deciban.stats.grid import Grid
 from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.statistic import Codes, FloatArray, Matrix, Statistic
@@ -207,7 +207,7 @@ class VonMisesParameters:
     def curve(self, column: int, seen: Table | None = None) -> Piece:
         """The log density at values that were seen."""
         circle, density = self.circles[column], self.density[column]
-        values, counts = _known_values(self.table)[column], columns_of(self.table)[column]
+        values, counts = _known_values(self.table)[column], count_by_column(self.table)[column]
         x, rows = (values, counts.T) if circle.points else seen_points(values, counts)
         angle = circle.angles(x)
         log = density.log(angle[:, None])
@@ -257,7 +257,7 @@ class VonMises:
         plain = VonMisesSettings(settings.method, settings.smoothing)
         how = settings if isinstance(settings, VonMisesSettings) else plain
         circles = how.circles(len(table.cells.columns), points=self._points)
-        columns = zip(circles, columns_of(table), _known_values(table), strict=True)
+        columns = zip(circles, count_by_column(table), _known_values(table), strict=True)
         classes = [resultant(counts, circle.angles(x)) for circle, counts, x in columns]
         pairs = zip(circles, classes, strict=True)
         density = [circle.fit(sums, _whole(sums)) for circle, sums in pairs]

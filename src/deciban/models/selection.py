@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import families
-from deciban.families.categorical import columns_of
 from deciban.families.discrete import missing_matters, smooth_columns
 from deciban.families.protocol import Candidate, CountedColumns
 from deciban.models.options import Options
 from deciban.schema import Schema
-from deciban.stats.categories import CATEGORIES
+from deciban.stats.categories import CATEGORIES, count_by_column
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.moments import MOMENTS
@@ -122,7 +121,7 @@ def counted_columns(counts: Counts, schema: Schema, options: Options) -> Iterato
             table = tables[statistics[0].name]
             names: list[str] = table.cells.columns.tolist()
             stated, option = options.smoothing_of(names), options.numeric
-            values = columns_of(table)
+            values = count_by_column(table)
             kinds = [schema.counted_kinds[name] for name in names]
             yield CountedColumns(names, kinds, tables, values, counts.weight, stated, option)
 

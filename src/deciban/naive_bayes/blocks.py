@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import families
-from deciban.families.categorical import CATEGORICAL, columns_of
+from deciban.families.categorical import CATEGORICAL
 from deciban.families.discrete import empirical_smoothing
 from deciban.families.protocol import Family, Parameters
 from deciban.families.settings import Settings
@@ -26,7 +26,7 @@ from deciban.models.selection import Choice, missing_weights
 from deciban.models.text_selection import TEXT_MODELS, TextChoice, plain_choice
 from deciban.naive_bayes.texts import column_table, limit_words
 from deciban.schema import Schema
-from deciban.stats.categories import CATEGORIES
+from deciban.stats.categories import CATEGORIES, count_by_column
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
@@ -114,7 +114,7 @@ def _missing_block(counts: Counts, schema: Schema, options: Options, names: list
 
 def _with_and_without(table: Table) -> dict[str, list[FloatArray]]:
     """The weight of each class's rows in which each column has a value, and of the others."""
-    values = columns_of(table)
+    values = count_by_column(table)
     triples = zip(table.cells.columns, values, missing_weights(values, table.rows), strict=True)
     return {str(name): [count.sum(axis=1), missing] for name, count, missing in triples}
 

@@ -17,10 +17,10 @@ from deciban.evaluation.classifier import Classifier, HasCounts
 from deciban.families.histogram import edges_of, sum_bins
 from deciban.labels import Labels, positions
 from deciban.report.rows import LabelledRows
-from deciban.stats.categories import count_of
+from deciban.stats.categories import count_by_column, count_of
 from deciban.stats.cells import Cells
 from deciban.stats.cuts import cut_points
-from deciban.stats.histogram import count_by_column, grid_of
+from deciban.stats.histogram import grid_of
 from deciban.stats.table import Table
 
 FloatArray = NDArray[np.float64]

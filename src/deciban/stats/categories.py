@@ -7,6 +7,7 @@ anything beyond for a value that has no cell.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -76,6 +77,12 @@ CATEGORIES = Categories()
 def count_of(table: Table) -> FloatArray:
     """The counts of a table of categories or of a histogram, (classes, cells)."""
     return cast("DenseSum", table.sums["count"]).values
+
+
+def count_by_column(table: Table) -> list[FloatArray]:
+    """The counts of each column of such a table, (classes, cells of the column)."""
+    count = count_of(table)
+    return [count[:, start:stop] for start, stop in pairwise(table.cells.offsets)]
 
 
 def sum_columns(count: FloatArray, cells: Cells) -> FloatArray:

@@ -7,14 +7,13 @@ counting, and histograms of parts merge in any order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from deciban.kernels import histogram as kernel
 from deciban.labels import Labels
-from deciban.stats.categories import CATEGORIES, count_of
+from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import Cells
 from deciban.stats.grid import MAX_GRID_KEYS, Grid
 from deciban.stats.statistic import (
@@ -96,9 +95,3 @@ def grid_of(table: Table) -> Grid:
     if not isinstance(table.cells, Grid):
         raise TypeError("a histogram is counted on a grid")
     return table.cells
-
-
-def count_by_column(table: Table) -> list[FloatArray]:
-    """The counts of each column, (classes, cells of the column)."""
-    count = count_of(table)
-    return [count[:, start:stop] for start, stop in pairwise(table.cells.offsets)]
