@@ -223,6 +223,7 @@ def test_report(folder, kind, tmp_path):
     args = ("--target", "y", "--bootstrap", "0", "-o", page, "--quiet")
     done("report", path(folder, kind), folder / "rows.csv", *args)
     assert kind.__name__ in page.read_text()
+    assert "TableClassifier" not in page.read_text()
 
 
 @pytest.mark.parametrize("kind", [GaussianNB, LogisticRegression, BayesClassifier])

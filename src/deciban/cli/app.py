@@ -150,10 +150,11 @@ def predict(
         raise typer.BadParameter("the table is on the standard output: add -o", param_hint="--json")
     from functools import partial
 
-    from deciban.cli import models, prediction, writing
+    from deciban import files
+    from deciban.cli import prediction, writing
 
     written = partial(writing.table, output, writing.format_of(output, form))
-    opened = models.open_model(model)
+    opened = files.open(model)
     classes = opened.model.classes.tolist()
     options = prediction.PredictionOptions(
         o.loss(loss, classes), abstain, o.priors(priors, classes), keep, evidence, digits

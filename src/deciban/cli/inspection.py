@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from deciban import schema
+from deciban import files, schema
 from deciban.cli import models
 from deciban.cli.reading import Input
 from deciban.explanation import Importance, expected_evidence
@@ -92,7 +90,7 @@ def table(data: Input, kinds: Mapping[str, str]) -> TableFacts:
 
 def model(path: str) -> ModelFacts:
     """A model file, in words."""
-    opened = models.open_model(path)
+    opened = files.open(path)
     inside = opened.model
     counted = inside if isinstance(inside, CountedModel) else None
     return ModelFacts(
@@ -122,10 +120,8 @@ def shares(model: Model) -> dict[str, float | None]:
 
 def _priors(model: Model) -> dict[str, float | None]:
     """``P(c)``, where the model starts from probabilities."""
-    names, prior = list(map(str, model.classes.tolist())), np.exp(model.log_prior)
-    if abs(prior.sum() - 1.0) > 1e-6:
-        return dict.fromkeys(names)
-    return dict(zip(names, prior.tolist(), strict=True))
+    names, prior = map(str, model.classes.tolist()), models.class_prior(model)
+    return dict.fromkeys(names) if prior is None else dict(zip(names, prior.tolist(), strict=True))
 
 
 def importance(model: Model) -> dict[str, float]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deciban import files
+import numpy as np
+from numpy.typing import NDArray
+
 from deciban.errors import ParameterError
-from deciban.files import Opened
 from deciban.files.registry import load
 from deciban.models.protocol import HasCounts, Model
 from deciban.schema import ColumnSchema
@@ -16,10 +17,7 @@ from deciban.sources.field_types import FieldType
 if TYPE_CHECKING:
     from deciban.estimators.classifier import TableClassifier
 
-
-def open_model(path: str) -> Opened:
-    """The pure model in a file; scikit-learn is not needed for it."""
-    return files.open(path)
+FloatArray = NDArray[np.float64]
 
 
 def load_classifier(path: str, *, leave_one_out: bool = False) -> TableClassifier[Any]:
@@ -52,6 +50,12 @@ def target_column(stated: str | None, target: str | None, path: str) -> str:
             f"{path} does not say which column it predicts.", hint="name it with --target"
         )
     return label
+
+
+def class_prior(model: Model) -> FloatArray | None:
+    """``P(c)``, where a model starts from probabilities; logits have no prior."""
+    prior = np.exp(model.log_prior)
+    return prior if abs(prior.sum() - 1.0) < 1e-6 else None
 
 
 def is_used(column: ColumnSchema) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import decision, explanation, threads
-from deciban.cli.models import field_types, is_used
+from deciban.cli.models import class_prior, field_types, is_used
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input
 from deciban.cli.writing import Field, Write, kind_of
@@ -173,8 +173,8 @@ class ScoredBatch:
 
 def base_rates(model: Model) -> FloatArray:
     """The probabilities of the classes before anything is known of a row."""
-    prior = np.exp(model.log_prior)
-    if abs(prior.sum() - 1.0) < 1e-6:
+    prior = class_prior(model)
+    if prior is not None:
         return prior
     if isinstance(model, HasCounts):
         return np.asarray(model.counts.weight / model.counts.weight.sum())

@@ -118,7 +118,7 @@ def update(
     model = _load_counted(path)
     sample = Sample[Batch](1)
     with Progress("forgetting" if forget else "counting", quiet=quiet) as progress:
-        label = models.target_column(target, getattr(model, "target_", None), path)
+        label = models.target_column(target, model.target_, path)
         table = _watch_progress(
             data.scan(models.field_types(model.model_, label)), progress, sample
         )
@@ -154,7 +154,7 @@ def merge(paths: Sequence[str], output: str, *, quiet: bool) -> ChangeFacts:
                 f"the files hold different kinds of models: {' and '.join(kinds)}.",
                 hint="merge models of one kind",
             )
-        targets = {getattr(part, "target_", None) for part in parts}
+        targets = {part.target_ for part in parts}
         if len(targets) > 1:
             raise ParameterError(
                 f"the models predict different columns: {', '.join(sorted(map(repr, targets)))}.",

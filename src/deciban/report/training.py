@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban.evaluation.classifier import Classifier, class_weight_of, target_of
+from deciban.explanation import Explainable
 
 #: Longer settings are cut.
 MAX_SETTING_CHARACTERS = 80
@@ -32,7 +33,7 @@ def summarize_training(model: Classifier) -> TrainingSummary:
     labels = np.asarray(model.classes_).tolist()
     known = [None] * len(labels) if weight is None else weight
     return TrainingSummary(
-        type(model).__name__,
+        model.model_.kind if isinstance(model, Explainable) else type(model).__name__,
         target_of(model),
         _settings(model),
         None if weight is None else float(sum(weight)),
