@@ -65,13 +65,13 @@ def test_a_column_without_any_value_is_saved(tmp_path, kind):
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
-@pytest.mark.parametrize("loss", ["inf", 1, True, [0.5]])
+@pytest.mark.parametrize("loss", ["inf", True, [0.5]])
 def test_a_loss_that_is_no_number_is_refused(tmp_path, loss):
     X, y = table(60)
     NaiveBayes().fit(X, y).save(tmp_path / "m.deciban")
     good, bad = tmp_path / "m.deciban", tmp_path / "bad.deciban"
     tampered(good, bad, lambda d: d["choices"][0].update(loss=loss))
-    with pytest.raises(ModelFileError, match="a loss must be a number"):
+    with pytest.raises(ModelFileError, match=r"expected `float \| null`.*loss"):
         load(bad)
 
 

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 
 from deciban.errors import InputError, ModelFileError
 from deciban.files import document, vocabulary
-from deciban.files.tables import counts_from, counts_to
+from deciban.files import tables as count_files
+from deciban.files.description import CountsEntry, Vocabulary
+from deciban.files.tables import counts_to
 from deciban.files.vocabulary import Reader, Writer
 from deciban.stats.amounts import AMOUNTS
 from deciban.stats.cells import Cells
@@ -47,6 +49,16 @@ VALUES = {
     "multinomial": st.integers(0, 9),
     "complement": st.integers(0, 9),
 }
+
+
+def counts_from(stated, arrays):
+    """The counts that a document, as JSON holds it, and arrays stand for."""
+    return count_files.counts_from(document.read(stated, CountsEntry), arrays)
+
+
+def take(reader, entry):
+    """The labels that an entry, as JSON holds it, stands for."""
+    return reader.take(document.read(entry, Vocabulary))
 
 
 def objects(values):
@@ -208,7 +220,7 @@ def test_labels_come_back_with_their_types(case, few, monkeypatch):
     entry, second = writer.put(labels), writer.put(labels)
     entry, second = document.loads(document.dumps({"x": [entry, second]}))["x"]
     reader = Reader(writer.arrays())
-    for again in (reader.take(entry), reader.take(second)):
+    for again in (take(reader, entry), take(reader, second)):
         assert again.tolist() == labels.tolist()
         if case != "numpy in objects":
             same_labels(again, labels)
@@ -222,7 +234,7 @@ def test_one_long_label_does_not_widen_all():
     writer = Writer()
     entry = writer.put(labels)
     assert entry["dtype"] == "object"
-    assert Reader(writer.arrays()).take(entry).tolist() == labels.tolist()
+    assert take(Reader(writer.arrays()), entry).tolist() == labels.tolist()
 
 
 class Colour(enum.IntEnum):
@@ -304,12 +316,12 @@ def test_types_that_cannot_be_stored_are_named(labels):
 )
 def test_labels_that_are_none(entry):
     with pytest.raises(ModelFileError):
-        Reader({}).take(entry)
+        take(Reader({}), entry)
 
 
 def take_two(arrays):
     reader = Reader(arrays)
-    reader.take({"dtype": "str", "size": 2})
+    take(reader, {"dtype": "str", "size": 2})
     reader.done()
 
 
@@ -429,7 +441,7 @@ def test_all_digits_but_the_last_have_32_bits(digit):
 def test_integers_that_do_not_fit_their_type():
     for dtype, value in (("int8", 300), ("bool", 2), ("uint16", -1)):
         with pytest.raises(ModelFileError, match=f"is no {dtype}"):
-            Reader({"integers": np.array([value])}).take({"dtype": dtype, "size": 1})
+            take(Reader({"integers": np.array([value])}), {"dtype": dtype, "size": 1})
 
 
 @pytest.mark.parametrize("gone", sorted(counts_to(GOOD)[1]))

@@ -28,7 +28,10 @@ def is_number(value: object, least: float = -math.inf) -> TypeGuard[float]:
     """
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
-    return math.isfinite(value) and float(value) >= least
+    try:
+        return math.isfinite(value) and float(value) >= least
+    except OverflowError:  # a whole number beyond every float
+        return False
 
 
 def whole_number(name: str, value: object, least: int, hint: str) -> int:

@@ -25,7 +25,6 @@ from deciban.aode.pair_counts import (
 from deciban.engines import ENGINES
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
-from deciban.files.document import field
 from deciban.models.prior import StatedPrior, check_prior
 from deciban.schema import Schema, nothing_to_learn
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
@@ -248,16 +247,13 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
     @classmethod
     def from_stored(cls, content: files.Stored) -> Self:
         """The estimator in a model file that was read."""
-        stored.check(content)
-        about = content.description
+        about = stored.read(content)
         try:
-            estimator = cls(**field(about, "parameters", dict))
+            estimator = cls(**about.parameters)
             options = estimator._check_parameters()
         except (TypeError, ParameterError) as error:
             raise ModelFileError(f"the parameters are not those of AODE: {error}") from None
-        model = stored.from_stored(content, options)
-        estimator._restore(model, about)
-        _ = model.params  # what cannot be estimated is noticed now
+        estimator._restore(stored.model_of(about, content, options), about)
         return estimator
 
 

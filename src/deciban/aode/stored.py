@@ -14,12 +14,19 @@ from deciban.aode.model import KIND, AODEModel, AODEOptions
 from deciban.aode.one_dependence import cell_weights
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
 from deciban.errors import ModelFileError, ParameterError
-from deciban.files import Stored
-from deciban.files.document import check_keys, field
+from deciban.files import Stored, document
+from deciban.files.arrays import ArrayReader
+from deciban.files.description import AODEEntry
 from deciban.models.calibration import DISCOUNT_GRID
-from deciban.naive_bayes.stored import plain, read_schema, stated_prior
+from deciban.naive_bayes.stored import check_texts, plain, schema_of, stated_prior
 from deciban.schema import Schema
 from deciban.stats.categories import CATEGORIES, count_of
+from deciban.stats.counts import Counts
+from deciban.stats.grid import MAX_GRID_KEYS
+from deciban.stats.statistic import FloatArray
+
+#: The largest number that a column may hold.
+MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 def to_stored(
@@ -53,86 +60,89 @@ def _arrays(model: AODEModel) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def from_stored(stored: Stored, options: AODEOptions | None = None) -> AODEModel:
-    """The model of a file, checked; without options, they are those of its parameters."""
-    about, arrays = stored.description, dict(stored.arrays)
-    options = options or _options(stored)
-    schema = read_schema(about)
-    cuts = _cut_points(schema, _pop(arrays, "edges"), _pop(arrays, "cuts"))
-    if stored.counts is None:
-        raise ModelFileError("the counts are missing.")
-    pair_counts = PairCounts(cuts, stored.counts, _pop(arrays, "pairs"))
-    calibration = _calibration(arrays.pop("trust", None), options.strengths)
-    if arrays:
-        raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
-    _check_values(schema, pair_counts)
-    _check_pairs(pair_counts)
-    prior = stated_prior(about, stored.counts)
-    return AODEModel(schema, pair_counts, options, prior, calibration)
-
-
-def _options(stored: Stored) -> AODEOptions:
-    check(stored)
-    stated = field(stored.description, "parameters", dict)
+def from_stored(stored: Stored) -> AODEModel:
+    """The model of a file, checked."""
+    about = read(stored)
+    stated = about.parameters
+    names = ("smoothing", "missing", "support", "calibrate")
     try:
-        names = ("smoothing", "missing", "support", "calibrate")
-        return AODEOptions.of(**{name: stated[name] for name in names if name in stated})
+        options = AODEOptions.of(**{name: stated[name] for name in names if name in stated})
     except ParameterError as error:
         raise ModelFileError(f"the parameters are not those of {KIND}: {error}") from None
+    return model_of(about, stored, options)
 
 
-def check(stored: Stored) -> None:
-    """Refuse a file of something else."""
+def read(stored: Stored) -> AODEEntry:
+    """What a file says of its model, checked."""
     if stored.kind != KIND:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
-    check_keys(stored.description, "parameters", "target", "named", "columns", "prior")
-    target = stored.description.get("target")
-    if not (target is None or isinstance(target, str)):
-        raise ModelFileError("the target must be the name of a column.")
+    return document.read(stored.description, AODEEntry)
 
 
-def _pop(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
-    if name not in arrays:
-        raise ModelFileError(f"the array {name!r} is not there.")
-    return arrays.pop(name)
+def model_of(about: AODEEntry, stored: Stored, options: AODEOptions) -> AODEModel:
+    """The model that a description, counts and arrays make, with all parameters estimated."""
+    if stored.counts is None:
+        raise ModelFileError("the counts are missing.")
+    prior = stated_prior(about.prior, stored.counts)
+    arrays = ArrayReader(stored.arrays)
+    model = _model(schema_of(about.columns), stored.counts, arrays, options, prior)
+    arrays.done()
+    return model
 
 
-def _cut_points(schema: Schema, cuts: NDArray[Any], sizes: NDArray[Any]) -> CutPoints:
+def pairs_model(schema: Schema, counts: Counts, arrays: ArrayReader) -> AODEModel:
+    """An AODE of defaults, inside another model."""
+    return _model(schema, counts, arrays, AODEOptions(), None)
+
+
+def _model(
+    schema: Schema,
+    counts: Counts,
+    arrays: ArrayReader,
+    options: AODEOptions,
+    prior: FloatArray | None,
+) -> AODEModel:
+    cuts = _cut_points(schema, arrays)
+    _check_values(schema, counts, cuts)
+    shape = arrays.shape("pairs", 2)
+    pair_counts = PairCounts(cuts, counts, arrays.floats("pairs", shape, least=0.0))
+    _check_pairs(pair_counts)
+    calibration = _calibration(arrays, options.strengths)
+    model = AODEModel(schema, pair_counts, options, prior, calibration)
+    _ = model.params  # what cannot be estimated is noticed now
+    return model
+
+
+def _cut_points(schema: Schema, arrays: ArrayReader) -> CutPoints:
     """The cut points of each numeric column."""
     n = len(schema.numbers)
-    if sizes.dtype != np.int64 or sizes.shape != (n,) or np.any(sizes < 0):
-        raise ModelFileError("the numbers of cut points are not those of the columns.")
-    if cuts.dtype != np.float64 or cuts.shape != (int(sizes.sum()),):
-        raise ModelFileError("the cut points are not as many as they should be.")
+    sizes = arrays.whole("cuts", (n,), 0, MAX_GRID_KEYS)
+    cuts = arrays.floats("edges", (int(sizes.sum()),), -MAX_FLOAT, MAX_FLOAT)
     by_column = np.split(cuts, np.cumsum(sizes)[:-1]) if n else []
-    if not all(np.all(np.isfinite(each)) and np.all(np.diff(each) > 0) for each in by_column):
-        raise ModelFileError("the cut points must be finite, and rise.")
+    if any(np.any(each[1:] <= each[:-1]) for each in by_column):
+        raise ModelFileError("the cut points must rise.")
     return dict(zip(schema.numbers, by_column, strict=True))
 
 
-def _calibration(
-    table: NDArray[Any] | None, strengths: tuple[float, ...]
-) -> StrengthCalibration | None:
-    if table is None:
+def _calibration(arrays: ArrayReader, strengths: tuple[float, ...]) -> StrengthCalibration | None:
+    if "trust" not in arrays:
         return None
     shape = len(strengths), len(DISCOUNT_GRID)
-    size = shape[0] * shape[1] + 1
-    if table.dtype != np.float64 or table.shape != (size,):
-        raise ModelFileError(f"the trust must be {size} floats.")
-    if not np.all(np.isfinite(table)) or np.any(table < 0):
-        raise ModelFileError("the trust must be finite and not below zero.")
+    table = arrays.floats("trust", (shape[0] * shape[1] + 1,), least=0.0)
     return StrengthCalibration(strengths, table[:-1].reshape(shape), float(table[-1]))
 
 
-def _check_values(schema: Schema, pair_counts: PairCounts) -> None:
+def _check_values(schema: Schema, counts: Counts, cut_points: CutPoints) -> None:
     """The counts have the columns of the schema, and numbers the bins of their cut points."""
-    tables = pair_counts.counts.tables
+    tables = counts.tables
     if set(tables) != {VALUES} or tables[VALUES].statistic is not CATEGORIES:
         raise ModelFileError("the counts must be one block of values.")
-    if tuple(pair_counts.cells.columns.tolist()) != counted_columns(schema):
+    cells = tables[VALUES].cells
+    if tuple(cells.columns.tolist()) != counted_columns(schema):
         raise ModelFileError("the counts are not those of the columns.")
-    for name, values in zip(schema.numbers, pair_counts.cells.values or (), strict=False):
-        if values.tolist() != list(range(len(pair_counts.cut_points[name]) + 1)):
+    check_texts(counts)
+    for name, values in zip(schema.numbers, cells.values or (), strict=False):
+        if values.tolist() != list(range(len(cut_points[name]) + 1)):
             raise ModelFileError(f"the bins of column {name!r} are not those of its cut points.")
 
 
@@ -140,10 +150,8 @@ def _check_pairs(pair_counts: PairCounts) -> None:
     """Every value occurs beside those of another column as often as by itself."""
     pairs, layout = pair_counts.pairs, pair_counts.layout
     shape = (layout.n_pairs, len(pair_counts.counts.classes))
-    if pairs.dtype != np.float64 or pairs.shape != shape:
+    if pairs.shape != shape:
         raise ModelFileError(f"the pairs must be {shape[0]} by {shape[1]} floats.")
-    if not np.all(np.isfinite(pairs)) or np.any(pairs < 0):
-        raise ModelFileError("the pairs must be finite and not below zero.")
     table = pair_counts.counts.tables[VALUES]
     weights = cell_weights(count_of(table), table.rows, layout)
     for i, j in layout.column_pairs():

@@ -18,7 +18,6 @@ from deciban.ensemble.summary import EnsembleSummary
 from deciban.ensemble.training import TrainingOptions, n_steps, train
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.classifier import TableClassifier
-from deciban.files.document import field
 from deciban.models.options import Options
 from deciban.naive_bayes.checks import check_columns, check_tokenizer
 from deciban.naive_bayes.model import NaiveBayesModel
@@ -139,10 +138,9 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     @classmethod
     def from_stored(cls, content: files.Stored) -> Self:
         """The estimator in a model file that was read."""
-        about = content.description
-        model = stored.from_stored(content)
+        model, about = stored.read(content)
+        parameters = about.parameters
         try:
-            parameters = field(about, "parameters", dict)
             if parameters.get("tokenizer") is not None:
                 parameters = {**parameters, "tokenizer": Tokenizer(**parameters["tokenizer"])}
             estimator = cls(**parameters)

@@ -6,18 +6,17 @@ table; everything is checked by those whose it is.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict as fields_of
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import asdict
 from numpy.typing import NDArray
 
 from deciban import labels
 from deciban.aode import stored as aode_files
-from deciban.aode.model import KIND as AODE_KIND
-from deciban.aode.model import AODEModel, AODEOptions
+from deciban.aode.model import AODEModel
 from deciban.aode.pair_counts import VALUES
 from deciban.ensemble.additive_terms import AdditiveTerms
 from deciban.ensemble.evidence_weights import evidence_columns
@@ -27,31 +26,21 @@ from deciban.ensemble.model import KIND, EnsembleModel
 from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.summary import EnsembleSummary, LearnerSummary
 from deciban.ensemble.trees import DEPTH_BY_MIN_ROWS, Forest
-from deciban.errors import ModelFileError, ParameterError
-from deciban.files import Stored
-from deciban.files.document import check_keys, field
+from deciban.errors import ModelFileError
+from deciban.files import Stored, document
+from deciban.files.arrays import ArrayReader
+from deciban.files.description import MAX_NUMBER, EnsembleEntry, SummaryEntry
 from deciban.labels import Labels
 from deciban.naive_bayes import stored as counted_files
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
 from deciban.stats.counts import Counts
-from deciban.text import Tokenizer
 
 Arrays = dict[str, NDArray[Any]]
 
 #: The arrays of the scales of numbers and of products.
 _NUMBER_SCALES = ("low", "high", "middle", "spread")
 _PRODUCT_SCALES = ("product_middle", "product_spread")
-_KEYS = (
-    "parameters",
-    "target",
-    "named",
-    "counted",
-    "columns",
-    "texts",
-    "share_of_pairs",
-    "report",
-)
 
 
 def to_stored(
@@ -80,12 +69,12 @@ def to_stored(
 def _describe(model: EnsembleModel) -> dict[str, Any]:
     """What is no array: columns, tokenizers, the weight of AODE, and the summary."""
     return {
-        "columns": [asdict(column) for column in model.schema.columns],
+        "columns": [fields_of(column) for column in model.schema.columns],
         "texts": [{"column": w.name, "tokenizer": w.tokenizer.describe()} for w in model.texts],
         "share_of_pairs": None if model.terms.aode is None else model.terms.aode_weight,
         "report": {
-            **asdict(model.summary),
-            "views": [asdict(view) for view in model.summary.views],
+            **fields_of(model.summary),
+            "views": [fields_of(view) for view in model.summary.views],
             "weights": dict(model.summary.weights),
         },
     }
@@ -114,39 +103,33 @@ def _arrays(model: EnsembleModel) -> Arrays:
 
 def from_stored(stored: Stored) -> EnsembleModel:
     """The model of a file, checked."""
-    own, values = _split_counts(_check(stored))
-    about, arrays = stored.description, dict(stored.arrays)
-    counted = counted_files.from_stored(
-        Stored("NaiveBayes", own, field(about, "counted", dict), arrays={})
-    )
-    aode, aode_weight = _aode(about, counted, values, arrays)
-    features = _features(counted, arrays)
-    terms = replace(_terms(counted, features, arrays), aode=aode, aode_weight=aode_weight)
-    schema = _schema(about, counted)
-    texts = _texts(about, schema, dict(stored.labels), arrays, len(counted.counts.classes))
-    if arrays:
-        raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
-    counted.estimate()  # what cannot be estimated is noticed now
-    summary = _summary(field(about, "report", dict))
-    return EnsembleModel(schema, counted, features, terms, summary, texts)
+    return read(stored)[0]
 
 
-def _check(stored: Stored) -> Counts:
-    """Refuse a file of something else; its counts."""
+def read(stored: Stored) -> tuple[EnsembleModel, EnsembleEntry]:
+    """The model of a file, checked, and what the file says of it."""
     if stored.kind != KIND:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
-    check_keys(stored.description, *_KEYS)
-    target = stored.description.get("target")
-    if not (target is None or isinstance(target, str)):
-        raise ModelFileError("the target must be the name of a column.")
     if stored.counts is None:
         raise ModelFileError("the counts are missing.")
-    return stored.counts
+    about = document.read(stored.description, EnsembleEntry)
+    arrays = ArrayReader(stored.arrays)
+    own, values = _split_counts(stored.counts)
+    counted = counted_files.model_of(about.counted, own)
+    aode = _aode(about, counted, values, arrays.starting("pairs_"))
+    features = _features(counted, arrays)
+    terms = replace(
+        _terms(counted, features, arrays), aode=aode, aode_weight=about.share_of_pairs or 0.0
+    )
+    schema = _schema(about, counted)
+    texts = _texts(about, schema, dict(stored.labels), arrays, len(own.classes))
+    arrays.done()
+    return EnsembleModel(schema, counted, features, terms, _summary(about.report), texts), about
 
 
-def _schema(about: Mapping[str, Any], counted: NaiveBayesModel) -> Schema:
+def _schema(about: EnsembleEntry, counted: NaiveBayesModel) -> Schema:
     """All columns: those of the counts, and texts."""
-    schema = counted_files.read_schema(about)
+    schema = counted_files.schema_of(about.columns)
     plain = tuple(column for column in schema.columns if not column.texts)
     if plain != counted.schema.columns or len(set(schema.names)) != len(schema.names):
         raise ModelFileError("the columns are not those of the counts.")
@@ -154,24 +137,23 @@ def _schema(about: Mapping[str, Any], counted: NaiveBayesModel) -> Schema:
 
 
 def _texts(
-    about: Mapping[str, Any],
+    about: EnsembleEntry,
     schema: Schema,
     phrases: dict[str, Labels],
-    arrays: Arrays,
+    arrays: ArrayReader,
     n_classes: int,
 ) -> tuple[PhraseModel, ...]:
     """The phrases of every column of text, with their weights."""
-    columns = [_text_column(entry) for entry in field(about, "texts", list)]
-    if {name for name, _ in columns} != set(schema.texts) or len(phrases) != len(columns):
+    names = [entry.column for entry in about.texts]
+    if set(names) != set(schema.texts) or len(phrases) != len(names):
         raise ModelFileError("every column of text needs its tokenizer and its phrases.")
     out = []
-    for j, (name, rule) in enumerate(columns):
-        known = _phrases(name, phrases.get(f"phrases_{j}"))
-        weights = _pop_floats(arrays, f"phrases_{j}", (len(known), n_classes))
-        idf = _pop_floats(arrays, f"rarity_{j}", (len(known),))
-        if np.any(idf < 1.0):
-            raise ModelFileError(f"a phrase of {name!r} is in more texts than there are.")
-        out.append(PhraseModel(name, rule, labels.object_array(known), weights, idf))
+    for j, entry in enumerate(about.texts):
+        known = _phrases(entry.column, phrases.get(f"phrases_{j}"))
+        weights = arrays.floats(f"phrases_{j}", (len(known), n_classes))
+        idf = arrays.floats(f"rarity_{j}", (len(known),), least=1.0)
+        rule = counted_files.tokenizer_of(entry.tokenizer)
+        out.append(PhraseModel(entry.column, rule, labels.object_array(known), weights, idf))
     return tuple(out)
 
 
@@ -184,17 +166,6 @@ def _phrases(name: str, phrases: Labels | None) -> list[str]:
     return list(phrases.tolist())
 
 
-def _text_column(entry: Any) -> tuple[str, Tokenizer]:
-    """A column of text, and its tokenizer."""
-    if not isinstance(entry, dict):
-        raise ModelFileError("how a text is read must be a record.")
-    check_keys(entry, "column", "tokenizer")
-    try:
-        return field(entry, "column", str), Tokenizer(**field(entry, "tokenizer", dict))
-    except (TypeError, ParameterError) as error:
-        raise ModelFileError(f"the tokenizer is not known: {error}") from None
-
-
 def _split_counts(counts: Counts) -> tuple[Counts, Counts | None]:
     """The counts of naive Bayes, and those of AODE."""
     tables = dict(counts.tables)
@@ -204,114 +175,72 @@ def _split_counts(counts: Counts) -> tuple[Counts, Counts | None]:
 
 
 def _aode(
-    about: Mapping[str, Any], counted: NaiveBayesModel, values: Counts | None, arrays: Arrays
-) -> tuple[AODEModel | None, float]:
-    """AODE and its weight, where the ensemble has it."""
-    names = [name for name in arrays if name.startswith("pairs_")]
-    inner = {name.removeprefix("pairs_"): arrays.pop(name) for name in names}
-    if values is None and about.get("share_of_pairs") is None and not inner:
-        return None, 0.0
-    weight = field(about, "share_of_pairs", float)
-    if values is None or not 0.0 <= weight < math.inf:
-        raise ModelFileError("the pairs have no counts, or a share below zero.")
-    columns = [asdict(column) for column in counted.schema.columns]
-    description = {"columns": columns, "prior": None}
-    stored = Stored(AODE_KIND, values, description, arrays=inner)
-    model = aode_files.from_stored(stored, AODEOptions())
-    _ = model.params
-    return model, weight
+    about: EnsembleEntry, counted: NaiveBayesModel, values: Counts | None, inner: Arrays
+) -> AODEModel | None:
+    """AODE, where the ensemble has it."""
+    if values is None and about.share_of_pairs is None and not inner:
+        return None
+    if values is None or about.share_of_pairs is None:
+        raise ModelFileError("the pairs have no counts, or no weight.")
+    arrays = ArrayReader(inner)
+    model = aode_files.pairs_model(counted.schema, values, arrays)
+    arrays.done()
+    return model
 
 
-def _features(counted: NaiveBayesModel, arrays: Arrays) -> Features:
+def _features(counted: NaiveBayesModel, arrays: ArrayReader) -> Features:
     """The features, of as many numbers and products as there are columns."""
     n = len(counted.schema.numbers)
-    edges = _edges(arrays, n)
-    low, high, mean, sd = (_pop_floats(arrays, name, (n,)) for name in _NUMBER_SCALES)
     n_products = product_columns(n).shape[1]
-    product_mean, product_sd = (
-        _pop_floats(arrays, name, (n_products,)) for name in _PRODUCT_SCALES
+    low, high, mean = (arrays.floats(name, (n,)) for name in _NUMBER_SCALES[:3])
+    sd = arrays.floats("spread", (n,), least=1 / MAX_NUMBER)
+    return Features(
+        low,
+        high,
+        mean,
+        sd,
+        _edges(arrays, n),
+        *category_ranks(counted.counts),
+        arrays.floats("product_middle", (n_products,)),
+        arrays.floats("product_spread", (n_products,), least=1 / MAX_NUMBER),
     )
-    if np.any(sd <= 0) or np.any(product_sd <= 0):
-        raise ModelFileError("every spread must be above zero.")
-    ranks = category_ranks(counted.counts)
-    return Features(low, high, mean, sd, edges, *ranks, product_mean, product_sd)
 
 
-def _edges(arrays: Arrays, n_numbers: int) -> tuple[FloatArray, ...]:
+def _edges(arrays: ArrayReader, n_numbers: int) -> tuple[FloatArray, ...]:
     """The cut points of each number, for trees."""
-    sizes = _pop(arrays, "n_edges")
-    if sizes.dtype != np.int64 or sizes.shape != (n_numbers,):
-        raise ModelFileError(f"there must be numbers of edges of {n_numbers} columns.")
-    if np.any(sizes < 0) or np.any(sizes >= MAX_CATEGORY_CELLS):
-        raise ModelFileError(f"a column must have fewer than {MAX_CATEGORY_CELLS} edges.")
-    edges = np.split(_pop_floats(arrays, "edges", (int(sizes.sum()),)), np.cumsum(sizes)[:-1])
+    sizes = arrays.whole("n_edges", (n_numbers,), 0, MAX_CATEGORY_CELLS - 1)
+    edges = np.split(arrays.floats("edges", (int(sizes.sum()),)), np.cumsum(sizes)[:-1])
     if any(np.any(np.diff(cuts) <= 0) for cuts in edges):
         raise ModelFileError("the edges of a column must rise.")
     return tuple(edges[:n_numbers])
 
 
-def _terms(counted: NaiveBayesModel, features: Features, arrays: Arrays) -> AdditiveTerms:
+def _terms(counted: NaiveBayesModel, features: Features, arrays: ArrayReader) -> AdditiveTerms:
     """All terms but AODE."""
     n_classes, n_parts = len(counted.counts.classes), len(evidence_columns(counted))
     n_linear, n_products = len(features.linear_columns), features.product_columns.shape[1]
     return AdditiveTerms(
-        _pop_floats(arrays, "constants", (n_classes,)),
-        _pop_floats(arrays, "weights", (n_parts,)),
-        _pop_floats(arrays, "linear", (n_linear, n_classes)),
-        _pop_floats(arrays, "products", (n_products, n_classes)),
+        arrays.floats("constants", (n_classes,)),
+        arrays.floats("weights", (n_parts,)),
+        arrays.floats("linear", (n_linear, n_classes)),
+        arrays.floats("products", (n_products, n_classes)),
         _forest(arrays, len(features.n_cells), n_classes),
     )
 
 
-def _forest(arrays: Arrays, n_columns: int, n_classes: int) -> Forest:
+def _forest(arrays: ArrayReader, n_columns: int, n_classes: int) -> Forest:
     """The trees, whose nodes split columns that there are."""
-    column, left = _pop(arrays, "trees"), _pop(arrays, "tree_sets")
-    n_trees, inner = column.shape if column.ndim == 2 else (0, 0)
-    sizes = {(1 << depth) - 1 for depth in DEPTH_BY_MIN_ROWS.values()}
-    if column.dtype != np.int32 or inner not in sizes:
+    n_trees, inner = arrays.shape("trees", 2)
+    if inner not in {(1 << depth) - 1 for depth in DEPTH_BY_MIN_ROWS.values()}:
         raise ModelFileError(f"the trees must have 7, 15 or 31 inner nodes, not {inner}.")
-    if left.dtype != np.int64 or left.shape != (n_trees, inner, 4):
-        raise ModelFileError("every inner node of a tree needs 256 bits.")
-    trees_per_round = 1 if n_classes == 2 else n_classes
-    if np.any(column < -1) or np.any(column >= n_columns) or n_trees % trees_per_round:
-        raise ModelFileError("the trees are not those of the columns and classes.")
-    value = _pop_floats(arrays, "tree_values", (n_trees, 2 * inner + 1))
+    if n_trees % (1 if n_classes == 2 else n_classes):
+        raise ModelFileError("the trees are not those of the classes.")
+    column = arrays.whole("trees", (n_trees, inner), -1, n_columns - 1, np.int32)
+    left = arrays.whole("tree_sets", (n_trees, inner, 4), -(1 << 63), (1 << 63) - 1)
+    value = arrays.floats("tree_values", (n_trees, 2 * inner + 1))
     return Forest(column, left.view(np.uint64), value)
 
 
-def _summary(entry: dict[str, Any]) -> EnsembleSummary:
-    check_keys(entry, "rows", "learned_rows", "loss", "prior_loss", "views", "weights")
-    views = tuple(_learner_summary(view) for view in field(entry, "views", list))
-    weights = field(entry, "weights", dict)
-    if not all(type(value) is float for value in weights.values()):
-        raise ModelFileError("the weights of the report must be numbers.")
-    return EnsembleSummary(
-        field(entry, "rows", int),
-        field(entry, "learned_rows", int),
-        field(entry, "loss", float),
-        field(entry, "prior_loss", float),
-        views,
-        weights,
-    )
-
-
-def _learner_summary(entry: Any) -> LearnerSummary:
-    if not isinstance(entry, dict):
-        raise ModelFileError("a view must be a record.")
-    check_keys(entry, "name", "share", "loss", "note")
-    loss = None if entry.get("loss") is None else field(entry, "loss", float)
-    name, share = field(entry, "name", str), field(entry, "share", float)
-    return LearnerSummary(name, share, loss, field(entry, "note", str))
-
-
-def _pop(arrays: Arrays, name: str) -> NDArray[Any]:
-    if name not in arrays:
-        raise ModelFileError(f"the array {name!r} is not there.")
-    return arrays.pop(name)
-
-
-def _pop_floats(arrays: Arrays, name: str, shape: tuple[int, ...]) -> FloatArray:
-    array = _pop(arrays, name)
-    if array.dtype != np.float64 or array.shape != shape or not np.all(np.isfinite(array)):
-        raise ModelFileError(f"{name!r} must be finite floats of shape {shape}.")
-    return array
+def _summary(entry: SummaryEntry) -> EnsembleSummary:
+    views = tuple(LearnerSummary(**asdict(view)) for view in entry.views)
+    return EnsembleSummary(**{**asdict(entry), "views": views})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from deciban import decision, explanation, files, labels
 from deciban.engines import ENGINES, Score
 from deciban.engines.local.score import score_batch
 from deciban.explanation.explainable import M
-from deciban.files.document import field
+from deciban.files.description import ModelEntry
 from deciban.labels import Labels
 from deciban.schema import Schema
 from deciban.sources.held import HeldTable, refuse_sparse
@@ -163,11 +163,11 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
         refuse_sparse(X)
         return HeldTable.of_batches(X, self._rows(X).batches(), self._model().schema.names)
 
-    def _restore(self, model: M, about: Mapping[str, Any]) -> None:
+    def _restore(self, model: M, about: ModelEntry) -> None:
         """Take on a model that was read from a file, and what the file says about it."""
         self.model_, self.classes_ = model, model.classes
-        self.target_, self.n_features_in_ = about["target"], len(model.schema.names)
-        if field(about, "named", bool):
+        self.target_, self.n_features_in_ = about.target, len(model.schema.names)
+        if about.named:
             self.feature_names_in_ = labels.object_array(model.schema.names)
 
     def _copy(self) -> Self:

@@ -24,6 +24,8 @@ from deciban.errors import ParameterError, ShapeError
 
 Method = Literal["ml", "map", "bayes"]
 FloatArray = NDArray[np.float64]
+#: The strongest prior: the counts of any table are nothing beside it, and sums of it are finite.
+MAX_SMOOTHING = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +95,7 @@ def spread(name: str, values: FloatArray, n_columns: int) -> FloatArray:
 
 def check_amount(name: str, value: object, hint: str) -> None:
     """A finite number >= 0."""
-    if not (isinstance(value, Real) and 0 <= float(value) < np.inf):
+    if not (isinstance(value, Real) and 0 <= value <= MAX_SMOOTHING):
         raise ParameterError(f"{name} must be a number >= 0, got {value!r}.", hint=hint)
 
 
@@ -118,9 +120,9 @@ def check_smoothing(smoothing: object) -> FloatArray:
     try:
         given = np.asarray(smoothing)
         lam = given.astype(np.float64) if given.dtype.kind in "biufO" else np.array(np.nan)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         lam = np.array(np.nan)
-    if lam.ndim > 1 or not np.all(np.isfinite(lam)) or np.any(lam < 0):
+    if lam.ndim > 1 or not np.all((lam >= 0) & (lam <= MAX_SMOOTHING)):
         raise ParameterError(
             f"smoothing must be a number >= 0, got {smoothing!r}.",
             hint="0 is maximum likelihood, 1 is Laplace",

@@ -12,8 +12,10 @@ Read from the outside in:
     files of earlier formats, as the present one would have written them
 ``archive``
     the file: a zip of one JSON document and of arrays, in which nothing can run
-``npy``, ``document``
-    one array; JSON without surprises
+``description``
+    every record of the document: its fields, their types and ranges
+``npy``, ``arrays``, ``document``
+    one array; the arrays that a model takes out; JSON without surprises
 ``atomic``
     the old file or the new one, never half of it
 """

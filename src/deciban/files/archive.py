@@ -27,10 +27,11 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from reprlib import repr as short
-from typing import IO, Any, BinaryIO, TypeAlias
+from typing import IO, BinaryIO, TypeAlias
 
 from deciban.errors import InputError, ModelFileError
 from deciban.files import atomic, document, npy
+from deciban.files.description import FileEntry
 from deciban.files.npy import Array
 
 FORMAT = "deciban model"
@@ -45,9 +46,6 @@ MAX_ARRAYS = 4096
 MAX_DIRECTORY_BYTES = 1 << 20
 
 _ABOUT = "model.json"
-_FIELDS = {
-    "format": str, "version": int, "deciban": str, "kind": str, "document": dict, "arrays": dict,
-}  # fmt: skip
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.]{0,99}")
 #: The last record of a zip; one beyond 2 GiB has two more before it.
 _END = struct.Struct("<4s4H2LH")
@@ -226,7 +224,7 @@ def _members(archive: zipfile.ZipFile, most: int) -> dict[str, zipfile.ZipInfo]:
 def _content(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> Content:
     """The document and the arrays, if the zip has the files that its table of arrays names."""
     about = _about(archive, members)
-    plans = npy.parse_plans(about["arrays"])
+    plans = npy.stated_plans(about.arrays)
     if set(members) != {_ABOUT, *map(_member_name, plans)} or not all(map(_NAME.fullmatch, plans)):
         raise ModelFileError("the files in it are not those that it names.")
     files = [members[_member_name(name)] for name in plans]
@@ -235,15 +233,15 @@ def _content(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -
             raise ModelFileError(f"array {name!r} does not have the size of its type and shape.")
     arrays = npy.read_all(archive.open, zip(files, plans.values(), strict=True))
     return Content(
-        about["kind"],
-        about["document"],
+        about.kind,
+        about.document,
         dict(zip(plans, arrays, strict=True)),
-        about["deciban"],
-        about["version"],
+        about.deciban,
+        about.version,
     )
 
 
-def _about(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> dict[str, Any]:
+def _about(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> FileEntry:
     """What the file says about itself, if this version can read it."""
     if _ABOUT not in members:
         raise ModelFileError(f"there is no {_ABOUT} in it.", hint="it is a zip of something else")
@@ -253,11 +251,11 @@ def _about(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> 
             raise ModelFileError(f"{_ABOUT} is longer than stated.")
     if about.get("format") != FORMAT:
         raise ModelFileError(f"its format is {short(about.get('format'))}, not {FORMAT!r}.")
-    version = document.field(about, "version", int)
-    if not 1 <= version <= VERSION:
+    version = about.get("version")
+    if type(version) is int and version > VERSION:
         raise ModelFileError(
             f"it has format version {version}, written by deciban {short(about.get('deciban'))}; "
             f"this is deciban {_deciban_version()}, which reads versions 1 to {VERSION}.",
             hint="install a later deciban",
         )
-    return document.record(about, _FIELDS)
+    return document.read(about, FileEntry)

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from reprlib import repr as short
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
+
+import msgspec
 
 from deciban.errors import InputError, ModelFileError
 
 #: The most bytes of a document: large things belong into arrays.
 MAX_JSON_BYTES = 16 << 20
+_ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 T = TypeVar("T")
 
@@ -77,75 +81,37 @@ def parse(data: bytes) -> object:
             f"its description has {len(data)} bytes, the most is {MAX_JSON_BYTES}."
         )
     try:
-        return json.loads(
+        value: object = json.loads(
             data.decode("utf-8"),
             object_pairs_hook=_unique,
             parse_constant=_refuse,
             parse_float=_finite,
         )
+        if _ESCAPED_SURROGATE.search(data):
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
     except ModelFileError:
         raise
+    except UnicodeEncodeError:
+        raise ModelFileError("its description has half a character.") from None
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"its description is not JSON: {error}.") from None
-
-
-def field(document: Mapping[str, object], name: str, kind: type[T]) -> T:
-    """The value of that name, if it has that type.
-
-    >>> field({"size": 3}, "size", int)
-    3
-    >>> field({"size": True}, "size", int)
-    Traceback (most recent call last):
-    ...
-    deciban.errors.ModelFileError: 'size' must be of type int, got True.
-    """
-    value = document.get(name)
-    if type(value) is not kind:
-        raise ModelFileError(f"{name!r} must be of type {kind.__name__}, got {short(value)}.")
     return value
 
 
-def check_keys(document: Mapping[str, object], *names: str) -> None:
-    """Refuse a document that has other keys.
+def read(entry: object, kind: type[T]) -> T:
+    """A document or a part of it, if every field has the type and range that are declared.
 
-    >>> check_keys({"size": 3, "colour": "red"}, "size")
+    >>> from deciban.files.description import ArrayEntry
+    >>> read({"dtype": "int64", "shape": 3, "sha256": ""}, ArrayEntry)
     Traceback (most recent call last):
     ...
-    deciban.errors.ModelFileError: 'colour' is not known here.
+    deciban.errors.ModelFileError: its document: expected `array`, got `int` - at `$.shape`.
     """
-    for name in document:
-        if name not in names:
-            raise ModelFileError(f"{short(name)} is not known here.")
-
-
-def record(
-    document: Mapping[str, object], types: Mapping[str, type], optional: Iterable[str] = ()
-) -> dict[str, Any]:
-    """The fields of a document that has these, each of its type, and no others but optional ones.
-
-    >>> record({"size": 3, "colour": "red"}, {"size": int}, optional=["colour"])
-    {'size': 3}
-    """
-    check_keys(document, *types, *optional)
-    return {name: field(document, name, kind) for name, kind in types.items()}
-
-
-def records(
-    entries: Iterable[object], what: str, types: Mapping[str, type], optional: Iterable[str] = ()
-) -> list[dict[str, Any]]:
-    """The fields of each of some small documents.
-
-    >>> records([3], "column", {"name": str})
-    Traceback (most recent call last):
-    ...
-    deciban.errors.ModelFileError: a column must be a record.
-    """
-    out = []
-    for entry in entries:
-        if not isinstance(entry, dict):
-            raise ModelFileError(f"a {what} must be a record.")
-        out.append(record(entry, types, optional))
-    return out
+    try:
+        return msgspec.convert(entry, kind)
+    except msgspec.ValidationError as error:
+        what = str(error)
+        raise ModelFileError(f"its document: {what[:1].lower()}{what[1:]}.") from None
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from deciban.errors import ModelFileError
 from deciban.files import archive, document
+from deciban.files.description import CountsEntry, DocumentEntry, Vocabulary
 from deciban.files.tables import counts_from, counts_to
 from deciban.files.upgrade import upgrade
 from deciban.files.vocabulary import Reader, Writer
@@ -78,25 +79,25 @@ def unpacked(path: str | os.PathLike[str], content: archive.Content) -> Stored:
             if start + dot not in parts:
                 raise ModelFileError(f"array {name!r} belongs to nothing.")
             parts[start + dot][rest] = array
-        types = {"labels": dict, "model": dict}
-        fields = document.record(content.document, types, optional=["counts"])
+        entry = document.read(content.document, DocumentEntry)
         tables, names, own = parts.values()
-        counts = _counts(content.document, tables)
-        return Stored(content.kind, counts, fields["model"], _labels(fields["labels"], names), own)
+        counts = _counts(entry.counts, tables)
+        return Stored(content.kind, counts, entry.model, _labels(entry.labels, names), own)
 
 
-def _counts(content: Mapping[str, Any], tables: dict[str, NDArray[Any]]) -> Counts | None:
+def _counts(entry: CountsEntry | None, tables: dict[str, NDArray[Any]]) -> Counts | None:
     """The counts; a model without any says so, and has no tables of them."""
-    if content.get("counts", ...) is not None:
-        return counts_from(document.field(content, "counts", dict), tables)
+    if entry is not None:
+        return counts_from(entry, tables)
     if tables:
         raise ModelFileError(f"array {next(iter(tables))!r} belongs to no counts.")
     return None
 
 
-def _labels(entries: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> dict[str, Labels]:
+def _labels(
+    entries: Mapping[str, Vocabulary], arrays: Mapping[str, NDArray[Any]]
+) -> dict[str, Labels]:
     reader, names = Reader(arrays), sorted(entries)
-    fields = document.record(entries, dict.fromkeys(names, dict))
-    labels = reader.take_all(fields.values())
+    labels = reader.take_all(entries[name] for name in names)
     reader.done()
     return dict(zip(names, labels, strict=True))

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError, ModelFileError
-from deciban.files.document import record, records
+from deciban.files.description import ArrayEntry
 
 #: An array of one of the types below.
 Array: TypeAlias = NDArray[Any]
@@ -35,7 +35,6 @@ MAX_ENTRIES = 1 << 40
 CHUNK_BYTES = 1 << 20
 
 
-_ENTRY = {"dtype": str, "shape": list, "sha256": str}
 Key = TypeVar("Key")
 
 
@@ -66,26 +65,20 @@ class Plan:
         return cls(name, array.shape, digest.hexdigest())
 
     @classmethod
-    def parse(cls, entry: Mapping[str, object]) -> Plan:
-        """The plan that a file states, checked.
+    def stated(cls, entry: ArrayEntry) -> Plan:
+        """The plan that a file states: of a known type, and of a possible shape.
 
-        >>> Plan.parse({"dtype": "object", "shape": [1], "sha256": ""})
+        >>> Plan.stated(ArrayEntry("object", [1], ""))
         Traceback (most recent call last):
         ...
         deciban.errors.ModelFileError: an array has an unknown type: 'object'.
         """
-        return cls.checked(**record(entry, _ENTRY))
-
-    @classmethod
-    def checked(cls, dtype: str, shape: list[object], sha256: str) -> Plan:
-        """A plan of a known type and a possible shape."""
-        if dtype not in TYPES:
-            raise ModelFileError(f"an array has an unknown type: {short(dtype)}.")
-        lengths = tuple(n for n in shape if type(n) is int and n >= 0)
-        whole = len(lengths) == len(shape) <= MAX_AXES
-        if not whole or math.prod(max(n, 1) for n in lengths) > MAX_ENTRIES:
-            raise ModelFileError(f"an array has an impossible shape: {short(shape)}.")
-        return cls(dtype, lengths, sha256)
+        if entry.dtype not in TYPES:
+            raise ModelFileError(f"an array has an unknown type: {short(entry.dtype)}.")
+        entries = math.prod(max(n, 1) for n in entry.shape)
+        if len(entry.shape) > MAX_AXES or entries > MAX_ENTRIES:
+            raise ModelFileError(f"an array has an impossible shape: {short(entry.shape)}.")
+        return cls(entry.dtype, tuple(entry.shape), entry.sha256)
 
     @property
     def entry(self) -> dict[str, object]:
@@ -112,11 +105,9 @@ class Plan:
         return len(self.header) + math.prod(self.shape) * np.dtype(TYPES[self.dtype]).itemsize
 
 
-def parse_plans(table: Mapping[str, object]) -> dict[str, Plan]:
-    """The plans of all arrays that a file states, checked, by name."""
-    entries = record(table, dict.fromkeys(table, dict))
-    fields = records(entries.values(), "plan", _ENTRY)
-    return {name: Plan.checked(**some) for name, some in zip(table, fields, strict=True)}
+def stated_plans(entries: Mapping[str, ArrayEntry]) -> dict[str, Plan]:
+    """The plans of all arrays that a file states, by name."""
+    return {name: Plan.stated(entry) for name, entry in entries.items()}
 
 
 def sizes(plans: Iterable[Plan]) -> list[int]:

@@ -12,10 +12,12 @@ from reprlib import repr as short
 from typing import Any
 
 import numpy as np
+from msgspec import UnsetType
 from numpy.typing import NDArray
 
 from deciban.errors import InputError, ModelFileError
-from deciban.files.document import field, record
+from deciban.files.description import CountsEntry, TableEntry
+from deciban.files.document import read
 from deciban.files.vocabulary import Reader, Writer
 from deciban.labels import Labels
 from deciban.stats.cells import Cells
@@ -30,7 +32,6 @@ from deciban.stats.table import Table
 MIN_CHECKED_WEIGHT = 1e-290
 
 Arrays = dict[str, NDArray[Any]]
-_TABLE = {"name": str, "statistic": str, "columns": dict}
 
 
 # ---------------------------------------------------------------------- writing
@@ -54,7 +55,7 @@ def counts_to(counts: Counts) -> tuple[dict[str, Any], Arrays]:
             arrays |= {prefix + suffix: values for suffix, values in part.to_arrays().items()}
     arrays |= {f"labels.{key}": part for key, part in writer.arrays().items()}
     try:
-        counts_from(document, arrays)
+        counts_from(read(document, CountsEntry), arrays)
     except ModelFileError as error:
         raise InputError(f"these counts cannot be saved: {error}") from None
     return document, arrays
@@ -75,30 +76,29 @@ def _table_entry(table: Table, writer: Writer) -> dict[str, Any]:
 # ---------------------------------------------------------------------- reading
 
 
-def counts_from(document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Counts:
+def counts_from(entry: CountsEntry, arrays: Mapping[str, NDArray[Any]]) -> Counts:
     """The counts, checked.
 
     >>> counts = Counts.of({"size": ["S", "M"]}, ["ham", "spam"])
     >>> document, arrays = counts_to(counts)
-    >>> counts_from(document, arrays) == counts
+    >>> entry = read(document, CountsEntry)
+    >>> counts_from(entry, arrays) == counts
     True
-    >>> counts_from(document, arrays | {"weight": np.array([1.0, -1.0])})
+    >>> counts_from(entry, arrays | {"weight": np.array([1.0, -1.0])})
     Traceback (most recent call last):
     ...
     deciban.errors.ModelFileError: 'weight' must be finite and not below zero, got -1.0.
     """
-    stated = record(document, {"classes": dict, "tables": list})
     left = dict(arrays)
     reader = Reader(_pop(left, "labels."))
-    classes = reader.take(stated["classes"])
+    classes = reader.take(entry.classes)
     weight = amounts(left, "weight", (len(classes),))
     tables: dict[str, Table] = {}
-    for number, entry in enumerate(stated["tables"]):
-        about = record(entry, _TABLE, optional=["values", "drop"]) if type(entry) is dict else {}
-        if not about or about["name"] in tables:
-            raise ModelFileError(f"table {number} has no name, or that of another.")
+    for number, table in enumerate(entry.tables):
+        if table.name in tables:
+            raise ModelFileError(f"table {number} has the name of another.")
         own = _pop(left, f"table{number}.")
-        tables[about["name"]] = _table_from(entry, reader, own, len(classes))
+        tables[table.name] = _table_from(table, reader, own, len(classes))
     reader.done()
     _refuse_rest(left)
     counts = Counts(classes, weight, tables)
@@ -117,12 +117,12 @@ def _refuse_rest(arrays: Mapping[str, NDArray[Any]]) -> None:
         raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
 
 
-def _table_from(entry: dict[str, Any], reader: Reader, arrays: Arrays, n_classes: int) -> Table:
-    name = entry["statistic"]
+def _table_from(entry: TableEntry, reader: Reader, arrays: Arrays, n_classes: int) -> Table:
+    name = entry.statistic
     if name not in STATISTICS:
         raise ModelFileError(f"the statistic {short(name)} is not known.")
     statistic = STATISTICS[name]
-    columns = reader.take(entry["columns"])
+    columns = reader.take(entry.columns)
     like, _ = statistic.empty(columns, n_classes)
     cells = _cells(entry, columns, reader, valued=like.values is not None)
     if isinstance(cells, Grid) != isinstance(like, Grid):
@@ -137,22 +137,22 @@ def _table_from(entry: dict[str, Any], reader: Reader, arrays: Arrays, n_classes
     return Table(statistic, cells, rows, sums)
 
 
-def _cells(entry: dict[str, Any], columns: Labels, reader: Reader, *, valued: bool) -> Cells:
-    if not valued:
-        field(entry, "values", type(None))
+def _cells(entry: TableEntry, columns: Labels, reader: Reader, *, valued: bool) -> Cells:
+    if valued == (entry.values is None):
+        raise ModelFileError(f"the values of table {short(entry.name)} are missing, or too many.")
+    if entry.values is None:
         return Cells(columns)
-    stated = field(entry, "values", list)
-    if len(stated) != len(columns) or not all(isinstance(column, dict) for column in stated):
-        raise ModelFileError(f"{len(columns)} columns have the values of {len(stated)}.")
-    values = reader.take_all(stated)
-    if "drop" not in entry:
+    if len(entry.values) != len(columns):
+        raise ModelFileError(f"{len(columns)} columns have the values of {len(entry.values)}.")
+    values = reader.take_all(entry.values)
+    if isinstance(entry.drop, UnsetType):
         return Cells(columns, values)
-    return _grid(columns, values, field(entry, "drop", list))
+    return _grid(columns, values, entry.drop)
 
 
-def _grid(columns: Labels, keys: tuple[Labels, ...], drop: list[Any]) -> Grid:
+def _grid(columns: Labels, keys: tuple[Labels, ...], drop: list[int]) -> Grid:
     """A grid: keys in order, and the bits that they drop."""
-    if len(drop) != len(columns) or not all(type(bits) is int and 0 <= bits < 64 for bits in drop):
+    if len(drop) != len(columns):
         raise ModelFileError(f"{len(columns)} columns of keys drop {short(drop)} bits.")
     for some, bits in zip(keys, drop, strict=True):
         most = 1 << (63 - bits)

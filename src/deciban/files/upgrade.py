@@ -17,14 +17,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from reprlib import repr as short
+from typing import TypeVar
 
 import numpy as np
 
 from deciban.errors import ModelFileError
 from deciban.files.archive import VERSION, Arrays, Content
-from deciban.files.document import check_keys, field
 
 Document = dict[str, object]
+T = TypeVar("T")
 
 #: The statistic that each family of version 1 was estimated from.
 STATISTIC_OF_FAMILY = {
@@ -54,10 +55,10 @@ def upgrade(content: Content) -> Content:
 def _from_version_1(content: Content) -> Content:
     document, arrays = dict(content.document), dict(content.arrays)
     if isinstance(document.get("counts"), dict):
-        document["counts"] = _upgrade_counts(field(document, "counts", dict), arrays)
+        document["counts"] = _upgrade_counts(_field(document, "counts", dict), arrays)
     describe = _DESCRIPTIONS.get(content.kind)
     if describe is not None:
-        document["model"] = describe(field(document, "model", dict))
+        document["model"] = describe(_field(document, "model", dict))
     return replace(content, document=document, arrays=arrays, version=2)
 
 
@@ -65,19 +66,19 @@ def _upgrade_counts(counts: Document, arrays: Arrays) -> Document:
     """The counts with statistics for families; the bases of their sums go to the arrays."""
     tables = [
         _upgrade_table(_record(entry, "table"), f"counts.table{number}.sum.", arrays)
-        for number, entry in enumerate(field(counts, "tables", list))
+        for number, entry in enumerate(_field(counts, "tables", list))
     ]
     return {**counts, "tables": tables}
 
 
 def _upgrade_table(entry: Document, prefix: str, arrays: Arrays) -> Document:
-    check_keys(entry, "name", "family", "columns", "values", "base", "drop")
-    bases = field(entry, "base", dict)
+    _check_keys(entry, "name", "family", "columns", "values", "base", "drop")
+    bases = _field(entry, "base", dict)
     for key in bases:
         name = f"{prefix}{key}.base"
         if name in arrays:
             raise ModelFileError(f"array {name!r} belongs to nothing.")
-        arrays[name] = _base(field(bases, key, int))
+        arrays[name] = _base(_field(bases, key, int))
     statistic = _translate(entry, "family", STATISTIC_OF_FAMILY)
     rest = {key: value for key, value in entry.items() if key not in ("family", "base")}
     return {**rest, "statistic": statistic}
@@ -91,7 +92,7 @@ def _base(base: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 def _upgrade_naive_bayes(model: Document) -> Document:
     renamed = _rename(_rename(model, "wishes", "options"), "readings", "text_choices")
-    choices = [_upgrade_choice(_record(e, "choice")) for e in field(model, "choices", list)]
+    choices = [_upgrade_choice(_record(e, "choice")) for e in _field(model, "choices", list)]
     return {**renamed, "choices": choices}
 
 
@@ -101,7 +102,22 @@ def _upgrade_choice(choice: Document) -> Document:
 
 
 def _upgrade_ensemble(model: Document) -> Document:
-    return {**model, "counted": _upgrade_naive_bayes(field(model, "counted", dict))}
+    return {**model, "counted": _upgrade_naive_bayes(_field(model, "counted", dict))}
+
+
+def _field(entry: Document, name: str, kind: type[T]) -> T:
+    """The value of that name, if it has that type."""
+    value = entry.get(name)
+    if type(value) is not kind:
+        raise ModelFileError(f"{name!r} must be of type {kind.__name__}, got {short(value)}.")
+    return value
+
+
+def _check_keys(entry: Document, *names: str) -> None:
+    """Refuse a record that has other keys."""
+    for name in entry:
+        if name not in names:
+            raise ModelFileError(f"{short(name)} is not known here.")
 
 
 def _record(entry: object, what: str) -> Document:
@@ -119,7 +135,7 @@ def _rename(entry: Document, old: str, new: str) -> Document:
 
 def _translate(entry: Document, key: str, words: Mapping[str, str]) -> str:
     """The word of today for the value of a key."""
-    word = field(entry, key, str)
+    word = _field(entry, key, str)
     if word not in words:
         raise ModelFileError(f"the {key} {short(word)} is not known.")
     return words[word]

@@ -21,11 +21,13 @@ from reprlib import repr as short
 from typing import TypeAlias, cast
 
 import numpy as np
+from msgspec import UnsetType
 from numpy.typing import NDArray
 
 from deciban import labels as label_sets
 from deciban.errors import InputError, ModelFileError
 from deciban.files import document
+from deciban.files.description import Vocabulary
 from deciban.files.npy import Array
 from deciban.labels import Labels
 
@@ -39,8 +41,6 @@ MAX_INTEGER_BITS = 4096
 #: No more labels than this have the same hash: looking one up would take forever.
 MAX_LABELS_PER_HASH = 100
 
-_IN_DOCUMENT = {"dtype": str, "labels": list}
-_IN_ARRAYS = {"dtype": str, "size": int}
 _INTEGERS = {"bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
 _FLOATS = {"float16", "float32", "float64"}
 _TIMES = re.compile(r"(datetime|timedelta)64\[([1-9]\d{0,8})?(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]")
@@ -93,7 +93,7 @@ class Writer:
 class Reader:
     """Gives vocabularies back, in the order in which they were put.
 
-    >>> Reader({}).take({"dtype": "str", "labels": ["ham", "ham"]})
+    >>> Reader({}).take(Vocabulary("str", ["ham", "ham"]))
     Traceback (most recent call last):
     ...
     deciban.errors.ModelFileError: the label 'ham' is there twice.
@@ -107,13 +107,14 @@ class Reader:
                 raise ModelFileError(f"array {name!r} of the labels has the wrong type.")
         self._used = dict.fromkeys(types, 0)
 
-    def take(self, entry: Entry) -> Labels:
+    def take(self, entry: Vocabulary) -> Labels:
         """The labels that such an entry stands for."""
-        fields = document.record(entry, _IN_DOCUMENT if "labels" in entry else _IN_ARRAYS)
-        dtype = fields["dtype"]
-        if "labels" in fields:
-            return _unique(_array([from_json(value) for value in fields["labels"]], dtype))
-        size = fields["size"]
+        dtype, size = entry.dtype, entry.size
+        if isinstance(size, UnsetType) == isinstance(entry.labels, UnsetType):
+            raise ModelFileError("labels must stand in the document, or in the arrays.")
+        if not isinstance(entry.labels, UnsetType):
+            return _unique(_array([from_json(value) for value in entry.labels], dtype))
+        assert not isinstance(size, UnsetType)
         if dtype in _FLOATS:
             return _unique(_array(self._next("floats", size).tolist(), dtype))
         if _is_integer(dtype):
@@ -123,7 +124,7 @@ class Reader:
             return _unique(_array([_decode(text) for text in texts], dtype))
         return _unique(_array([from_json(document.parse(text)) for text in texts], dtype))
 
-    def take_all(self, entries: Iterable[Entry]) -> tuple[Labels, ...]:
+    def take_all(self, entries: Iterable[Vocabulary]) -> tuple[Labels, ...]:
         """The labels of some entries, one after the other."""
         return tuple(self.take(entry) for entry in entries)
 

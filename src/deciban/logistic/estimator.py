@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from deciban import checks, encoding, files
-from deciban.files.document import check_keys
+from deciban.errors import ModelFileError, ParameterError
 from deciban.labels import Labels
 from deciban.logistic import closed_form, fitting, solvers, stored
 from deciban.logistic.checks import ClassWeight, check_several, row_weights
@@ -195,9 +195,13 @@ class LogisticRegression(LinearClassifier):
     def from_stored(cls, content: files.Stored) -> Self:
         """The estimator of a file, checked."""
         model, training = stored.read(content)
-        check_keys(training.parameters, *cls._get_param_names())
-        result = cls(**training.parameters)
-        result._options()
+        try:
+            result = cls(**training.parameters)
+            result._options()
+        except (TypeError, ParameterError) as error:
+            raise ModelFileError(
+                f"the parameters are not those of {cls.__name__}: {error}"
+            ) from None
         result.classes_, result.n_iter_ = model.classes, training.n_iter
         result.coef_, result.intercept_ = model.coef, model.intercept
         result.n_features_in_ = model.coef.shape[1]

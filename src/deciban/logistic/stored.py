@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import ModelFileError
-from deciban.files import Stored
-from deciban.files.document import check_keys, field
+from deciban.files import Stored, document
+from deciban.files.arrays import ArrayReader
+from deciban.files.description import LogisticEntry
 from deciban.logistic.model import LogisticModel
 
 KIND = "LogisticRegression"
 FloatArray = NDArray[np.float64]
-Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,34 +61,35 @@ def read(stored: Stored) -> tuple[LogisticModel, Training]:
     """The model of a file and its training, checked; the names of parameters are not."""
     if stored.kind != KIND or stored.counts is not None:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND} without counts.")
-    check_keys(stored.description, "parameters", "posteriors")
+    about = document.read(stored.description, LogisticEntry)
     for name in stored.labels:
         if name not in ("classes", "columns"):
             raise ModelFileError(f"labels {name!r} belong to nothing.")
-    parameters = field(stored.description, "parameters", dict)
-    arrays = dict(stored.arrays)
+    parameters, arrays = about.parameters, ArrayReader(stored.arrays)
     model = _read_model(stored, arrays, parameters)
-    n_iter = _read_iterations(arrays, len(model.coef) if _one_vs_rest(parameters) else 1)
+    n_problems = len(model.coef) if _one_vs_rest(parameters) else 1
+    (n_counted,) = arrays.shape("iterations", 1)
+    n_iter = arrays.whole("iterations", (n_problems if n_counted > 1 else 1,), 0, 1 << 53)
     intercept = bool(parameters.get("fit_intercept"))
-    posteriors = _read_posteriors(stored, arrays, model, intercept)
-    if arrays:
-        raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
+    posteriors = _read_posteriors(about.posteriors, arrays, model, intercept)
+    arrays.done()
     return model, Training(_with_class_weights(parameters), n_iter, posteriors)
 
 
-def _read_model(stored: Stored, arrays: Arrays, parameters: Mapping[str, Any]) -> LogisticModel:
+def _read_model(
+    stored: Stored, arrays: ArrayReader, parameters: Mapping[str, Any]
+) -> LogisticModel:
     classes, names = stored.labels.get("classes"), stored.labels.get("columns")
     if classes is None or len(classes) < 2:
         raise ModelFileError("at least two classes are needed.")
     n_logits = 1 if len(classes) == 2 else len(classes)
-    coef = arrays.pop("coef", None)
-    n_columns = coef.shape[1] if coef is not None and coef.ndim == 2 else 0
+    _, n_columns = arrays.shape("coef", 2)
     if names is not None and len(names) != n_columns:
         raise ModelFileError(f"there are not as many names as columns: {n_columns}.")
     return LogisticModel(
         classes,
-        _check_floats("coef", coef, (n_logits, n_columns)),
-        _check_floats("intercept", arrays.pop("intercept", None), (n_logits,)),
+        arrays.floats("coef", (n_logits, n_columns)),
+        arrays.floats("intercept", (n_logits,)),
         _one_vs_rest(parameters) and len(classes) > 2,
         None if names is None else np.asarray(names, dtype=object),
     )
@@ -101,36 +102,24 @@ def _one_vs_rest(parameters: Mapping[str, Any]) -> bool:
     return bool(stated == "ovr")
 
 
-def _read_iterations(arrays: Arrays, n_problems: int) -> NDArray[np.integer[Any]]:
-    n_iter = arrays.pop("iterations", None)
-    if n_iter is None or n_iter.dtype.kind != "i" or n_iter.shape not in ((n_problems,), (1,)):
-        raise ModelFileError("the numbers of iterations must be whole, one for each problem.")
-    return n_iter
-
-
 def _read_posteriors(
-    stored: Stored, arrays: Arrays, model: LogisticModel, intercept: bool
+    n: int, arrays: ArrayReader, model: LogisticModel, intercept: bool
 ) -> tuple[tuple[FloatArray, FloatArray], ...]:
-    n = field(stored.description, "posteriors", int)
+    """Of each problem a centre, and a precision of its shape or a matrix of its size."""
     n_logits, n_columns = model.coef.shape
     if n not in (0, 1, n_logits):
         raise ModelFileError(f"there cannot be {n} posteriors of {n_logits} scores.")
     shape = (n_columns + intercept, n_logits // max(n, 1))
-    return tuple(_read_posterior(arrays, i, shape) for i in range(n))
-
-
-def _read_posterior(
-    arrays: Arrays, i: int, shape: tuple[int, int]
-) -> tuple[FloatArray, FloatArray]:
-    """A centre of that shape, and a precision of the same shape or a matrix of its size."""
-    size = shape[0] * shape[1]
-    centre = _check_floats(f"centre{i}", arrays.pop(f"centre{i}", None), shape)
-    precision = arrays.pop(f"precision{i}", None)
-    full = precision is not None and precision.shape == (size, size) != shape
-    precision = _check_floats(f"precision{i}", precision, (size, size) if full else shape)
-    if np.any((np.diagonal(precision) if full else precision) < 0):
-        raise ModelFileError("a precision is below zero.")
-    return centre, precision
+    matrix = (shape[0] * shape[1],) * 2
+    posteriors = []
+    for i in range(n):
+        full = arrays.shape(f"precision{i}", 2) == matrix != shape
+        centre = arrays.floats(f"centre{i}", shape)
+        precision = arrays.floats(f"precision{i}", matrix if full else shape)
+        if np.any((np.diagonal(precision) if full else precision) < 0):
+            raise ModelFileError("a precision is below zero.")
+        posteriors.append((centre, precision))
+    return tuple(posteriors)
 
 
 def _with_class_weights(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -141,12 +130,3 @@ def _with_class_weights(parameters: dict[str, Any]) -> dict[str, Any]:
     if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
         raise ModelFileError("class_weight must be pairs of a class and its weight.")
     return parameters | {"class_weight": dict(pairs)}
-
-
-def _check_floats(name: str, array: NDArray[Any] | None, shape: tuple[int, ...]) -> FloatArray:
-    """Finite floats of that shape."""
-    if array is None or array.dtype != np.float64 or array.shape != shape:
-        raise ModelFileError(f"{name} must be floats of shape {shape}.")
-    if not np.all(np.isfinite(array)):
-        raise ModelFileError(f"{name} has a number that is not finite.")
-    return np.ascontiguousarray(array)

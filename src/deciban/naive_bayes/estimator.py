@@ -13,7 +13,6 @@ from deciban import encoding, files
 from deciban.engines import ENGINES, Plan
 from deciban.errors import InputError, ModelFileError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
-from deciban.files.document import field
 from deciban.models.calibration import Calibration
 from deciban.models.options import Options, Smoothing
 from deciban.models.prior import StatedPrior, check_prior
@@ -283,16 +282,16 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     @classmethod
     def from_stored(cls, content: files.Stored) -> Self:
         """The estimator in a model file that was read."""
-        model, about = stored.from_stored(content), content.description
+        model, about = stored.read(content)
+        parameters = about.parameters
+        if parameters.get("tokenizer") is not None:
+            parameters = {**parameters, "tokenizer": model.tokenizer}
         try:
-            parameters = field(about, "parameters", dict)
-            if parameters.get("tokenizer") is not None:
-                parameters = {**parameters, "tokenizer": model.tokenizer}
             estimator = cls(**parameters)
         except TypeError:
             raise ModelFileError("the parameters are not those of NaiveBayes.") from None
         estimator._options(model.schema)
-        estimator._restore(model.estimate(), about)
+        estimator._restore(model, about)
         return estimator
 
     # ------------------------------------------------------------------ the model

@@ -6,16 +6,18 @@ The choices are stored as well, so that a model answers as soon as it is read.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict as fields_of
 from typing import Any
 
 import numpy as np
+from msgspec.structs import asdict
 
 from deciban import families
 from deciban.errors import ModelFileError, ParameterError
-from deciban.files import Stored
-from deciban.files.document import check_keys, field, records
+from deciban.files import Stored, document
+from deciban.files.arrays import ArrayReader
+from deciban.files.description import ColumnEntry, NaiveBayesEntry, TokenizerEntry
 from deciban.kinds import is_kind
 from deciban.labels import Labels
 from deciban.models.calibration import DISCOUNT_GRID, Calibration
@@ -33,24 +35,6 @@ from deciban.stats.words import WORDS
 from deciban.text import Tokenizer
 
 KIND = "NaiveBayes"
-_KEYS = (
-    "parameters",
-    "target",
-    "named",
-    "columns",
-    "choices",
-    "options",
-    "prior",
-    "tokenizer",
-    "text_choices",
-)
-_COLUMN = {"name": str, "kind": str, "reason": str, "unit": str}
-_UNITS = ("", "date", "timestamp", "time")
-_CHOICE = {"column": str, "family": str, "bins": int, "smoothing": float, "missing": bool}
-_TEXT_CHOICE = {
-    "column": str, "weighting": str, "contrast": float, "smoothing": float, "length": float,
-    "scale": float, "rows": int,
-}  # fmt: skip
 
 
 def to_stored(
@@ -61,14 +45,14 @@ def to_stored(
         "parameters": plain(parameters),
         "target": target,
         "named": named,
-        "columns": [asdict(column) for column in model.schema.columns],
+        "columns": [fields_of(column) for column in model.schema.columns],
         "choices": [_plain_choice(choice) for choice in model.choices.values()],
-        "options": plain(asdict(model.options)),
+        "options": plain(fields_of(model.options)),
         "prior": None if model.prior is None else np.asarray(model.prior).tolist(),
     }
     if model.schema.texts:
         description["tokenizer"] = model.tokenizer.describe()
-        description["text_choices"] = [asdict(choice) for choice in model.text_choices.values()]
+        description["text_choices"] = [fields_of(choice) for choice in model.text_choices.values()]
     arrays = {}
     if model.calibration is not None:
         arrays["calibration"] = np.append(model.calibration.loss, model.calibration.rows)
@@ -76,7 +60,7 @@ def to_stored(
 
 
 def _plain_choice(choice: Choice) -> dict[str, Any]:
-    entry = {**asdict(choice), "loss": choice.loss if math.isfinite(choice.loss) else None}
+    entry = {**fields_of(choice), "loss": choice.loss if math.isfinite(choice.loss) else None}
     del entry["kind"]  # that of the column
     return entry
 
@@ -94,120 +78,94 @@ def _plain_value(value: Any) -> Any:
 
 def from_stored(stored: Stored) -> NaiveBayesModel:
     """The model of a file, checked."""
-    about = stored.description
-    check_keys(about, *_KEYS)
+    return read(stored)[0]
+
+
+def read(stored: Stored) -> tuple[NaiveBayesModel, NaiveBayesEntry]:
+    """The model of a file, checked, and what the file says of it."""
     if stored.kind != KIND:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
-    if stored.counts is None:
+    about = document.read(stored.description, NaiveBayesEntry)
+    arrays = ArrayReader(stored.arrays)
+    calibration = _calibration(arrays)
+    arrays.done()
+    return model_of(about, stored.counts, calibration), about
+
+
+def model_of(
+    about: NaiveBayesEntry, counts: Counts | None, calibration: Calibration | None = None
+) -> NaiveBayesModel:
+    """The model that a description and counts make, with all parameters estimated."""
+    if counts is None:
         raise ModelFileError("the counts are missing.")
-    schema = read_schema(about)
+    schema, tokenizer = schema_of(about.columns), tokenizer_of(about.tokenizer)
     choices = _choices(about, schema)
-    if set(choices) != {*schema.numbers, *schema.categories}:
-        raise ModelFileError("the choices are not those of the columns.")
-    tokenizer = _tokenizer(about)
-    _check_tables(schema, stored.counts, tokenizer)
-    return NaiveBayesModel.of(
-        schema,
-        stored.counts,
-        _options(about),
-        prior=stated_prior(about, stored.counts),
-        calibration=_calibration(stored),
-        tokenizer=tokenizer,
-        choices=choices,
-        text_choices=_text_choices(about, schema),
-    )
+    texts = {entry.column: TextChoice(**asdict(entry)) for entry in about.text_choices}
+    if not set(texts) <= set(schema.texts):
+        raise ModelFileError("the text choices are not those of the columns.")
+    _check_tables(schema, counts, tokenizer)
+    try:
+        return NaiveBayesModel.of(
+            schema,
+            counts,
+            Options(**asdict(about.options)),
+            prior=stated_prior(about.prior, counts),
+            calibration=calibration,
+            tokenizer=tokenizer,
+            choices=choices,
+            text_choices=texts,
+        ).estimate()  # what cannot be estimated is noticed now
+    except ParameterError as error:
+        raise ModelFileError(f"the choices are not those of a {KIND}: {error}") from None
 
 
-def read_schema(about: Mapping[str, Any]) -> Schema:
-    """The schema in a description, checked."""
-    entries = records(field(about, "columns", list), "column", _COLUMN)
-    columns = tuple(ColumnSchema(**entry) for entry in entries)
+def schema_of(entries: Sequence[ColumnEntry]) -> Schema:
+    """The schema that a file states, checked."""
+    columns = tuple(ColumnSchema(**asdict(entry)) for entry in entries)
     for column in columns:
-        if not is_kind(column.kind) or column.unit not in _UNITS:
+        if not is_kind(column.kind):
             raise ModelFileError(f"column {column.name!r} is of no known kind.")
     return Schema(columns)
 
 
-def _choices(about: Mapping[str, Any], schema: Schema) -> dict[str, Choice]:
-    """The choices of all columns, checked."""
-    entries = field(about, "choices", list)
-    choices = []
-    for entry, fields in zip(entries, records(entries, "choice", _CHOICE, ["loss"]), strict=True):
-        loss, kind = entry.get("loss"), schema.counted_kinds.get(fields["column"], "")
-        if loss is not None and type(loss) is not float:
-            raise ModelFileError(f"a loss must be a number, got {loss!r}.")
-        choices.append(Choice(**fields, loss=math.inf if loss is None else loss, kind=kind))
-    for family in dict.fromkeys(choice.family for choice in choices):
-        _check_settings([choice for choice in choices if choice.family == family])
-    return {choice.column: choice for choice in choices}
-
-
-def _check_settings(choices: list[Choice]) -> None:
-    """Refuse choices of one family that it cannot be estimated by."""
+def tokenizer_of(entry: TokenizerEntry | None) -> Tokenizer:
+    """The tokenizer that a file states; the usual one where it states none."""
     try:
-        families.get(choices[0].family).settings("bayes", choices)
+        return Tokenizer() if entry is None else Tokenizer(**asdict(entry))
     except ParameterError as error:
-        for choice in choices if len(choices) > 1 else ():
-            _check_settings([choice])
-        raise ModelFileError(f"column {choices[0].column!r}: {error}") from None
-
-
-def _options(about: Mapping[str, Any]) -> Options:
-    entry = field(about, "options", dict)
-    check_keys(entry, *Options.__dataclass_fields__)
-    try:
-        return Options(**entry)
-    except (ParameterError, TypeError) as error:
-        raise ModelFileError(f"the options are not those of {KIND}: {error}") from None
-
-
-def _tokenizer(about: Mapping[str, Any]) -> Tokenizer:
-    if "tokenizer" not in about:
-        return Tokenizer()
-    try:
-        return Tokenizer(**field(about, "tokenizer", dict))
-    except (TypeError, ParameterError) as error:
         raise ModelFileError(f"the tokenizer is not known: {error}") from None
 
 
-def _text_choices(about: Mapping[str, Any], schema: Schema) -> dict[str, TextChoice]:
-    choices = {}
-    entries = field(about, "text_choices", list) if "text_choices" in about else []
-    for entry in records(entries, "text choice", _TEXT_CHOICE):
-        choice = TextChoice(**entry)
-        try:
-            choice.settings("bayes")
-        except ParameterError as error:
-            raise ModelFileError(f"column {choice.column!r}: {error}") from None
-        choices[choice.column] = choice
-    if not set(choices) <= set(schema.texts):
-        raise ModelFileError("the text choices are not those of the columns.")
+def _choices(about: NaiveBayesEntry, schema: Schema) -> dict[str, Choice]:
+    """The choices of all columns."""
+    kinds, choices = schema.counted_kinds, {}
+    for entry in about.choices:
+        if entry.family not in families.FAMILIES:
+            raise ModelFileError(
+                f"column {entry.column!r} is of the family {entry.family!r}, which is not known.",
+                hint="register it before reading the file: deciban.families.register",
+            )
+        loss = math.inf if entry.loss is None else entry.loss
+        fields = {**asdict(entry), "loss": loss}
+        choices[entry.column] = Choice(**fields, kind=kinds.get(entry.column, ""))
+    if set(choices) != {*schema.numbers, *schema.categories}:
+        raise ModelFileError("the choices are not those of the columns.")
     return choices
 
 
-def stated_prior(about: Mapping[str, Any], counts: Counts) -> FloatArray | None:
+def stated_prior(values: Sequence[float] | None, counts: Counts) -> FloatArray | None:
     """The priors that the user stated, checked; None where there are none."""
-    if about.get("prior") is None:
+    if values is None:
         return None
-    values = field(about, "prior", list)
-    good = len(values) == len(counts.classes) and all(type(v) is float for v in values)
-    if not good or min(values) < 0 or abs(sum(values) - 1) > 1e-6:
+    if len(values) != len(counts.classes) or abs(sum(values) - 1) > 1e-6:
         raise ModelFileError("the priors are not those of the classes.")
     return np.array(values)
 
 
-def _calibration(stored: Stored) -> Calibration | None:
-    arrays = dict(stored.arrays)
-    table = arrays.pop("calibration", None)
-    if arrays:
-        raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
-    if table is None:
+def _calibration(arrays: ArrayReader) -> Calibration | None:
+    if "calibration" not in arrays:
         return None
-    size = len(DISCOUNT_GRID)
-    if table.dtype != np.float64 or table.shape != (size + 1,):
-        raise ModelFileError(f"the calibration must be {size + 1} floats.")
-    if not np.all(np.isfinite(table)) or np.any(table < 0):
-        raise ModelFileError("the calibration must be finite and not below zero.")
+    table = arrays.floats("calibration", (len(DISCOUNT_GRID) + 1,), least=0.0)
     return Calibration(table[:-1], float(table[-1]))
 
 
@@ -224,11 +182,22 @@ def _check_tables(schema: Schema, counts: Counts, tokenizer: Tokenizer) -> None:
         counted = () if table is None else tuple(table.cells.columns.tolist())
         if counted != columns or (table is not None and table.statistic.name != name):
             raise ModelFileError(f"the counts of {name!r} are not those of the columns.")
+    check_texts(counts)
     words = counts.tables.get(WORDS.name)
     for known in () if words is None else words.cells.values or ():
         _check_known(known, tokenizer.buckets)
     if set(counts.tables) - set(expected):
         raise ModelFileError("the counts have a block that belongs to nothing.")
+
+
+def check_texts(counts: Counts) -> None:
+    """Refuse values that are texts and that no source of rows can have held."""
+    columns = (column for table in counts.tables.values() for column in table.cells.values or ())
+    texts = (label for column in columns for label in column.tolist() if isinstance(label, str))
+    try:
+        "".join(texts).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise ModelFileError(f"a value has half a character: {error}.") from None
 
 
 def _check_known(words: Labels, buckets: int | None) -> None:

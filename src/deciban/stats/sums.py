@@ -70,6 +70,10 @@ class Sum(Protocol):
         """The sum that a file holds under that name, checked; its arrays are taken out."""
 
 
+#: The largest weight in a file: sums of such weights are finite.
+MAX_AMOUNT = 1e150
+
+
 @dataclass(frozen=True, eq=False)
 class DenseSum:
     """Sums kept in full, as float64, (classes, cells).
@@ -163,9 +167,9 @@ def array(arrays: Arrays, name: str, dtype: type, shape: tuple[int, ...]) -> NDA
 
 
 def amounts(arrays: Arrays, name: str, shape: tuple[int, ...]) -> FloatArray:
-    """Take an array of finite numbers >= 0 out of those of a file."""
+    """Take an array of numbers >= 0, whose sums are finite, out of those of a file."""
     values = array(arrays, name, np.float64, shape)
-    bad = values[~(np.isfinite(values) & (values >= 0))]
+    bad = values[~((values >= 0) & (values <= MAX_AMOUNT))]
     if bad.size:
         raise ModelFileError(f"{name!r} must be finite and not below zero, got {bad[0]}.")
     return values

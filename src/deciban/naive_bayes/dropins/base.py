@@ -18,7 +18,6 @@ from deciban import encoding, files, labels, threads
 from deciban.errors import InputError, ModelFileError, ParameterError, ShapeError
 from deciban.families.protocol import Family
 from deciban.families.settings import Settings
-from deciban.files.document import field
 from deciban.labels import Labels
 from deciban.models.prior import StatedPrior, class_prior
 from deciban.naive_bayes.dropins import stored
@@ -150,11 +149,11 @@ class NaiveBayesClassifier(MatrixClassifier):
     @classmethod
     def from_stored(cls, content: files.Stored) -> Self:
         """The estimator in a model file that was read."""
-        model, about = stored.from_stored(content), content.description
+        model, about = stored.read(content)
         try:
-            estimator = cls(**about["parameters"])
+            estimator = cls(**about.parameters)
             estimator.n_features_in_ = len(model.schema.names)
-            if field(about, "named", bool):
+            if about.named:
                 estimator.feature_names_in_ = labels.object_array(model.schema.names)
             estimator._adopt(model.counts)
         except (TypeError, ParameterError, ShapeError) as error:

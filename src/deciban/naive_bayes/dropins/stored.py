@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban import checks
 from deciban.errors import DecibanError, ModelFileError
 from deciban.families.bernoulli import BERNOULLI
 from deciban.families.categorical import CATEGORICAL, CategoricalSettings
@@ -18,8 +19,9 @@ from deciban.families.gaussian import GAUSSIAN, GaussianSettings
 from deciban.families.multinomial import MULTINOMIAL
 from deciban.families.protocol import Family
 from deciban.families.settings import Settings
-from deciban.files import Stored
-from deciban.files.document import check_keys, field
+from deciban.files import Stored, document
+from deciban.files.arrays import ArrayReader
+from deciban.files.description import DropInEntry
 from deciban.naive_bayes.dropins.encoders import (
     AmountEncoder,
     CategoryEncoder,
@@ -27,12 +29,9 @@ from deciban.naive_bayes.dropins.encoders import (
     PresenceEncoder,
 )
 from deciban.naive_bayes.dropins.model import BLOCK, UNWEIGHTED, DropInModel, Encoder
-from deciban.naive_bayes.stored import plain, read_schema
+from deciban.naive_bayes.stored import plain, schema_of
 from deciban.schema import Schema
 from deciban.stats.counts import Counts
-
-_KEYS = ("parameters", "target", "named", "columns", "settings")
-_ARRAYS = ("log_prior", "fallback")
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class _Kind:
 
 def _presences(parameters: Mapping[str, Any]) -> PresenceEncoder:
     threshold = parameters.get("binarize", 0.0)
-    if threshold is not None and type(threshold) not in (int, float):
+    if threshold is not None and not checks.is_number(threshold):
         raise ModelFileError(f"binarize must be a number or null, got {threshold!r}.")
     return PresenceEncoder("BernoulliNB", None if threshold is None else float(threshold))
 
@@ -79,40 +78,43 @@ def to_stored(model: DropInModel, parameters: dict[str, Any], named: bool) -> St
         "columns": [asdict(entry) for entry in model.schema.columns],
         "settings": plain(settings),
     }
-    arrays = {name: getattr(model, name) for name in _ARRAYS}
+    arrays = {"log_prior": model.log_prior, "fallback": model.fallback}
     return Stored(model.kind, model.counts, description, arrays=arrays)
 
 
 def from_stored(stored: Stored) -> DropInModel:
     """The model of a file, checked."""
-    kind, about = _KINDS.get(stored.kind), stored.description
+    return read(stored)[0]
+
+
+def read(stored: Stored) -> tuple[DropInModel, DropInEntry]:
+    """The model of a file, checked, and what the file says of it."""
+    kind = _KINDS.get(stored.kind)
     if kind is None or stored.counts is None:
         raise ModelFileError(f"the file holds a {stored.kind}, not a drop-in classifier's counts.")
-    check_keys(about, *_KEYS)
-    schema = read_schema(about)
+    about = document.read(stored.description, DropInEntry)
+    schema = schema_of(about.columns)
     _check_tables(kind, schema, stored.counts)
-    arrays = dict(stored.arrays)
-    log_prior, fallback = (_pop_prior(arrays, name, len(stored.counts.classes)) for name in _ARRAYS)
-    if arrays:
-        raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
+    arrays, n_classes = ArrayReader(stored.arrays), len(stored.counts.classes)
     model = DropInModel(
         stored.kind,
         schema,
         stored.counts,
         kind.family,
-        _settings(kind, field(about, "settings", dict)),
-        log_prior,
-        fallback,
-        kind.encoder(field(about, "parameters", dict)),
+        _settings(kind, about.settings),
+        _log_prior(arrays, "log_prior", n_classes),
+        _log_prior(arrays, "fallback", n_classes),
+        kind.encoder(about.parameters),
     )
+    arrays.done()
     try:
         _ = model.parameters  # what cannot be estimated is noticed now
     except DecibanError as error:
         raise ModelFileError(f"the model cannot be estimated: {error}") from None
-    return model
+    return model, about
 
 
-def _settings(kind: _Kind, entry: dict[str, Any]) -> Settings:
+def _settings(kind: _Kind, entry: Mapping[str, Any]) -> Settings:
     try:
         return kind.settings(**entry)
     except (TypeError, DecibanError) as error:
@@ -130,10 +132,6 @@ def _check_tables(kind: _Kind, schema: Schema, counts: Counts) -> None:
             raise ModelFileError("the counts are not those of the columns.")
 
 
-def _pop_prior(arrays: dict[str, NDArray[Any]], name: str, n_classes: int) -> NDArray[np.float64]:
-    values = arrays.pop(name, None)
-    if values is None or values.dtype != np.float64 or values.shape != (n_classes,):
-        raise ModelFileError(f"{name} must be {n_classes} floats.")
-    if np.isnan(values).any() or np.any(values > 1e-9):
-        raise ModelFileError(f"{name} must be logarithms of probabilities.")
-    return values
+def _log_prior(arrays: ArrayReader, name: str, n_classes: int) -> NDArray[np.float64]:
+    """Logarithms of probabilities; a class may be impossible."""
+    return arrays.floats(name, (n_classes,), least=-np.inf, most=1e-9)
