@@ -14,7 +14,6 @@ The three share one prior. Families with more settings extend :class:`Settings` 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -95,7 +94,7 @@ def spread(name: str, values: FloatArray, n_columns: int) -> FloatArray:
 
 def check_amount(name: str, value: object, hint: str) -> None:
     """A finite number >= 0."""
-    if not (isinstance(value, Real) and 0 <= value <= MAX_SMOOTHING):
+    if not (isinstance(value, int | float | np.number) and 0 <= value <= MAX_SMOOTHING):
         raise ParameterError(f"{name} must be a number >= 0, got {value!r}.", hint=hint)
 
 
