@@ -13,7 +13,7 @@ from deciban import checks, encoding, files
 from deciban.files.document import check_keys
 from deciban.labels import Labels
 from deciban.logistic import closed_form, fitting, solvers, stored
-from deciban.logistic.checks import ClassWeight, check_several, row_weights
+from deciban.logistic.checks import ClassWeight, check_finite, check_several, row_weights
 from deciban.logistic.classifier import LinearClassifier
 from deciban.logistic.fitting import Options
 from deciban.logistic.solvers import Prior, Problem
@@ -245,10 +245,13 @@ class LogisticRegression(LinearClassifier):
         max_flops: float = np.inf,
     ) -> None:
         """Go to the optimum, and keep it with its posterior."""
-        solutions = fitting.solve(problems, start, options)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked afterwards
+            solutions = fitting.solve(problems, start, options)
+            posteriors = fitting.laplace_posteriors(problems, solutions, max_flops)
+        check_finite(posteriors)
         self._set_coefficients(fitting.coefficients(solutions, options.fit_intercept))
         self.n_iter_ = np.array([solution.n_iter for solution in solutions])
-        self._posteriors = fitting.laplace_posteriors(problems, solutions, max_flops)
+        self._posteriors = posteriors
 
     def _start(
         self,
