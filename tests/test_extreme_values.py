@@ -89,7 +89,7 @@ def test_infinity_is_an_error_and_no_warning(make, bad):
 def test_what_overflows_in_logistic_regression_is_refused_not_saved():
     model = LogisticRegression().fit([[1.0], [2.0], [3.0]], [0, 1, 1])
     before = model.coef_.copy()
-    with pytest.raises(InputError, match="do not fit a float.*StandardScaler"):
+    with pytest.raises(InputError, match=r"do not fit a float.*StandardScaler"):
         model.fit([[1e300], [3e300], [1.0], [2.0]], [0, 1, 0, 1])
     assert np.array_equal(model.coef_, before)
 

@@ -71,6 +71,10 @@ Na = Annotated[
         "--na", metavar="TEXT", help="A field of CSV that means 'no value'. May be repeated."
     ),
 ]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Replace a file that is there, also if deciban did not write it."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Form = Annotated[

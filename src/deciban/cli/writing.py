@@ -75,22 +75,19 @@ def format_of(path: str | None, stated: str | None) -> str:
 
 
 @contextmanager
-def table(path: str | None, form: str, fields: Sequence[Field]) -> Iterator[Write]:
+def table(path: str | None, form: str, overwrite: bool, fields: Sequence[Field]) -> Iterator[Write]:
     """A place to write columns to, in batches; it takes the place of a file at the end."""
     writer = {"csv": _csv, "jsonl": _json_lines, "parquet": _parquet}[form]
-    with _target(path) as file, writer(file, fields) as write:
+    with _target(path, overwrite) as file, writer(file, fields) as write:
         yield write
 
 
-def _target(path: str | None) -> AbstractContextManager[IO[bytes]]:
+def _target(path: str | None, overwrite: bool) -> AbstractContextManager[IO[bytes]]:
     if path is None:
         return _standard_output()
-    file = Path(path)
-    if file.exists() and not file.is_file() and not file.is_dir():
-        return file.open("wb")  # a device or a pipe is written to, not replaced
-    from deciban.files.atomic import replacement
+    from deciban.files.atomic import output
 
-    return replacement(path)
+    return output(path, overwrite=overwrite)
 
 
 @contextmanager

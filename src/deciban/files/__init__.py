@@ -14,8 +14,8 @@ Read from the outside in:
     the file: a zip of one JSON document and of arrays, in which nothing can run
 ``npy``, ``document``
     one array; JSON without surprises
-``atomic``
-    the old file or the new one, never half of it
+``atomic``, ``overwriting``
+    the old file or the new one, never half of it; which files may be replaced
 """
 
 from __future__ import annotations

@@ -176,8 +176,10 @@ class LogisticRegression(LinearClassifier):
             result.feature_names_in_ = model.feature_names_in_
         return result
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model to a ``.deciban`` file; :func:`deciban.load` reads it.
+
+        A model file that is there is replaced; any other file only if ``overwrite`` is True.
 
         >>> import tempfile, deciban
         >>> m = LogisticRegression().fit([[-1.0], [1.0]], ["a", "b"])
@@ -189,7 +191,8 @@ class LogisticRegression(LinearClassifier):
         model = self.model_
         posteriors = tuple((p.centre, p.precision) for p in self._posteriors or ())
         training = stored.Training(self.get_params(deep=False), self.n_iter_, posteriors)
-        files.save(path, stored.to_stored(model, training))
+        content = stored.to_stored(model, training)
+        files.save(path, content, overwrite=overwrite)
 
     @classmethod
     def from_stored(cls, content: files.Stored) -> Self:
