@@ -63,7 +63,7 @@ INPUTS = [
 ]
 
 
-@pytest.mark.parametrize("arguments", INPUTS, ids=lambda a: " ".join(a))
+@pytest.mark.parametrize("arguments", INPUTS, ids=" ".join)
 @pytest.mark.parametrize("force", [(), ("--force",)])
 def test_an_input_is_never_an_output(folder, arguments, force):
     assert "is one of the inputs" in refuses(folder, *arguments, *force)

@@ -151,8 +151,8 @@ def test_what_cannot_be_written_is_refused_before_anything_is_touched(path):
             {"x": np.broadcast_to(np.zeros(1), (archive.MAX_UNPACKED_BYTES // 8,))},
             overwrite=True,
         )
+    arrays = {f"x{i}": np.zeros(1) for i in range(5000)}
     with pytest.raises(InputError, match=r"in 5000 arrays; .* Hint: "):
-        arrays = {f"x{i}": np.zeros(1) for i in range(5000)}
         archive.write(path, "kind", {}, arrays, overwrite=True)
     assert path.read_text() == "before"
     assert list(path.parent.iterdir()) == [path]

@@ -115,7 +115,7 @@ def merge(
     _show(training.merge(models, output, overwrite=force, quiet=quiet), json, quiet)
 
 
-@app.command()
+@app.command(cls=o.OptionalKeep)
 def predict(
     model: o.ModelFile,
     data: o.Data,
@@ -126,7 +126,7 @@ def predict(
         ),
     ] = None,
     form: o.Form = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Write the input columns as well.")] = False,
+    keep: o.Keep = None,
     evidence: Annotated[
         bool,
         typer.Option("--evidence", help="Write decibans for the answer against the runner-up."),
@@ -160,7 +160,7 @@ def predict(
     opened = files.open(model)
     classes = opened.model.classes.tolist()
     options = prediction.PredictionOptions(
-        o.loss(loss, classes), abstain, o.priors(priors, classes), keep, evidence, digits
+        o.loss(loss, classes), abstain, o.priors(priors, classes), o.kept(keep), evidence, digits
     )
     facts = prediction.predict(
         opened,

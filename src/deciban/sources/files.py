@@ -57,7 +57,7 @@ def _scan(files: Sequence[Path], options: ReadOptions) -> Scan:
         )
     form = forms.pop()
     if form == "parquet":
-        return duckdb.scan_parquet(files, options.rows)
+        return duckdb.scan_parquet(files, options.rows, options.kept)
     if form == "jsonl":
         return json_lines.scan(files, options)
     return delimited.scan(files, form, options)
