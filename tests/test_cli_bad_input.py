@@ -149,7 +149,7 @@ def test_a_full_disk_leaves_the_old_file(folder):
     Path("out.csv").write_text("old")
     full = OSError(errno.ENOSPC, "No space left on device")
     for arguments in (
-        ("predict", "m.deciban", "data.csv", "-o", "out.csv"),
+        ("predict", "m.deciban", "data.csv", "-o", "out.csv", "--force"),
         ("train", "data.csv", "-t", "label", "-o", "m.deciban"),
         ("update", "m.deciban", "data.csv"),
     ):
@@ -160,7 +160,8 @@ def test_a_full_disk_leaves_the_old_file(folder):
 def test_data_that_turns_bad_late_leaves_the_old_file(folder):
     Path("out.csv").write_text("old")
     Path("late.csv").write_text("size\n" + "S\n" * 200_000 + "S,S\n")
-    assert "another number of fields" in fails("predict", "m.deciban", "late.csv", "-o", "out.csv")
+    late = ("predict", "m.deciban", "late.csv", "-o", "out.csv", "--force")
+    assert "another number of fields" in fails(*late)
 
 
 def test_forgetting_what_was_never_there(folder):
@@ -256,5 +257,5 @@ def test_interrupting_writes_nothing(folder):
     for place in ("deciban.cli.prediction.ScoredBatch.columns", "os.fsync"):
         with mock.patch(place, side_effect=KeyboardInterrupt):
             ended = run("predict", "m.deciban", "data.csv", "-o", "out.csv")
-        assert (ended.code, ended.err) == (130, "interrupted: nothing was written.\n")
+        assert (ended.code, ended.err) == (130, "interrupted: no file was written.\n")
         assert content(folder) == before

@@ -71,7 +71,7 @@ import deciban.cli.app, deciban.cli.prediction
 import faults
 from deciban.cli.exits import run
 def act(folder):
-    return run(["predict", sys.argv[3], sys.argv[4], "-o", str(folder / "out.csv")])
+    return run(["predict", sys.argv[3], sys.argv[4], "-o", str(folder / "out.csv"), "--force"])
 faults.everywhere(act, sys.argv[1], sys.argv[2], fail=faults.interrupt)
 """
 
@@ -86,9 +86,15 @@ def test_ctrl_c_while_it_writes_leaves_what_was_there(model, tmp_path):
     assert {"create", "write", "flush", "fsync", "close", "rename"} <= set(names[:renamed])
     for at, (name, ended) in enumerate(steps[:renamed]):
         assert ended == 130, name
-        assert (out / f"{at}.txt").read_text() == "interrupted: nothing was written.\n"
+        assert (out / f"{at}.txt").read_text() == "interrupted: no file was written.\n"
         assert (out / str(at) / "out.csv").read_text() == "old"
         assert len(list((out / str(at)).iterdir())) == 1
+    assert names[-1] == "returned"
+    for at in range(renamed, len(steps) - 1):
+        said = (out / f"{at}.txt").read_text()
+        assert steps[at][1] == 130, steps[at]
+        assert said == "interrupted: out.csv was written before.\n"
+        assert (out / str(at) / "out.csv").read_text().startswith("prediction,")
 
 
 #: A standard input that is interrupted instead of giving more, as by Ctrl-C at a terminal.
@@ -115,12 +121,12 @@ def test_ctrl_c_while_it_reads_leaves_nothing_behind(model, tmp_path):
     out = tmp_path / "out.csv"
     out.write_text("old")
     ended = subprocess.run(
-        [sys.executable, "-c", WAITING, "predict", str(model), "-", "-o", str(out)],
+        [sys.executable, "-c", WAITING, "predict", str(model), "-", "-o", str(out), "--force"],
         capture_output=True,
         check=False,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     )
-    assert (ended.returncode, ended.stderr) == (130, b"interrupted: nothing was written.\n")
+    assert (ended.returncode, ended.stderr) == (130, b"interrupted: no file was written.\n")
     assert out.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv"]
 

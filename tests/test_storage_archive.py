@@ -139,19 +139,21 @@ def test_what_cannot_be_written_is_refused_before_anything_is_touched(path):
     path.write_text("before")
     for arrays in ({"x": np.array(["a"])}, {"x": np.array([None])}, {"x": np.zeros((1,) * 5)}):
         with pytest.raises(InputError, match=r"cannot be saved.* Hint: "):
-            archive.write(path, "kind", {}, arrays)
+            archive.write(path, "kind", {}, arrays, overwrite=True)
     for name in ("", "../x", "a/b", "X", "a" * 101, "a\n"):
         with pytest.raises(InputError, match=r"cannot be named.* Hint: "):
-            archive.write(path, "kind", {}, {name: np.zeros(1)})
+            archive.write(path, "kind", {}, {name: np.zeros(1)}, overwrite=True)
     with pytest.raises(InputError, match=r"a file holds .* Hint: "):
         archive.write(
             path,
             "kind",
             {},
             {"x": np.broadcast_to(np.zeros(1), (archive.MAX_UNPACKED_BYTES // 8,))},
+            overwrite=True,
         )
+    arrays = {f"x{i}": np.zeros(1) for i in range(5000)}
     with pytest.raises(InputError, match=r"in 5000 arrays; .* Hint: "):
-        archive.write(path, "kind", {}, {f"x{i}": np.zeros(1) for i in range(5000)})
+        archive.write(path, "kind", {}, arrays, overwrite=True)
     assert path.read_text() == "before"
     assert list(path.parent.iterdir()) == [path]
 

@@ -9,9 +9,10 @@ Every error that deciban raises about its input is a :class:`DecibanError`::
     │   ├── ParameterError              a setting outside its range
     │   └── UnhashableError (TypeError) a category or label that cannot be compared
     ├── FileError (OSError)             a file that cannot be found, opened or understood
+    │   ├── ExistingFileError (FileExistsError) a file is in the way that is not deciban's own
+    │   └── ModelWriteError             a file that could not be written
     ├── MissingPackageError (ImportError) an optional library that is not installed
     ├── ModelFileError (ValueError)     a file that holds no model, or a damaged one
-    ├── ModelWriteError (OSError)       a model that could not be written
     └── NegativeCountError (ValueError) taking away what was never added
 
 A message says what was wrong, the value that was wrong, what would be right,
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 __all__ = [
     "DecibanError",
+    "ExistingFileError",
     "FileError",
     "InputError",
     "MissingPackageError",
@@ -73,6 +75,10 @@ class FileError(DecibanError, OSError):
     """A file that cannot be found, opened or understood."""
 
 
+class ExistingFileError(FileError, FileExistsError):
+    """A file would be replaced that is not known as deciban's own; it is still there."""
+
+
 class MissingPackageError(DecibanError, ImportError):
     """An optional library is needed and not installed."""
 
@@ -85,5 +91,5 @@ class ModelFileError(DecibanError, ValueError):
     """A file that holds no model, a damaged one, or one of a later format."""
 
 
-class ModelWriteError(DecibanError, OSError):
-    """A model that could not be written; the file that was there before is still there."""
+class ModelWriteError(FileError):
+    """A file that could not be written; the one that was there before is still there."""

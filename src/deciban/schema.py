@@ -261,7 +261,7 @@ def _kind_of_numbers(parts: list[Numbers | Integers]) -> tuple[Inferred, str]:
     if missing.all():
         return "numeric", "no value at all: it says nothing"
     values = np.concatenate([np.asarray(p.values, dtype=np.float64) for p in parts])
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # infinity is refused when it is counted
         consecutive = len(values) >= MIN_ROWS and bool(np.all(np.diff(values) == 1))
     if consecutive and not missing.any():
         return "identifier", "whole numbers one after the other: a row number"

@@ -41,7 +41,7 @@ def n_threads() -> int:
     """
     setting = os.environ.get("DECIBAN_THREADS", "").strip()
     if not setting:
-        return _n_cores()
+        return n_cores()
     if not (setting.isascii() and setting.isdigit()) or int(setting) < 1:
         raise ParameterError(
             f"DECIBAN_THREADS must be a whole number >= 1, got {setting!r}.",
@@ -50,7 +50,7 @@ def n_threads() -> int:
     return int(setting)
 
 
-def _n_cores() -> int:
+def n_cores() -> int:
     """The cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

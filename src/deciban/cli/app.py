@@ -52,11 +52,15 @@ def train(
     ] = True,
     encoding: o.Encoding = "utf-8",
     na: o.Na = None,
+    force: o.Force = False,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
     """Learn a model from labelled rows."""
     from deciban.cli import training
+    from deciban.cli.outputs import check_outputs
+
+    check_outputs([output], data, force=force)
 
     settings = {
         "kinds": o.kinds(kind),
@@ -65,57 +69,53 @@ def train(
         "smoothing": o.smoothing(smoothing),
         "calibrate": calibrate,
     }
-    _show(training.train(_input(data, encoding, na), target, settings, output, quiet=quiet),
-          json, quiet)  # fmt: skip
+    rows = _input(data, encoding, na)
+    facts = training.train(rows, target, settings, output, overwrite=force, quiet=quiet)
+    _show(facts, json, quiet)
 
 
-@app.command()
-def update(
+@app.command("update", help="Count more labelled rows into a model.")
+@app.command("forget", help="Take labelled rows back that were counted before, exactly.")
+def change(
+    context: typer.Context,
     model: o.ModelFile,
     data: o.Data,
     target: o.SameTarget = None,
     output: o.OtherOutput = None,
     encoding: o.Encoding = "utf-8",
     na: o.Na = None,
+    force: o.Force = False,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Count more labelled rows into a model."""
+    """Change a model by rows, in the way that the name of the command says."""
     from deciban.cli import training
+    from deciban.cli.outputs import check_outputs
 
-    rows, out = _input(data, encoding, na), output or model
-    _show(training.update(model, rows, target, out, forget=False, quiet=quiet), json, quiet)
-
-
-@app.command()
-def forget(
-    model: o.ModelFile,
-    data: o.Data,
-    target: o.SameTarget = None,
-    output: o.OtherOutput = None,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-) -> None:
-    """Take labelled rows back that were counted before, exactly."""
-    from deciban.cli import training
-
-    rows, out = _input(data, encoding, na), output or model
-    _show(training.update(model, rows, target, out, forget=True, quiet=quiet), json, quiet)
+    out, forget = output or model, context.info_name == "forget"
+    check_outputs([out], data, force=force)
+    rows = _input(data, encoding, na)
+    facts = training.update(model, rows, target, out, forget=forget, overwrite=force, quiet=quiet)
+    _show(facts, json, quiet)
 
 
 @app.command()
 def merge(
-    models: o.ModelFiles, output: o.Output, json: o.Json = False, quiet: o.Quiet = False
+    models: o.ModelFiles,
+    output: o.Output,
+    force: o.Force = False,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
 ) -> None:
     """Make one model of several that were trained apart."""
     from deciban.cli import training
+    from deciban.cli.outputs import check_outputs
 
-    _show(training.merge(models, output, quiet=quiet), json, quiet)
+    check_outputs([output], beside=models, force=force)
+    _show(training.merge(models, output, overwrite=force, quiet=quiet), json, quiet)
 
 
-@app.command()
+@app.command(cls=o.OptionalKeep)
 def predict(
     model: o.ModelFile,
     data: o.Data,
@@ -126,7 +126,7 @@ def predict(
         ),
     ] = None,
     form: o.Form = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Write the input columns as well.")] = False,
+    keep: o.Keep = None,
     evidence: Annotated[
         bool,
         typer.Option("--evidence", help="Write decibans for the answer against the runner-up."),
@@ -142,6 +142,7 @@ def predict(
     ] = 6,
     encoding: o.Encoding = "utf-8",
     na: o.Na = None,
+    force: o.Force = False,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -152,12 +153,14 @@ def predict(
 
     from deciban import files
     from deciban.cli import prediction, writing
+    from deciban.cli.outputs import check_outputs
 
-    written = partial(writing.table, output, writing.format_of(output, form))
+    check_outputs([output], data, [model, loss], force=force)
+    written = partial(writing.table, output, writing.format_of(output, form), force)
     opened = files.open(model)
     classes = opened.model.classes.tolist()
     options = prediction.PredictionOptions(
-        o.loss(loss, classes), abstain, o.priors(priors, classes), keep, evidence, digits
+        o.loss(loss, classes), abstain, o.priors(priors, classes), o.kept(keep), evidence, digits
     )
     facts = prediction.predict(
         opened,
@@ -194,6 +197,7 @@ def explain(
     ] = None,
     encoding: o.Encoding = "utf-8",
     na: o.Na = None,
+    force: o.Force = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object a row, for machines.")
     ] = False,
@@ -201,12 +205,15 @@ def explain(
 ) -> None:
     """Say why: decibans for the answer against the runner-up, feature by feature."""
     from deciban.cli import explanation
+    from deciban.cli.outputs import check_outputs
 
     files = [*(data or ()), *(rows or ())]
     given = [name for name, value in (("--row", row), ("--text", text), ("DATA", files)) if value]
     if len(given) != 1:
         what = " and ".join(given) or "nothing"
         raise typer.BadParameter(f"give DATA, --row or --text, got {what}", param_hint="--row")
+    if html is not None:
+        check_outputs([html], files, [model], force=force)
     explanations = explanation.explain(
         model,
         row=o.row(row),
@@ -216,7 +223,7 @@ def explain(
         against=against,
     )
     if html is not None:
-        explanation.write_html(explanations, html)
+        explanation.write_html(explanations, html, overwrite=force)
     if json or not (quiet or html is not None):
         explanation.show(explanations, json=json)
 
@@ -302,6 +309,7 @@ def report(
     ] = None,
     encoding: o.Encoding = "utf-8",
     na: o.Na = None,
+    force: o.Force = False,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -309,10 +317,12 @@ def report(
     from functools import partial
 
     from deciban.cli import report as reporting
+    from deciban.cli.outputs import check_outputs
 
     options = reporting.ReportOptions(
-        output, charts, pdf, partial(o.loss, loss), leave_one_out, bootstrap, seed
+        output, charts, pdf, force, partial(o.loss, loss), leave_one_out, bootstrap, seed
     )
+    check_outputs([output, pdf], data, [model, loss], force=force)
     rows = _input(data, encoding, na)
     _show(reporting.report(model, rows, target, options, quiet=quiet), json, quiet)
 

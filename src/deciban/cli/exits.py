@@ -7,7 +7,7 @@ code  meaning
 1     a file, the data or a value is wrong; nothing was written, old files are intact
 2     the command line is wrong: an unknown option, a missing argument
 3     a bug of deciban; the traceback is shown if ``DECIBAN_DEBUG=1``
-130   interrupted (Ctrl-C); nothing was written
+130   interrupted (Ctrl-C); the line says which files were written whole before, if any
 141   whoever read the standard output stopped reading
 ====  ===========================================================================
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ class PipeClosedError(Exception):
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line; the exit code."""
+    start = time.monotonic()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # names may hold what a terminal cannot show
@@ -47,13 +49,13 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = app(list(arguments), prog_name="deciban", standalone_mode=False)
         if code == INTERRUPTED:
-            _say("interrupted: nothing was written.")
+            return _interrupted(arguments, start)
         return code if isinstance(code, int) else OK
     except BaseException as error:
-        return _told(error)
+        return _told(error, arguments, start)
 
 
-def _told(error: BaseException) -> int:
+def _told(error: BaseException, arguments: Sequence[str], start: float) -> int:
     """Say what went wrong; the exit code for it."""
     import typer
 
@@ -64,7 +66,7 @@ def _told(error: BaseException) -> int:
     if isinstance(error, DecibanError):
         return _say(f"error: {_one_line(error)}", WRONG)
     if isinstance(error, KeyboardInterrupt | typer.Abort):
-        return _say("interrupted: nothing was written.", INTERRUPTED)
+        return _interrupted(arguments, start)
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return _say(f"error: {where}{error.strerror}.", WRONG)
@@ -73,6 +75,18 @@ def _told(error: BaseException) -> int:
     if not isinstance(error, Exception):
         raise error
     return _bug(error)
+
+
+def _interrupted(arguments: Sequence[str], start: float) -> int:
+    """Say what is on the disk, whenever Ctrl-C came."""
+    if arguments[:1] == ["mail"]:
+        what = "what was learnt before stays, and no message is half learnt"
+    else:
+        from deciban.files.atomic import written
+
+        files = ", ".join(path.name for path in written(start))
+        what = f"{files} was written before" if files else "no file was written"
+    return _say(f"interrupted: {what}.", INTERRUPTED)
 
 
 def _usage(error: typer.TyperException) -> int:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deciban.cli import models
 from deciban.cli.options import class_of
 from deciban.cli.reading import Input
-from deciban.errors import FileError, InputError
+from deciban.errors import InputError
 from deciban.sources.tabular import Row, Value
 
 if TYPE_CHECKING:
@@ -71,12 +70,11 @@ def show(explanations: Sequence[Explanation], *, json: bool) -> None:
             print(terminal.text(why))
 
 
-def write_html(explanations: Sequence[Explanation], path: str) -> None:
+def write_html(explanations: Sequence[Explanation], path: str, *, overwrite: bool) -> None:
     """A page that stands alone."""
+    from deciban.files.atomic import output
     from deciban.templates import render
 
     page = render("explanations.html.jinja", explanations=explanations)
-    try:
-        Path(path).write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"{path} cannot be written: {error.strerror}.") from None
+    with output(path, overwrite=overwrite) as file:
+        file.write(page.encode("utf-8", "replace"))

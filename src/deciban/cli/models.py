@@ -85,7 +85,7 @@ def field_types(model: Model, target: str | None = None) -> dict[str, FieldType]
     return types
 
 
-def save(estimator: Any, path: str) -> int:
+def save(estimator: Any, path: str, *, overwrite: bool) -> int:
     """Write a model as a whole; its size in bytes."""
-    estimator.save(path)
+    estimator.save(path, overwrite=overwrite)
     return Path(path).stat().st_size

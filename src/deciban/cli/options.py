@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import glob
 from collections.abc import Hashable, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+import typer.core
 
 from deciban.errors import FileError, ParameterError
 
@@ -71,6 +73,10 @@ Na = Annotated[
         "--na", metavar="TEXT", help="A field of CSV that means 'no value'. May be repeated."
     ),
 ]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Replace a file that is there, also if deciban did not write it."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Form = Annotated[
@@ -97,6 +103,61 @@ Bootstrap = Annotated[
     int, typer.Option(min=0, help="Resamples that the intervals rest on; 0 makes none.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Of the resamples.")]
+
+
+#: What stands for all columns.
+ALL_COLUMNS = "*"
+Keep = Annotated[
+    str | None,
+    typer.Option(
+        "--keep",
+        metavar="[COLUMN,...]",
+        help="Write the columns of the input as well, as they stand there: all, or some.",
+    ),
+]
+
+
+class OptionalKeep(typer.core.TyperCommand):
+    """A command whose option ``--keep`` may stand alone.
+
+    What follows it is its value, unless that is another option or a file that is there.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Give ``--keep`` its value before the other options and arguments are told apart."""
+        rest, given = list(args), list[str]()
+        while rest:
+            argument = rest.pop(0)
+            if argument == "--":
+                return super().parse_args(ctx, [*given, argument, *rest])
+            if argument == "--keep":
+                argument += "=" + (rest.pop(0) if _names_columns(rest[:1]) else ALL_COLUMNS)
+            given.append(argument)
+        return super().parse_args(ctx, given)
+
+
+def _names_columns(following: Sequence[str]) -> bool:
+    if not following or following[0].startswith("-"):
+        return False
+    path = following[0]
+    return path == ALL_COLUMNS or not (Path(path).expanduser().exists() or any(glob.iglob(path)))  # noqa: PTH207  (absolute ones)
+
+
+def kept(stated: str | None) -> list[str] | None:
+    """The columns that are kept; None is all of them.
+
+    >>> kept(None), kept("*"), kept('id,"last, first"')
+    ([], None, ['id', 'last, first'])
+    """
+    if stated is None or stated == ALL_COLUMNS:
+        return [] if stated is None else None
+    try:
+        names = next(csv.reader([stated], strict=True), [])
+    except csv.Error:
+        names = []
+    if not names or not all(names):
+        raise _bad("--keep", f"{stated!r} is not COLUMN,..., such as id,name")
+    return list(dict.fromkeys(names))
 
 
 def kinds(stated: Sequence[str] | None) -> dict[str, str]:

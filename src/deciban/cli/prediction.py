@@ -11,19 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import decision, explanation, threads
+from deciban.cli.kept import kept_column
 from deciban.cli.models import class_prior, field_types, is_used
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input
-from deciban.cli.writing import Field, Write, kind_of
+from deciban.cli.writing import ColumnValues, Field, Write, kind_of
 from deciban.decision import Loss
 from deciban.errors import ParameterError
 from deciban.files import Opened
 from deciban.labels import Labels
 from deciban.models import scores
 from deciban.models.protocol import HasCounts, Model
-from deciban.sources import BATCH_ROWS, Batch, Column, Scan
+from deciban.sources import BATCH_ROWS, Batch, Scan
+from deciban.sources.batch import FieldBatch
 from deciban.sources.scan import check_names
-from deciban.sources.tabular import Value
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -39,9 +40,14 @@ class PredictionOptions:
     loss: Loss = None
     abstain: float | None = None
     priors: Mapping[Hashable, float] | None = None
-    keep: bool = False
+    #: Columns of the input that are written as well; None is all of them.
+    keep: Sequence[str] | None = ()
     evidence: bool = False
     digits: int = 6
+
+    def kept(self, names: Sequence[str]) -> Sequence[str]:
+        """Which columns of the input are written as well."""
+        return names if self.keep is None else self.keep
 
 
 @dataclass(frozen=True)
@@ -68,15 +74,15 @@ def predict(
     model = opened.model
     size = len(model.schema.names) * len(model.classes)
     rows = max(1, min(BATCH_ROWS, REASONS // size)) if options.evidence else BATCH_ROWS
-    table = data.scan(field_types(model), rows)
+    table = data.scan(field_types(model), rows, options.keep)
     for name in model.schema.names:
         table.require(name)
     abstained = 0
     with Progress("predicting", quiet=quiet) as progress:
         parts = threads.run(lambda batch: ScoredBatch.of(model, batch, options), _batches(table))
         first = list(islice(parts, 1))
-        sample = first[0].batch.columns if first else dict.fromkeys(table.names)
-        with write_to(fields(model, options, sample)) as write:
+        sample = first[0].batch if first else None
+        with write_to(fields(model, options, table.names, sample)) as write:
             for part in chain(first, parts):
                 write(part.columns())
                 abstained += part.abstained
@@ -87,20 +93,29 @@ def predict(
 
 
 def fields(
-    model: Model, options: PredictionOptions, columns: Mapping[str, Column | None]
+    model: Model, options: PredictionOptions, names: Sequence[str], sample: Batch | None
 ) -> list[Field]:
     """The names and kinds of the columns that are written; without rows, input is text."""
     classes = model.classes.tolist()
     label = kind_of(classes)
-    columns_written = [
-        Field(name, kind_of([] if c is None else c)) for name, c in columns.items() if options.keep
-    ]
+    columns_written = [_kept_field(name, sample) for name in options.kept(names)]
     columns_written += [Field("prediction", label), *(Field(f"p_{c}", "number") for c in classes)]
     if options.evidence:
         names = ["prior", *(c.name for c in model.schema.columns if is_used(c))]
         columns_written += [Field("runner_up", label), *(Field(f"db_{n}", "number") for n in names)]
     check_names([field.name for field in columns_written])
     return columns_written
+
+
+def _kept_field(name: str, sample: Batch | None) -> Field:
+    """A column of the input, by some of its rows."""
+    if sample is None:
+        return Field(name, "text")
+    kind = kind_of(sample.columns[name])
+    if not isinstance(sample, FieldBatch):
+        return Field(name, kind)
+    sql = sample.types.get(name, "")
+    return Field(name, kind, sql, digits=kind == "number" and not sql)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,16 +146,16 @@ class ScoredBatch:
         """How many rows got no answer."""
         return 0 if self.options.abstain is None else sum(a is None for a in self.answers.tolist())
 
-    def columns(self) -> list[Sequence[Value]]:
+    def columns(self) -> list[ColumnValues]:
         """The values of these columns."""
-        values: list[Sequence[Value]] = [column.tolist() for column in self._kept().values()]
+        values: list[ColumnValues] = [
+            kept_column(self.batch, name) or self.batch.columns[name].tolist()
+            for name in self.options.kept(list(self.batch.columns))
+        ]
         values += [self.answers.tolist(), *self._rounded(self.posterior)]
         return values + (self._reasons() if self.options.evidence else [])
 
-    def _kept(self) -> Mapping[str, Column]:
-        return self.batch.columns if self.options.keep else {}
-
-    def _reasons(self) -> list[Sequence[Value]]:
+    def _reasons(self) -> list[ColumnValues]:
         """The runner-up, and decibans for the answer against it: of the prior, of each column."""
         classes = self.model.classes
         pair = _best_two(self.posterior, self.answers, classes)
@@ -163,7 +178,7 @@ class ScoredBatch:
             prior, base_rates(self.model), self.options.priors, self.model.classes
         )
 
-    def _rounded(self, values: FloatArray) -> list[Sequence[Value]]:
+    def _rounded(self, values: FloatArray) -> list[ColumnValues]:
         """The columns of a matrix with as many digits as are options."""
         digits = self.options.digits
         if digits >= 17:

@@ -18,10 +18,22 @@ class Input:
     encoding: str = "utf-8"
     na: tuple[str, ...] = ()
 
-    def scan(self, types: Mapping[str, FieldType] | None = None, rows: int = BATCH_ROWS) -> Scan:
-        """The table in all files together; types of columns are inferred where not stated."""
-        options = ReadOptions(rows, self.na or None, self.encoding, types or {})
-        return files.scan(self.paths, options)
+    def scan(
+        self,
+        types: Mapping[str, FieldType] | None = None,
+        rows: int = BATCH_ROWS,
+        kept: Sequence[str] | None = (),
+    ) -> Scan:
+        """The table in all files together; types of columns are inferred where not stated.
+
+        The fields of the columns in ``kept``, or of all if it is None, are given besides, as
+        they stand in the files.
+        """
+        options = ReadOptions(rows, self.na or None, self.encoding, types or {}, kept)
+        table = files.scan(self.paths, options)
+        for name in kept or ():
+            table.require(name)
+        return table
 
 
 def watch(table: Scan, watchers: Sequence[Callable[[Batch], object]]) -> Scan:

@@ -22,6 +22,7 @@ class ReportOptions:
     output: str
     charts: str | None
     pdf: str | None
+    overwrite: bool
     loss: Callable[[Sequence[Hashable]], Loss]
     leave_one_out: bool
     bootstrap: int
@@ -82,12 +83,12 @@ def report(
 
 
 def _write(page: Report, options: ReportOptions) -> list[str]:
-    """The page, and whatever else is options."""
-    page.save(options.output)
-    written = [options.output]
+    """The page, and whatever else is asked for; what may fail is written first."""
+    others: list[str] = []
     if options.charts is not None:
-        written += map(str, page.save_charts(options.charts))
+        others += map(str, page.save_charts(options.charts, overwrite=options.overwrite))
     if options.pdf is not None:
-        pdf.write_pdf(page.html(), options.pdf)
-        written.append(options.pdf)
-    return written
+        pdf.write_pdf(page.html(), options.pdf, overwrite=options.overwrite)
+        others.append(options.pdf)
+    page.save(options.output, overwrite=options.overwrite)
+    return [options.output, *others]

@@ -82,7 +82,13 @@ class ChangeFacts:
 
 
 def train(
-    data: Input, target: str, settings: Mapping[str, Any], output: str, *, quiet: bool
+    data: Input,
+    target: str,
+    settings: Mapping[str, Any],
+    output: str,
+    *,
+    overwrite: bool,
+    quiet: bool,
 ) -> TrainingFacts:
     """Learn a model from rows and write it."""
     from deciban.naive_bayes import NaiveBayes
@@ -94,7 +100,7 @@ def train(
         model.partial_fit(_watch_progress(table, progress, sample), target=target)
         seconds = progress.seconds
         measured = Quality.of(model, scan_batches(table.names, sample.batches), target)
-        size = models.save(model, output)
+        size = models.save(model, output, overwrite=overwrite)
     rows = float(model.counts_.weight.sum())
     return TrainingFacts(
         output,
@@ -112,7 +118,14 @@ def train(
 
 
 def update(
-    path: str, data: Input, target: str | None, output: str, *, forget: bool, quiet: bool
+    path: str,
+    data: Input,
+    target: str | None,
+    output: str,
+    *,
+    forget: bool,
+    overwrite: bool,
+    quiet: bool,
 ) -> ChangeFacts:
     """Count more rows into a model file, or take counted ones back."""
     model = _load_counted(path)
@@ -123,7 +136,7 @@ def update(
             data.scan(models.field_types(model.model_, label)), progress, sample
         )
         _learn(model, table, label, forget=forget)
-        return _save_change(model, output, sample.rows_seen, progress)
+        return _save_change(model, output, sample.rows_seen, progress, overwrite)
 
 
 def _learn(model: Counted, table: Scan, target: str, *, forget: bool) -> None:
@@ -144,7 +157,7 @@ def _learn(model: Counted, table: Scan, target: str, *, forget: bool) -> None:
                 learn(model.model_.matrix(batch), object_array(batch.columns[target].tolist()))
 
 
-def merge(paths: Sequence[str], output: str, *, quiet: bool) -> ChangeFacts:
+def merge(paths: Sequence[str], output: str, *, overwrite: bool, quiet: bool) -> ChangeFacts:
     """One model of the rows of all."""
     with Progress("merging", quiet=quiet) as progress:
         parts = [_load_counted(path) for path in paths]
@@ -162,7 +175,7 @@ def merge(paths: Sequence[str], output: str, *, quiet: bool) -> ChangeFacts:
             )
         merged = reduce(lambda a, b: a + b, parts)
         merged.target_ = targets.pop()
-        return _save_change(merged, output, 0, progress)
+        return _save_change(merged, output, 0, progress, overwrite)
 
 
 def _load_counted(path: str) -> Counted:
@@ -180,8 +193,10 @@ def _load_counted(path: str) -> Counted:
     )
 
 
-def _save_change(model: Counted, output: str, rows_read: int, progress: Progress) -> ChangeFacts:
-    size = models.save(model, output)
+def _save_change(
+    model: Counted, output: str, rows_read: int, progress: Progress, overwrite: bool
+) -> ChangeFacts:
+    size = models.save(model, output, overwrite=overwrite)
     rows = float(model.counts_.weight.sum())
     return ChangeFacts(output, rows_read, rows, progress.seconds, shares(model.model_), size)
 

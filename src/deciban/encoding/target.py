@@ -223,6 +223,12 @@ def batch_weights(weight: Any, n_rows: int) -> FloatArray | None:
             f"Negative values in sample_weight: {values.min():g}.",
             hint="use forget to take rows back",
         )
+    with np.errstate(over="ignore"):
+        if not np.isfinite(values.sum()):
+            raise InputError(
+                f"the sum of sample_weight does not fit a float: it goes up to {values.max():g}.",
+                hint="only the ratios of weights matter much: divide them by the largest",
+            )
     return values
 
 

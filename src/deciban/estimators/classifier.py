@@ -132,8 +132,10 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
     #: A model, its parameters, the column of labels, and whether columns have names.
     _to_stored: Callable[[M, dict[str, Any], str | None, bool], files.Stored]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model to a ``.deciban`` file: whole, or not at all.
+
+        A model file that is there is replaced; any other file only if ``overwrite`` is True.
 
         >>> import tempfile
         >>> from deciban import NaiveBayes, load
@@ -144,7 +146,8 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
         True
         """
         model, named = self._model(), "feature_names_in_" in self.__dict__
-        files.save(path, self._to_stored(model, self.get_params(), self.target_, named))
+        content = self._to_stored(model, self.get_params(), self.target_, named)
+        files.save(path, content, overwrite=overwrite)
 
     # ------------------------------------------------------------------ the model
 

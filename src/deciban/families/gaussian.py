@@ -213,7 +213,9 @@ class Gaussian:
         for j in (j for j in plain if fits[j]):
             own, x, times = values[j]
             one = np.minimum(times, 1.0)
-            log = leave_out(classes, whole, j, lam[j], _FULL_BAYES, x, own, one)
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                # Where squares do not fit a float, the loss is the largest there is.
+                log = leave_out(classes, whole, j, lam[j], _FULL_BAYES, x, own, one)
             tried[j] = log, own, times
         judged = losses_alone(tried.values(), columns.class_weight)
         losses = dict(zip(tried, judged, strict=True))

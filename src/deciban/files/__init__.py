@@ -16,8 +16,8 @@ Read from the outside in:
     every record of the document: its fields, their types and ranges
 ``npy``, ``arrays``, ``document``
     one array; the arrays that a model takes out; JSON without surprises
-``atomic``
-    the old file or the new one, never half of it
+``atomic``, ``overwriting``
+    the old file or the new one, never half of it; which files may be replaced
 """
 
 from __future__ import annotations

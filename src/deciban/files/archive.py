@@ -33,6 +33,7 @@ from deciban.errors import InputError, ModelFileError
 from deciban.files import atomic, document, npy
 from deciban.files.description import FileEntry
 from deciban.files.npy import Array
+from deciban.files.overwriting import check_overwrite
 
 FORMAT = "deciban model"
 #: The version that is written; it and all before it are read, see :mod:`deciban.files.upgrade`.
@@ -71,8 +72,12 @@ def write(
     kind: str,
     content: Mapping[str, object],
     arrays: Mapping[str, Array],
+    *,
+    overwrite: bool = False,
 ) -> None:
     """Save a document and arrays as a whole, or leave what was there before.
+
+    What is there must be a file of deciban's own, unless ``overwrite``.
 
     >>> import tempfile
     >>> import numpy as np
@@ -81,6 +86,8 @@ def write(
     ...     read(f"{folder}/m.deciban")  # doctest: +ELLIPSIS
     Content(kind='note', document={'text': 'hello'}, arrays={'x': array([0, 1, 2])}, ...)
     """
+    if not overwrite:
+        check_overwrite(path)  # before the work
     _check_arrays(arrays)
     plans = {name: npy.Plan.of(arrays[name]) for name in sorted(arrays)}
     about = document.dumps(
@@ -93,7 +100,8 @@ def write(
             "arrays": {name: plan.entry for name, plan in plans.items()},
         }
     )
-    with atomic.replacement(path) as file, zipfile.ZipFile(file, "w") as archive:
+    replacement = atomic.replacement(path, overwrite=overwrite)
+    with replacement as file, zipfile.ZipFile(file, "w") as archive:
         with _open_member(archive, _ABOUT, len(about)) as stream:
             stream.write(about)
         for name, plan in plans.items():

@@ -5,6 +5,9 @@ disk, takes the name of the old one in one step, and the folder is brought to
 the disk too. Whoever reads, or is killed, at any moment finds the old file or
 the new one.
 
+A file that is not known as deciban's own is replaced only if the caller says so, see
+:mod:`deciban.files.overwriting`.
+
 A killed writer leaves its temporary file, ``.deciban-*.tmp``, behind; the
 next one to write into the folder removes those untouched for an hour.
 """
@@ -22,6 +25,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from deciban.errors import ModelWriteError
+from deciban.files.overwriting import check_overwrite
 
 #: Seconds after which a temporary file that nobody writes to belongs to nobody.
 ABANDONED_SECONDS = 3600
@@ -35,8 +39,24 @@ _HINTS = {
 }
 
 
+#: The files that took their place, or were about to: the number that the system knows each by,
+#: and the seconds on the monotonic clock.
+_renamed: dict[Path, tuple[int, float]] = {}
+
+
 @contextmanager
-def replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def output(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
+    """As :func:`replacement`; but a device or a pipe is written to, not replaced."""
+    if _is_device(Path(path)):
+        with Path(path).open("wb") as device:
+            yield device
+    else:
+        with replacement(path, overwrite=overwrite) as new:
+            yield new
+
+
+@contextmanager
+def replacement(path: str | os.PathLike[str], *, overwrite: bool = False) -> Iterator[BinaryIO]:
     """A file to write to that takes the place of ``path`` once all went well.
 
     >>> import tempfile
@@ -47,6 +67,8 @@ def replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ...     path.read_text(), len(list(path.parent.iterdir()))
     ('new', 1)
     """
+    if not overwrite:
+        check_overwrite(path)
     try:
         target = Path(path).resolve()  # through a link, not over it
         with _temporary(target) as temporary:
@@ -54,6 +76,7 @@ def replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
+                _renamed[target] = os.fstat(file.fileno()).st_ino, time.monotonic()
             temporary.replace(target)
     except OSError as error:
         raise _write_error(path, "cannot be written", error) from error
@@ -61,6 +84,36 @@ def replacement(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         _sync_folder(target.parent)
     except OSError as error:
         raise _write_error(path, "is written, but might not survive a power cut", error) from error
+
+
+def _is_device(path: Path) -> bool:
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def written(since: float) -> list[Path]:
+    """The files that this process has written whole since a time on the monotonic clock.
+
+    Also if it was interrupted right after the last step: what counts is the disk.
+
+    >>> written(time.monotonic())
+    []
+    """
+    return [
+        path
+        for path, (number, seconds) in _renamed.items()
+        if seconds >= since and _number(path) == number
+    ]
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
 
 
 @contextmanager

@@ -38,8 +38,10 @@ class Stored:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
-def save(path: str | os.PathLike[str], stored: Stored) -> None:
+def save(path: str | os.PathLike[str], stored: Stored, *, overwrite: bool = False) -> None:
     """Write a model file as a whole, or leave what was there before.
+
+    What is there must be a file of deciban's own, unless ``overwrite``.
 
     >>> import tempfile
     >>> counts = Counts.of({"size": ["S", "M"]}, ["ham", "spam"])
@@ -58,7 +60,7 @@ def save(path: str | os.PathLike[str], stored: Stored) -> None:
     }
     parts = zip(_PARTS, (tables, writer.arrays(), stored.arrays), strict=True)
     arrays = {start + name: array for start, part in parts for name, array in part.items()}
-    archive.write(path, stored.kind, content, arrays)
+    archive.write(path, stored.kind, content, arrays, overwrite=overwrite)
 
 
 def load(path: str | os.PathLike[str], *, limit: int = archive.MAX_UNPACKED_BYTES) -> Stored:

@@ -156,7 +156,7 @@ def _grid(columns: Labels, keys: tuple[Labels, ...], drop: list[int]) -> Grid:
         raise ModelFileError(f"{len(columns)} columns of keys drop {short(drop)} bits.")
     for some, bits in zip(keys, drop, strict=True):
         most = 1 << (63 - bits)
-        ordered = not np.any(np.diff(some) <= 0)
+        ordered = bool(np.all(some[1:] > some[:-1]))  # differences might not fit 64 bits
         if some.dtype != np.int64 and len(some):
             raise ModelFileError(f"keys must be whole numbers, got {some.dtype}.")
         if len(some) > MAX_GRID_KEYS or not ordered or np.any((some < -most) | (some >= most)):

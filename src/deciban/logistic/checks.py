@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from deciban import encoding
 from deciban.errors import InputError, ParameterError
 from deciban.labels import Labels
+from deciban.logistic.solvers.prior import Prior
 
 FloatArray = NDArray[np.float64]
 #: ``"balanced"``, a weight for each class by its label, or None: rows count alike.
@@ -25,6 +26,16 @@ def check_several(classes: Labels) -> None:
             f"at least two classes are needed, y has one class: {classes[0]!r}.",
             hint="give rows of each class",
         )
+
+
+def check_finite(posteriors: Iterable[Prior]) -> None:
+    """Coefficients and their precision are numbers: the squares of what they rest on were."""
+    for posterior in posteriors:
+        if not (np.isfinite(posterior.centre).all() and np.isfinite(posterior.precision).all()):
+            raise InputError(
+                "the squares of the values do not fit a float.",
+                hint="scale the columns, for example with StandardScaler",
+            )
 
 
 def row_weights(

@@ -13,7 +13,7 @@ from deciban import checks, encoding, files
 from deciban.errors import ModelFileError, ParameterError
 from deciban.labels import Labels
 from deciban.logistic import closed_form, fitting, solvers, stored
-from deciban.logistic.checks import ClassWeight, check_several, row_weights
+from deciban.logistic.checks import ClassWeight, check_finite, check_several, row_weights
 from deciban.logistic.classifier import LinearClassifier
 from deciban.logistic.fitting import Options
 from deciban.logistic.solvers import Prior, Problem
@@ -176,8 +176,10 @@ class LogisticRegression(LinearClassifier):
             result.feature_names_in_ = model.feature_names_in_
         return result
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model to a ``.deciban`` file; :func:`deciban.load` reads it.
+
+        A model file that is there is replaced; any other file only if ``overwrite`` is True.
 
         >>> import tempfile, deciban
         >>> m = LogisticRegression().fit([[-1.0], [1.0]], ["a", "b"])
@@ -189,7 +191,8 @@ class LogisticRegression(LinearClassifier):
         model = self.model_
         posteriors = tuple((p.centre, p.precision) for p in self._posteriors or ())
         training = stored.Training(self.get_params(deep=False), self.n_iter_, posteriors)
-        files.save(path, stored.to_stored(model, training))
+        content = stored.to_stored(model, training)
+        files.save(path, content, overwrite=overwrite)
 
     @classmethod
     def from_stored(cls, content: files.Stored) -> Self:
@@ -249,10 +252,13 @@ class LogisticRegression(LinearClassifier):
         max_flops: float = np.inf,
     ) -> None:
         """Go to the optimum, and keep it with its posterior."""
-        solutions = fitting.solve(problems, start, options)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked afterwards
+            solutions = fitting.solve(problems, start, options)
+            posteriors = fitting.laplace_posteriors(problems, solutions, max_flops)
+        check_finite(posteriors)
         self._set_coefficients(fitting.coefficients(solutions, options.fit_intercept))
         self.n_iter_ = np.array([solution.n_iter for solution in solutions])
-        self._posteriors = fitting.laplace_posteriors(problems, solutions, max_flops)
+        self._posteriors = posteriors
 
     def _start(
         self,

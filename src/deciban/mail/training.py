@@ -7,7 +7,6 @@ levels of a sample are those of leave-one-out: of each message by the counts of 
 
 from __future__ import annotations
 
-import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -23,6 +22,7 @@ from deciban.mail.mailboxes import Place
 from deciban.mail.mailboxes import read as contents
 from deciban.mail.model import Counts, Pair, level
 from deciban.mail.store import Lesson, Store
+from deciban.threads import n_cores
 
 __all__ = ["Report", "train"]
 
@@ -219,7 +219,7 @@ def _batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
 @contextmanager
 def _mapping(processes: int | None, many: bool) -> Iterator[Map]:
     """``map``, in other processes if there is work for them."""
-    workers = processes or len(os.sched_getaffinity(0))
+    workers = processes or n_cores()
     if workers < 2 or not many:
         yield cast("Map", map)
         return

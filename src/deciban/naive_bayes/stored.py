@@ -6,8 +6,9 @@ The choices are stored as well, so that a model answers as soon as it is read.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict as fields_of
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -66,14 +67,20 @@ def _plain_choice(choice: Choice) -> dict[str, Any]:
 
 
 def plain(values: dict[str, Any]) -> dict[str, Any]:
-    """Arrays as lists: what JSON can hold."""
+    """Arrays as lists, and any number as Python's own: what JSON can hold."""
     return {name: _plain_value(value) for name, value in values.items()}
 
 
 def _plain_value(value: Any) -> Any:
     if isinstance(value, Tokenizer):
         return value.describe()
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return plain(dict(value))
+    if isinstance(value, list | tuple):
+        return [_plain_value(item) for item in value]
+    return float(value) if isinstance(value, Real) and not isinstance(value, int) else value
 
 
 def from_stored(stored: Stored) -> NaiveBayesModel:

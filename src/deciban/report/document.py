@@ -13,6 +13,8 @@ from deciban.evaluation import Evaluation, evaluate
 from deciban.evaluation.classifier import Classifier
 from deciban.evaluation.text import PlainDict, plain
 from deciban.explanation import Explainable, Importance
+from deciban.files.atomic import output
+from deciban.files.overwriting import check_overwrite
 from deciban.report import figures
 from deciban.report.cautions import Caution, list_cautions
 from deciban.report.columns import ColumnSummary, summarize_columns
@@ -50,17 +52,32 @@ class Report:
 
         return page.page(self)
 
-    def save(self, path: str | Path) -> None:
-        """Write the page."""
-        text = self.html()
-        try:
-            Path(path).write_text(text, encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise FileError(f"{path} cannot be written: {error.strerror}.") from None
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the page, whole or not at all.
 
-    def save_charts(self, folder: str | Path) -> list[Path]:
-        """Write each chart as SVG and PNG."""
-        return [path for figure in self.figures for path in figure.save(Path(folder))]
+        A page that is there is replaced; any other file only if ``overwrite`` is True.
+        """
+        page = self.html().encode("utf-8", "replace")
+        with output(path, overwrite=overwrite) as file:
+            file.write(page)
+
+    def save_charts(self, folder: str | Path, *, overwrite: bool = False) -> list[Path]:
+        """Write each chart as SVG and PNG; none if a file is in the way, unless ``overwrite``."""
+        contents = {
+            Path(folder, name): content
+            for figure in self.figures
+            for name, content in figure.files.items()
+        }
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"{folder} cannot be written: {error.strerror}.") from None
+        for path in contents if not overwrite else ():
+            check_overwrite(path)
+        for path, content in contents.items():
+            with output(path, overwrite=overwrite) as file:
+                file.write(content)
+        return list(contents)
 
     def to_dict(self) -> PlainDict:
         """Plain values, as JSON knows them."""

@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 
 from deciban.errors import FileError, MissingPackageError
+from deciban.files.atomic import output
+from deciban.files.overwriting import check_overwrite
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 #: Seconds after which printing is given up.
@@ -20,8 +22,10 @@ def find_browser() -> str | None:
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
-def write_pdf(html: str, path: str | Path) -> None:
-    """Write a page as PDF."""
+def write_pdf(html: str, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write a page as PDF; a file that is there is replaced only if ``overwrite`` is True."""
+    if not overwrite:
+        check_overwrite(path)  # before the work
     program = find_browser()
     if program is None:
         raise MissingPackageError(
@@ -35,10 +39,8 @@ def write_pdf(html: str, path: str | Path) -> None:
         if not printed.exists():
             last = complaints.strip().splitlines()[-1:] or ["no message"]
             raise FileError(f"{program} did not print the page: {last[0]}.")
-        try:
-            shutil.copyfile(printed, path)
-        except OSError as error:
-            raise FileError(f"{path} cannot be written: {error.strerror}.") from None
+        with printed.open("rb") as pages, output(path, overwrite=overwrite) as file:
+            shutil.copyfileobj(pages, file)
 
 
 def _run(program: str, folder: str, page: Path, output: Path) -> str:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from deciban.charts import Chart
-from deciban.errors import FileError, MissingPackageError
+from deciban.errors import MissingPackageError
 
 #: Larger letters than usual: a phone shows a chart at two thirds of its size.
 CHART_CONFIG: dict[str, Any] = {
@@ -67,16 +66,10 @@ class Figure:
         opening, content = _INNER_NAMES.sub(rf"\g<1>{self.name}-\g<2>", self.svg).split(">", 1)
         return opening, content
 
-    def save(self, folder: Path) -> list[Path]:
-        """Write both files."""
-        paths = [folder / f"{self.name}.svg", folder / f"{self.name}.png"]
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            paths[0].write_text(self.svg, encoding="utf-8")
-            paths[1].write_bytes(self.png)
-        except OSError as error:
-            raise FileError(f"{folder} cannot be written: {error.strerror}.") from None
-        return paths
+    @property
+    def files(self) -> dict[str, bytes]:
+        """What its files are called, and what they hold."""
+        return {f"{self.name}.svg": self.svg.encode(), f"{self.name}.png": self.png}
 
 
 def _vl_convert() -> ModuleType:

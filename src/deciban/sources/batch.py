@@ -1,17 +1,20 @@
-"""A batch: some rows of a table, as columns of the same length by name."""
+"""A batch: some rows of a table, as columns of the same length by name.
+
+A :class:`FieldBatch` has the fields of the file besides, for whoever writes them out again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.sources.columns import Column, concatenate
+from deciban.sources.columns import Column, Strings, concatenate
 
-__all__ = ["Batch"]
+__all__ = ["Batch", "FieldBatch"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,3 +57,16 @@ class Batch:
         """The rows as dicts of Python values: for tests and for showing a few of them."""
         lists = [column.tolist() for column in self.columns.values()]
         return [dict(zip(self.columns, row, strict=True)) for row in zip(*lists, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class FieldBatch(Batch):
+    """Some rows of a file, with the fields of some columns as they stand there.
+
+    ``fields`` are texts, or ``json``: values as JSON writes them, numbers by their own digits.
+    ``types`` are the SQL types of these columns, where the file states types.
+    """
+
+    fields: Mapping[str, Strings]
+    json: bool = False
+    types: Mapping[str, str] = field(default_factory=dict)

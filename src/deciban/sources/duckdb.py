@@ -14,11 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from deciban.errors import FileError, InputError, MissingPackageError, ParameterError
 from deciban.sources import arrow, column_names
-from deciban.sources.batch import Batch
+from deciban.sources.batch import Batch, FieldBatch
+from deciban.sources.columns import Strings
 from deciban.sources.scan import BatchScan, Place, check_names
 
 __all__ = [
@@ -142,7 +143,8 @@ class DuckDBScan:
 
     ``sql`` is the table in DuckDB's words, ``types`` are DuckDB's names of the
     types of its columns, ``path`` is what errors name, and ``rows`` is the most
-    rows in a batch.
+    rows in a batch. ``kept`` are columns that are also given as DuckDB writes them; None is
+    all of them.
     """
 
     connection: Any
@@ -153,6 +155,7 @@ class DuckDBScan:
     place: Place = "duckdb"
     rereadable: bool = True
     n_rows: int | None = None
+    kept: Sequence[str] | None = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -160,7 +163,19 @@ class DuckDBScan:
         return tuple(self.types)
 
     def __iter__(self) -> Iterator[Batch]:
-        return self.columns(self.names, self.rows)
+        types = {n: t for n, t in self.types.items() if self.kept is None or n in self.kept}
+        return self._with_fields(types) if types else self.columns(self.names, self.rows)
+
+    def _with_fields(self, types: Mapping[str, str]) -> Iterator[Batch]:
+        """All rows, and some columns once more as text."""
+        texts = [f"CAST({name} AS VARCHAR)" for name in map(_identifier, types)]
+        sql = f"SELECT {_list(self.names)}, {', '.join(texts)} FROM {self.sql}"
+        places = list(map(str, range(len(self.names) + len(texts))))
+        for batch in ask(self.connection, sql, self.path, self.rows, places):
+            columns = list(batch.columns.values())
+            values = dict(zip(self.names, columns, strict=False))
+            fields = dict(zip(types, columns[len(self.names) :], strict=True))
+            yield FieldBatch(batch.n_rows, values, cast("dict[str, Strings]", fields), types=types)
 
     def require(self, name: str) -> str:
         """The name if there is such a column, otherwise an error that suggests the nearest."""
@@ -190,18 +205,23 @@ class DuckDBScan:
         return self.ask(f"{chosen} WHERE {counter} % {stride} = 0", rows)
 
 
-def scan_parquet(files: Sequence[Path], rows: int) -> DuckDBScan:
+def scan_parquet(files: Sequence[Path], rows: int, kept: Sequence[str] | None = ()) -> DuckDBScan:
     """One table from files of Parquet."""
     connection, path = connect(), str(files[0])
     sql = f"read_parquet({paths_literal(files)})"
     with _ErrorsAbout(path):
         columns = connection.execute(f"DESCRIBE FROM {sql}").fetchall()
     check_names([name for name, *_ in columns])
-    return DuckDBScan(connection, sql, path, {name: kind for name, kind, *_ in columns}, rows)
+    types = {name: kind for name, kind, *_ in columns}
+    return DuckDBScan(connection, sql, path, types, rows, kept=kept)
 
 
 def _list(names: Sequence[str]) -> str:
-    return ", ".join(quote(name, '"') for name in names)
+    return ", ".join(map(_identifier, names))
+
+
+def _identifier(name: str) -> str:
+    return quote(name, '"')
 
 
 def paths_literal(files: Sequence[Path]) -> str:

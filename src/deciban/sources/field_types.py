@@ -15,7 +15,7 @@ every column.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -23,7 +23,7 @@ import numpy as np
 
 from deciban.errors import InputError
 from deciban.kernels import fields
-from deciban.sources.batch import Batch
+from deciban.sources.batch import Batch, FieldBatch
 from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings, Times
 
 __all__ = ["FieldType", "Markers", "ReadOptions", "convert", "infer"]
@@ -76,12 +76,20 @@ class Markers:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How files are read: rows a batch, markers of missing values, encoding, stated types."""
+    """How files are read: rows a batch, markers of missing values, encoding, stated types.
+
+    ``kept`` are columns whose fields are wanted as they stand in the file; None is all of them.
+    """
 
     rows: int
     missing: Sequence[str] | None
     encoding: str
     types: Mapping[str, FieldType]
+    kept: Sequence[str] | None = ()
+
+    def keeps(self, names: Iterable[str]) -> list[str]:
+        """Those of some columns whose fields are wanted as they stand."""
+        return [name for name in names if self.kept is None or name in self.kept]
 
     @property
     def markers(self) -> Markers:
@@ -140,7 +148,9 @@ def convert(
         columns = {name: cast("Strings", column) for name, column in batch.columns.items()}
         for name in options.types.keys() & columns.keys():
             _check(name, columns[name], kinds[name], markers)
-        yield Batch(batch.n_rows, {n: _convert(c, kinds[n], markers) for n, c in columns.items()})
+        typed = {n: _convert(c, kinds[n], markers) for n, c in columns.items()}
+        kept = {name: columns[name] for name in options.keeps(columns)}
+        yield FieldBatch(batch.n_rows, typed, kept) if kept else Batch(batch.n_rows, typed)
 
 
 def _check(name: str, column: Strings, kind: int, markers: Markers) -> None:

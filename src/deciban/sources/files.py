@@ -27,7 +27,7 @@ from deciban.sources.column_names import nearest
 from deciban.sources.field_types import ReadOptions
 from deciban.sources.scan import BatchScan, Scan
 
-__all__ = ["scan"]
+__all__ = ["matching", "scan"]
 
 _FORMS = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet",
@@ -38,7 +38,7 @@ _FORMS = {
 def scan(paths: Sequence[str], options: ReadOptions) -> Scan:
     """One table from all files that some paths and globs stand for; a column has one type."""
     if "-" not in paths:
-        return _scan([file for path in paths for file in _files(path)], options)
+        return _scan([file for path in paths for file in matching(path)], options)
     if len(paths) > 1:
         raise FileError(
             "the standard input cannot be read together with files.", hint="pass '-' alone"
@@ -57,7 +57,7 @@ def _scan(files: Sequence[Path], options: ReadOptions) -> Scan:
         )
     form = forms.pop()
     if form == "parquet":
-        return duckdb.scan_parquet(files, options.rows)
+        return duckdb.scan_parquet(files, options.rows, options.kept)
     if form == "jsonl":
         return json_lines.scan(files, options)
     return delimited.scan(files, form, options)
@@ -76,7 +76,7 @@ def _form(path: Path) -> str:
     return _FORMS[end]
 
 
-def _files(path: str) -> list[Path]:
+def matching(path: str) -> list[Path]:
     """The files, in the order of their names; each can be read and has something in it."""
     whole = Path(path).expanduser()
     if whole.exists() or not glob.has_magic(path):

@@ -5,20 +5,24 @@ value is an ISO date or time is times, since JSON has no other way to write
 them. A key that an object lacks, and null, are missing. A column that mixes
 text with other values is text.
 
-The file is read three times: for all its keys, for the types, for the rows.
+The file is read three times: for all its keys, for the types, for the rows. Where fields are
+wanted as they stand, lines are parsed in Python, since DuckDB writes numbers in its own way.
 """
 
 from __future__ import annotations
 
+import json
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from deciban.errors import FileError
 from deciban.sources import duckdb, field_types
-from deciban.sources.batch import Batch
+from deciban.sources.batch import Batch, FieldBatch
+from deciban.sources.columns import Strings, TextList
 from deciban.sources.field_types import ReadOptions
 from deciban.sources.scan import BATCH_ROWS, BatchScan
 
@@ -38,7 +42,17 @@ def scan(files: Sequence[Path], options: ReadOptions) -> BatchScan:
     kinds = cache(lambda: field_types.infer(names, partial(read, "JSON"), options, json=True))
 
     def batches() -> Iterator[Batch]:
-        return field_types.convert(read("VARCHAR", names, None, options.rows), kinds(), options)
+        plain = replace(options, kept=())
+        kept = options.keeps(names)
+        if not kept:
+            return field_types.convert(read("VARCHAR", names, None, options.rows), kinds(), plain)
+        lines: deque[Strings] = deque()
+        texts = _read_with_lines(connection, source, path, names, options.rows, lines)
+        typed = field_types.convert(texts, kinds(), plain)
+        return (
+            FieldBatch(batch.n_rows, batch.columns, _fields(lines.popleft(), kept), json=True)
+            for batch in typed
+        )
 
     return BatchScan(names, batches, "file")
 
@@ -57,6 +71,54 @@ def _read(
     sql = f"SELECT * FROM read_json({source}, columns = {{{columns}}})"
     sql += f" LIMIT {limit}" if limit else ""
     return duckdb.ask(connection, sql, path, rows)
+
+
+def _read_with_lines(
+    connection: Any,
+    source: str,
+    path: str,
+    names: Sequence[str],
+    rows: int,
+    lines: deque[Strings],
+) -> Iterator[Batch]:
+    """All keys as text; the lines of each batch are put aside."""
+    values = (f"json ->> {duckdb.quote(_pointer(name))}" for name in names)
+    sql = f"SELECT {', '.join(values)}, json FROM read_json_objects({source})"
+    line = "line"
+    while line in names:
+        line += "s"
+    for batch in duckdb.ask(connection, sql, path, rows, [*names, line]):
+        lines.append(cast("Strings", batch.columns[line]))
+        yield batch.select(names)
+
+
+def _pointer(key: str) -> str:
+    """A key as a JSON pointer.
+
+    >>> _pointer("a/b")
+    '/a~1b'
+    """
+    return "/" + key.replace("~", "~0").replace("/", "~1")
+
+
+class _Digits(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+def _fields(lines: Strings, names: Sequence[str]) -> dict[str, Strings]:
+    """The values of some keys as JSON, None where there is none."""
+    decode = json.JSONDecoder(parse_float=_Digits, parse_int=_Digits).decode
+    rows = [decode(line) for line in lines.tolist() if line is not None]
+    return {name: TextList([_token(row.get(name)) for row in rows]) for name in names}
+
+
+def _token(value: str | bool | None) -> str | None:
+    """A value that was read as JSON, as JSON."""
+    if value is None or type(value) is _Digits:
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _keys(connection: Any, source: str, path: str) -> tuple[str, ...]:

@@ -122,7 +122,8 @@ def scan_named(X: Tabular, names: Sequence[str]) -> BatchScan | None:
 
 def _translate_errors(check: Callable[[], T]) -> T:
     try:
-        return check()
+        with np.errstate(invalid="ignore"):  # infinities of both signs: an error says so
+            return check()
     except TypeError as error:
         if "dense data is required" in str(error):
             raise

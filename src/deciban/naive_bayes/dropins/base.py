@@ -131,8 +131,10 @@ class NaiveBayesClassifier(MatrixClassifier):
 
     # ------------------------------------------------------------------ files
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model to a ``.deciban`` file: whole, or not at all.
+
+        A model file that is there is replaced; any other file only if ``overwrite`` is True.
 
         >>> import tempfile, deciban
         >>> from deciban.naive_bayes import MultinomialNB
@@ -144,7 +146,8 @@ class NaiveBayesClassifier(MatrixClassifier):
         """
         check_is_fitted(self)
         named = hasattr(self, "feature_names_in_")
-        files.save(path, stored.to_stored(self.model_, self.get_params(deep=False), named))
+        content = stored.to_stored(self.model_, self.get_params(deep=False), named)
+        files.save(path, content, overwrite=overwrite)
 
     @classmethod
     def from_stored(cls, content: files.Stored) -> Self:
