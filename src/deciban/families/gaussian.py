@@ -63,6 +63,8 @@ CANCELLED_SHARE = 1e-3
 DEFAULT_PRIOR_ROWS = 1.0
 #: The loss of a column alone is measured on fewer than this many values of all classes.
 MAX_VALUES_TRIED = 1 << 14
+#: Nor more likelihoods, one for each value and class.
+MAX_LIKELIHOODS_TRIED = 1 << 23
 #: In EM a prior is worth this many rows at least: without one, J has no maximum.
 MIN_PRIOR_ROWS = 0.01
 #: In EM a column whose variance is less than this share of its mean's square holds one value.
@@ -272,6 +274,7 @@ def keys_of(
     """The class, value and weight of what each column of a histogram holds, evenly thinned."""
     out = []
     for amount, values in zip(counts, grid.all_middles(), strict=True):
+        max_values = min(max_values, MAX_LIKELIHOODS_TRIED // max(1, len(amount)))
         own, key = np.nonzero(amount)
         own, key = (np.ascontiguousarray(at[:: 1 + len(own) // max_values]) for at in (own, key))
         out.append((own, values[key], amount[own, key]))
