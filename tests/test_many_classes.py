@@ -103,7 +103,7 @@ def test_fewer_rows_are_left_out_where_classes_are_many(monkeypatch):
     monkeypatch.setattr(leave_one_out, "MIN_ROWS", 10)
     whole = NaiveBayes().fit(X, ["ab"[i % 2] for i in range(N)])
     assert whole.model_.calibration.rows == pytest.approx(N)
-    assert len(whole._left_out_[0]) == 300
+    assert len(whole._left_out_.codes) == 300
 
 
 def test_a_thinned_sample_is_that_of_a_smaller_one():
