@@ -211,7 +211,10 @@ def test_bad_values(folder):
     assert "0 is maximum likelihood" in fails("train", "data.csv", *TRAIN, "--smoothing", "-1")
     assert "perhaps 'spam' was meant" in fails(*predict, "--priors", "ham=0.5,spma=0.5")
     assert "--priors has no rate for 'spam'" in fails(*predict, "--priors", "ham=1")
-    assert "sum to 1" in fails(*predict, "--priors", "ham=0.9,spam=0.9")
+    for rates in ("ham=-1,spam=2", "ham=0,spam=0", "ham=nan,spam=1", "ham=inf,spam=1"):
+        said = fails(*predict, "--priors", rates)
+        assert f"--priors {rates}" in said
+        assert "`new`" not in said
     assert "abstain must be" in fails(*predict, "--abstain", "-1")
     assert "says no format" in fails(*predict, "-o", "out.txt")
     Path("same.csv").write_text("size,prediction\nS,1\n")

@@ -125,3 +125,12 @@ def test_the_number_of_cores_is_known_where_there_is_no_affinity(monkeypatch):
     assert threads.n_cores() == 3
     with training._mapping(None, many=False) as mapping:
         assert mapping is map
+
+
+def test_priors_are_shares_whatever_they_add_up_to(tmp_path):
+    path, model = tmp_path / "d.csv", tmp_path / "m.deciban"
+    path.write_text("a,y\n" + "".join(f"{a},{y}\n" for a, y in zip(A, Y, strict=True)))
+    done("train", path, "-t", "y", "-o", model, "-q")
+    half = done("predict", model, path, "--priors", "x=0.5,y=0.5")
+    assert done("predict", model, path, "--priors", "x=50,y=50") == half
+    assert done("predict", model, path, "--priors", "x=1,y=3") != half

@@ -22,6 +22,7 @@ from deciban.aode.pair_counts import (
     counted_columns,
     empty_counts,
 )
+from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
 from deciban.engines import ENGINES
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
@@ -72,6 +73,9 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         class priors: None (as counted), ``"uniform"``, or probabilities in the order of the classes
     calibrate
         whether the evidence is discounted so that probabilities can be trusted
+    max_classes
+        so many different numbers may be labels, 1000 if nothing is stated: more call for
+        regression, and take a row in every table of counts. None is no limit; texts have none
     memory_limit
         the most bytes that counting may need; more is refused before it starts
 
@@ -93,6 +97,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         support: float = 0.0,
         prior: StatedPrior = None,
         calibrate: bool = True,
+        max_classes: int | None = MAX_NUMBER_CLASSES,
         memory_limit: int = 1 << 30,
     ) -> None:
         self.kinds = kinds
@@ -102,6 +107,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         self.support = support
         self.prior = prior
         self.calibrate = calibrate
+        self.max_classes = max_classes
         self.memory_limit = memory_limit
 
     def fit(
@@ -176,7 +182,10 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
     ) -> Self:
         with all_or_nothing(self):
             self._check_parameters()
-            rows = labelled_scan(X, y, target=target, sql=sql, weight=weight, kinds=self.kinds)
+            rows = labelled_scan(
+                X, y, target=target, sql=sql, weight=weight, kinds=self.kinds,
+                limit=NumberClasses(self.max_classes),
+            )  # fmt: skip
             _check_columns(rows.schema)
             sample = self._sample()
             counts = count_table(rows, self.bins, self.memory_limit, sample)

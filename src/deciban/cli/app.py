@@ -50,6 +50,10 @@ def train(
         bool,
         typer.Option(" /--no-calibrate", help="Leave the evidence as it is, without a discount."),
     ] = True,
+    classes_ok: Annotated[
+        bool,
+        typer.Option("--classes-ok", help="More than 1000 different numbers may be classes."),
+    ] = False,
     encoding: o.Encoding = "utf-8",
     na: o.Na = None,
     force: o.Force = False,
@@ -59,15 +63,16 @@ def train(
     """Learn a model from labelled rows."""
     from deciban.cli import training
     from deciban.cli.outputs import check_outputs
+    from deciban.encoding.class_limit import MAX_NUMBER_CLASSES
 
     check_outputs([output], data, force=force)
-
     settings = {
         "kinds": o.kinds(kind),
         "numeric": o.numeric(numeric),
         "missing": missing,
         "smoothing": o.smoothing(smoothing),
         "calibrate": calibrate,
+        "max_classes": None if classes_ok else MAX_NUMBER_CLASSES,
     }
     rows = _input(data, encoding, na)
     facts = training.train(rows, target, settings, output, overwrite=force, quiet=quiet)

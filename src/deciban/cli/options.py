@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import glob
+import math
 from collections.abc import Hashable, Sequence
 from itertools import takewhile
 from pathlib import Path
@@ -202,10 +203,10 @@ def smoothing(stated: str) -> float | str:
 
 
 def priors(stated: str | None, classes: Sequence[Hashable]) -> dict[Hashable, float] | None:
-    """``a=0.2,b=0.8`` as a mapping from classes to rates.
+    """``a=0.2,b=0.8`` as a mapping from classes to rates, which are made to sum to 1.
 
-    >>> priors("0=0.2,1=0.8", [0, 1])
-    {0: 0.2, 1: 0.8}
+    >>> priors("0=0.2,1=0.8", [0, 1]), priors("0=20,1=80", [0, 1])
+    ({0: 0.2, 1: 0.8}, {0: 0.2, 1: 0.8})
     """
     if stated is None:
         return None
@@ -224,7 +225,13 @@ def priors(stated: str | None, classes: Sequence[Hashable]) -> dict[Hashable, fl
         if label not in rates:
             hint = "name every class; 0 rules a class out"
             raise ParameterError(f"--priors has no rate for {label!r}.", hint=hint)
-    return rates
+    total = sum(rates.values())
+    if min(rates.values()) < 0 or not 0 < total < math.inf:
+        raise ParameterError(
+            f"--priors {stated} has a rate that is no number >= 0, or none above 0.",
+            hint="rates are shares such as spam=0.2,ham=0.8; 20 and 80 mean the same",
+        )
+    return rates if abs(total - 1) < 1e-9 else {label: r / total for label, r in rates.items()}
 
 
 def loss(

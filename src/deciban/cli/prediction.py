@@ -29,8 +29,8 @@ from deciban.sources.scan import check_names
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
-#: Reasons of a batch are about this many numbers at most.
-REASONS = 1 << 21
+#: Scores of a batch, one for each row and class, and reasons, one for each column besides.
+MAX_BATCH_SCORES, MAX_BATCH_REASONS = 1 << 24, 1 << 21
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,11 @@ def predict(
 ) -> PredictionFacts:
     """Score all rows of a table and write them as they come."""
     model = opened.model
-    size = len(model.schema.names) * len(model.classes)
-    rows = max(1, min(BATCH_ROWS, REASONS // size)) if options.evidence else BATCH_ROWS
+    n_classes = max(1, len(model.classes))
+    rows = MAX_BATCH_SCORES // n_classes
+    if options.evidence:
+        rows = min(rows, MAX_BATCH_REASONS // (len(model.schema.names) * n_classes))
+    rows = max(1, min(BATCH_ROWS, rows))
     table = data.scan(field_types(model), rows, options.keep)
     for name in model.schema.names:
         table.require(name)

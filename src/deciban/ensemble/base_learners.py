@@ -33,6 +33,10 @@ MAX_CALIBRATION_ROWS = 2_500
 MAX_AODE_SCORES = 2e9
 
 
+#: Products and trees, which are fitted again and again, are for no more classes than this.
+MAX_REFITTED_CLASSES = 200
+
+
 @dataclass(frozen=True, eq=False)
 class BaseLearner:
     """The terms of a base learner, and its logits of held-out rows, (rows, classes).
@@ -91,6 +95,8 @@ def fit_products(table: TrainingTable) -> BaseLearner | Unfitted:
     features = table.features
     if not features.n_numbers:
         return Unfitted("products", "there are no numbers")
+    if table.n_classes > MAX_REFITTED_CLASSES:
+        return Unfitted("products", _too_many(table))
     Z = np.hstack([features.linear(table.numbers, table.codes), features.products(table.numbers)])
     offsets = [table.offset] * len(table.splits)
     regression = linear.fit(Z, table.y, table.weight, table.splits, offsets)
@@ -104,8 +110,10 @@ def fit_products(table: TrainingTable) -> BaseLearner | Unfitted:
     return BaseLearner("products", f"penalty {regression.penalty:g}", terms, regression.held_out)
 
 
-def fit_trees(table: TrainingTable, advance: Callable[[], None]) -> BaseLearner:
+def fit_trees(table: TrainingTable, advance: Callable[[], None]) -> BaseLearner | Unfitted:
     """Shallow boosted trees; every fold is a step of progress."""
+    if table.n_classes > MAX_REFITTED_CLASSES:
+        return Unfitted("trees", _too_many(table))
     cells = table.features.cells(table.numbers, table.codes)
     boosted = trees.fit(
         table.features, cells, table.y, table.weight, table.splits, table.prior_logits, advance
@@ -113,6 +121,10 @@ def fit_trees(table: TrainingTable, advance: Callable[[], None]) -> BaseLearner:
     terms = replace(zero_terms(table), constants=table.prior_logits, forest=boosted.forest)
     note = f"{', '.join(map(str, boosted.rounds))} rounds"
     return BaseLearner("trees", note, terms, boosted.held_out)
+
+
+def _too_many(table: TrainingTable) -> str:
+    return f"{table.n_classes:,} classes are too many: no more than {MAX_REFITTED_CLASSES}"
 
 
 def fit_aode(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import explanation, files, threads
+from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
 from deciban.engines import ENGINES, Plan
 from deciban.ensemble import stored
 from deciban.ensemble.model import EnsembleModel
@@ -56,6 +57,9 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         spaced; the counts are those of all rows
     memory_limit
         the most bytes that the pairs of AODE may need; where they need more, it has no weight
+    max_classes
+        so many different numbers may be labels, 1000 if nothing is stated: more call for
+        regression, and take a row in every table of counts. None is no limit; texts have none
     tokenizer
         what a word is: a :class:`deciban.text.Tokenizer`; by default phrases of one to
         three words of any script, and pieces of words where texts are not very long
@@ -77,6 +81,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         *,
         kinds: Mapping[str, str] | None = None,
         max_rows: int = 50_000,
+        max_classes: int | None = MAX_NUMBER_CLASSES,
         memory_limit: int = 1 << 28,
         tokenizer: Tokenizer | None = None,
         random_state: int = 0,
@@ -84,6 +89,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     ) -> None:
         self.kinds = kinds
         self.max_rows = max_rows
+        self.max_classes = max_classes
         self.memory_limit = memory_limit
         self.tokenizer = tokenizer
         self.random_state = random_state
@@ -109,8 +115,9 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         with all_or_nothing(self):
             options = self._check_parameters()
             rows = labelled_scan(
-                X, y, target=target, sql=sql, weight=sample_weight, kinds=self.kinds
-            )
+                X, y, target=target, sql=sql, weight=sample_weight, kinds=self.kinds,
+                limit=NumberClasses(self.max_classes),
+            )  # fmt: skip
             check_columns(rows.schema)
             counted, part = _count(rows)
             self._remember(rows)

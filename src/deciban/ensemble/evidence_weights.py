@@ -157,21 +157,27 @@ class WeightPoint:
 def _derivatives(
     evidence: FloatArray, proba: FloatArray, y: NDArray[np.intp], weight: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The gradient and the Hessian of the summed log loss by weights and constants."""
+    """The gradient and the Hessian of the summed log loss by weights and constants.
+
+    A constant belongs to one class, so that most of what it is multiplied with is zero.
+    """
     n_parts, n_classes = evidence.shape[1:]
     width = n_parts + n_classes
     gradient, hessian = np.zeros(width), np.zeros((width, width))
-    for rows in _chunks(len(y), width * n_classes):
-        p, w = proba[rows], weight[rows]
-        ones = np.broadcast_to(np.eye(n_classes), (len(p), n_classes, n_classes))
-        A = np.concatenate([evidence[rows].transpose(0, 2, 1), ones], axis=2)
+    constants = np.arange(n_parts, width)
+    for rows in _chunks(len(y), max(1, n_parts) * n_classes):
+        E, p, w = evidence[rows], proba[rows], weight[rows]
         residual = p * w[:, None]
-        mean = np.einsum("nk,nkj->nj", p, A)
-        half = (A * np.sqrt(residual)[:, :, None]).reshape(-1, width)
-        hessian += half.T @ half - (mean * w[:, None]).T @ mean
+        weighted = E * residual[:, None, :]
+        mean = np.concatenate([np.einsum("njk,nk->nj", E, p), p], axis=1)
+        hessian[:n_parts, :n_parts] += np.tensordot(weighted, E, ((0, 2), (0, 2)))
+        hessian[:n_parts, n_parts:] += weighted.sum(axis=0)
+        hessian[constants, constants] += residual.sum(axis=0)
+        hessian -= np.triu((mean * w[:, None]).T @ mean)
         residual[np.arange(len(p)), y[rows]] -= w
-        gradient += np.tensordot(residual, A, ((0, 1), (0, 1)))
-    return gradient, hessian
+        gradient[:n_parts] += np.tensordot(E, residual, ((0, 2), (0, 1)))
+        gradient[n_parts:] += residual.sum(axis=0)
+    return gradient, np.triu(hessian) + np.triu(hessian, 1).T
 
 
 def _chunks(n_rows: int, width: int) -> Iterator[slice]:

@@ -22,6 +22,11 @@ from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch
 from deciban.text import Tokenizer
 
+#: Rows times columns times classes are no more than this: beyond it, fewer rows are learned from,
+MAX_SCORES = 100_000_000
+#: but no fewer than this.
+MIN_ROWS = 1000
+
 #: Columns of text, each with a tokenizer by which it is read; one column may be read twice.
 Tokenizers = Sequence[tuple[str, Tokenizer]]
 
@@ -68,7 +73,7 @@ def train(
     advance: Callable[[], None],
 ) -> EnsembleModel:
     """The model of rows that are counted; ``advance`` is called after each step."""
-    n_rows, most = whole.batch.n_rows, options.max_rows
+    n_rows, most = whole.batch.n_rows, _max_rows(counted, options)
     part = whole if n_rows <= most else whole.take(np.arange(most) * n_rows // most)
     table = TrainingTable.of(counted, part, options.seed)
     if table.n_classes == 1:
@@ -78,6 +83,12 @@ def train(
         stack = _stack(table, whole, options.memory_limit, advance)
     texts = [text_learner.fit(name, rule, table, advance) for name, rule in tokenizers]
     return _combine(schema, table, n_rows, stack, texts)
+
+
+def _max_rows(counted: NaiveBayesModel, options: TrainingOptions) -> int:
+    """How many rows are learned from: fewer where columns and classes are many."""
+    size = max(1, len(evidence_columns(counted))) * max(1, len(counted.classes))
+    return min(options.max_rows, max(MIN_ROWS, MAX_SCORES // size))
 
 
 def _of_one_class(

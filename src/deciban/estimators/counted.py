@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban import threads
+from deciban.encoding.class_limit import NumberClasses
 from deciban.errors import InputError
 from deciban.estimators.classifier import TableClassifier
 from deciban.models import scores
@@ -57,6 +58,8 @@ class Calibrated(Protocol):
 class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
     """The methods that count more rows, take them back, and leave them out one by one."""
 
+    max_classes: int | None
+
     def partial_fit(
         self,
         X: Tabular,
@@ -82,6 +85,8 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         with all_or_nothing(self):
             (total, calibration), sample = self._state(), self._sample()
             rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+            rows.limit = NumberClasses(self.max_classes)
+            rows.limit.add(self.classes_)
             more = self._join(total, self._count(rows, sample))
             self._adopt(self._declare(more, classes), calibration)
             self._calibrate(sample, calibration)

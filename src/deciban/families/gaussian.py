@@ -61,8 +61,8 @@ from deciban.stats.table import Table
 CANCELLED_SHARE = 1e-3
 #: The prior of a column whose smoothing is not stated is worth this many rows.
 DEFAULT_PRIOR_ROWS = 1.0
-#: The loss of a column alone is measured on fewer than this many values of all classes.
-MAX_VALUES_TRIED = 1 << 14
+#: The loss of a column alone is measured on fewer than so many values, and values times classes.
+MAX_VALUES_TRIED, MAX_LIKELIHOODS_TRIED = 1 << 14, 1 << 23
 #: In EM a prior is worth this many rows at least: without one, J has no maximum.
 MIN_PRIOR_ROWS = 0.01
 #: In EM a column whose variance is less than this share of its mean's square holds one value.
@@ -212,9 +212,8 @@ class Gaussian:
         tried = {}
         for j in (j for j in plain if fits[j]):
             own, x, times = values[j]
-            one = np.minimum(times, 1.0)
-            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-                # Where squares do not fit a float, the loss is the largest there is.
+            with np.errstate(all="ignore"):  # where squares do not fit, the loss is the largest
+                one = np.minimum(times, 1.0)
                 log = leave_out(classes, whole, j, lam[j], _FULL_BAYES, x, own, one)
             tried[j] = log, own, times
         judged = losses_alone(tried.values(), columns.class_weight)
@@ -271,6 +270,7 @@ def keys_of(
 ) -> list[tuple[NDArray[np.intp], FloatArray, FloatArray]]:
     """The class, value and weight of what each column of a histogram holds, evenly thinned."""
     out = []
+    max_values = min(max_values, MAX_LIKELIHOODS_TRIED // max(map(len, counts), default=1))
     for amount, values in zip(counts, grid.all_middles(), strict=True):
         own, key = np.nonzero(amount)
         own, key = (np.ascontiguousarray(at[:: 1 + len(own) // max_values]) for at in (own, key))

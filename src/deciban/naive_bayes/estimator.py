@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban import encoding, files
+from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
 from deciban.engines import ENGINES, Plan
 from deciban.errors import InputError, ModelFileError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
@@ -81,6 +82,9 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         is the pure model. The discount is fitted on leave-one-out scores of evenly
         spaced rows, kept while counting; rows that are added later add theirs, rows
         that are taken away leave it as it is, and ``recalibrate`` fits it anew.
+    max_classes
+        so many different numbers may be labels, 1000 if nothing is stated: more call for
+        regression, and take a row in every table of counts. None is no limit; texts have none
     n_classes
         how many classes to find where every label is missing; they are named 0, 1, ...
     unlabelled
@@ -121,6 +125,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         max_words: int | None = None,
         prior: StatedPrior = None,
         calibrate: bool = True,
+        max_classes: int | None = MAX_NUMBER_CLASSES,
         n_classes: int | None = None,
         unlabelled: float | str = 1.0,
         n_starts: int = 10,
@@ -139,6 +144,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         self.max_words = max_words
         self.prior = prior
         self.calibrate = calibrate
+        self.max_classes = max_classes
         self.n_classes = n_classes
         self.unlabelled = unlabelled
         self.n_starts = n_starts
@@ -187,7 +193,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         """
         model = self._model()
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-        sample = ENGINES[rows.scan.place].sample(rows, Sample().max_rows)
+        max_rows = min(Sample().max_rows, leave_one_out.max_rows(len(model.classes)))
+        sample = ENGINES[rows.scan.place].sample(rows, max_rows)
         plain = replace(model, text_choices={})
         model = model.with_text_choices(plain.select_text_choices(sample))
         scores = leave_one_out.score_sample(model, sample)
@@ -224,7 +231,10 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         aside: list[LabelledBatch] | None = None,
     ) -> Self:
         with all_or_nothing(self):
-            rows = labelled_scan(X, y, target=target, sql=sql, weight=weight, kinds=self.kinds)
+            rows = labelled_scan(
+                X, y, target=target, sql=sql, weight=weight, kinds=self.kinds,
+                limit=NumberClasses(self.max_classes),
+            )  # fmt: skip
             check_columns(rows.schema)
             sample = self._sample()
             options = self._options(rows.schema)
@@ -346,6 +356,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     def _calibrate(self, sample: Sample[LabelledBatch] | None, before: Calibration | None) -> None:
         if sample is None:
             return
+        sample.thin(leave_one_out.max_rows(len(self.classes_)))
         model = self.model_.with_text_choices(self.model_.select_text_choices(sample))
         rows = leave_one_out.score_sample(model, sample)
         more = leave_one_out.calibrate(rows, sample)

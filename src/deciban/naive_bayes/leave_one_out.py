@@ -20,6 +20,21 @@ FloatArray = NDArray[np.float64]
 BATCH_ROWS = 512
 
 
+#: No more scores than this are held, one for each row and class: 320 MB of each kind.
+MAX_SCORES = 40_000_000
+#: But no fewer rows than this, however many classes there are.
+MIN_ROWS = 500
+
+
+def max_rows(n_classes: int) -> int:
+    """How many rows of a sample are left out one by one.
+
+    >>> max_rows(10), max_rows(10_000)
+    (4000000, 4000)
+    """
+    return max(MIN_ROWS, MAX_SCORES // max(1, n_classes))
+
+
 class Scores(NamedTuple):
     """Log prior and log likelihood of counted rows left out, their classes and weights."""
 

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from deciban import encoding, labels
 from deciban import schema as schemas
 from deciban.encoding import Labelled, matrices
+from deciban.encoding.class_limit import NumberClasses
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
 from deciban.kernels.texts import utf8
 from deciban.labels import Labels
@@ -116,7 +117,8 @@ class LabelledScan:
     Labels are ``labels`` or the column ``target``; weights are an array, or the name
     of a column. ``named`` says whether the columns had names. ``n_rows`` is known when
     all labelled batches have been read. Rows without a label are an error, unless there
-    is a list ``unlabelled`` where they are put, each with the code 0.
+    is a list ``unlabelled`` where they are put, each with the code 0. ``limit`` refuses numbers
+    as labels where they are too many.
     """
 
     scan: Scan
@@ -127,6 +129,7 @@ class LabelledScan:
     named: bool
     n_rows: int = 0
     unlabelled: list[LabelledBatch] | None = None
+    limit: NumberClasses | None = None
 
     def batches(self) -> Iterator[Batch]:
         """The columns of the schema, by name."""
@@ -140,6 +143,8 @@ class LabelledScan:
         for batch in self.scan:
             stop = start + batch.n_rows
             labelled = self._labels(batch, start, stop)
+            if self.limit is not None:
+                self.limit.add(labelled.classes)
             weight = self._weights(batch, start, stop)
             rows = LabelledBatch(self._select(batch), labelled.classes, labelled.codes, weight)
             yield self._drop_unlabelled(rows, start)
@@ -250,6 +255,7 @@ def labelled_scan(
     ignore: str | None = None,
     named: bool = False,
     model: str = "the model",
+    limit: NumberClasses | None = None,
 ) -> LabelledScan:
     """The rows of whatever a model is given; see :mod:`deciban.sources`.
 
@@ -273,6 +279,8 @@ def labelled_scan(
         Whether the columns had names in training: a matrix is then warned about.
     model
         The name of the model, for messages.
+    limit
+        How many different numbers may be labels; without it, any number of them.
 
     >>> rows = labelled_scan({"x": ["S", "L", "S"], "y": [1, 2, 1]}, target="y")
     >>> [(rows.batch.tolist(), rows.codes.tolist()) for rows in rows.labelled_batches()]
@@ -298,7 +306,7 @@ def labelled_scan(
         )
         scan, schema = _infer(scan, beside, stated)
     array = weight if weight is None or isinstance(weight, str) else np.asarray(weight)
-    return LabelledScan(scan, schema, _class_codes(y), target, array, form != "matrix")
+    return LabelledScan(scan, schema, _class_codes(y), target, array, form != "matrix", limit=limit)
 
 
 def few_texts(X: Any, schema: Schema) -> Batch | None:

@@ -65,6 +65,19 @@ class Sample(Generic[B]):
         self._make_room(n_rows)
         self.rows_seen = n_rows
 
+    def thin(self, max_rows: int) -> None:
+        """Keep no more rows than this, of those that were added and of those to come.
+
+        >>> from deciban import sources
+        >>> sample = Sample()
+        >>> sample.add(next(sources.batches({"x": [0, 1, 2, 3, 4]})))
+        >>> sample.thin(2)
+        >>> [row["x"] for batch in sample.batches for row in batch.tolist()], sample.stride
+        ([0, 4], 4)
+        """
+        self.max_rows = min(self.max_rows, max_rows)
+        self._make_room(0)
+
     def _make_room(self, n_rows: int) -> None:
         while -(-(self.rows_seen + n_rows) // self.stride) > self.max_rows:
             self.stride *= 2

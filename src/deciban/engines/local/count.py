@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from deciban import labels, threads
 from deciban.encoding import matrices
+from deciban.encoding.class_limit import MAX_TABLE_BYTES, refuse_large_table
 from deciban.engines.local.words import WordCounter
 from deciban.engines.protocol import Plan
 from deciban.errors import InputError, ShapeError
@@ -18,6 +19,7 @@ from deciban.sources.sample import Sample
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
+from deciban.stats.grid import MAX_GRID_KEYS
 from deciban.stats.histogram import HISTOGRAM, grid_of, tabulate
 from deciban.stats.moments import MOMENTS
 from deciban.stats.table import Table
@@ -75,6 +77,8 @@ def count_batches(plan: Plan, batches: Iterable[LabelledBatch]) -> Counts | None
         return count_batch(plan, batch, None if total is None else _grid_drop(total))
 
     for counts in threads.run(work, batches):
+        if total is not None:
+            _refuse_large_sum(total, counts)
         total = counts if total is None else total + counts
     if total is None or words is None:
         return total
@@ -95,6 +99,7 @@ def count_batch(plan: Plan, rows: LabelledBatch, drop: tuple[int, ...] | None = 
     if schema.categories:
         values, codes = matrices.categories(schema, rows.batch)
         cells = Cells(labels.label_array(schema.categories), values)
+        refuse_large_table(K, cells.size)
         sums = CATEGORIES.count(codes, y, K, weight, cells)
         tables[CATEGORIES.name] = Table(CATEGORIES, cells, class_weight, sums)
     if schema.numbers:
@@ -102,9 +107,25 @@ def count_batch(plan: Plan, rows: LabelledBatch, drop: tuple[int, ...] | None = 
         columns = Cells(labels.label_array(schema.numbers))
         moments = MOMENTS.count(X, y, K, weight, columns)
         tables[MOMENTS.name] = Table(MOMENTS, columns, class_weight, moments)
+        _refuse_large_grid(X, K)
         grid, histogram = tabulate(X, y, K, weight, columns.columns, drop)
         tables[HISTOGRAM.name] = Table(HISTOGRAM, grid, class_weight, {"count": histogram})
     return Counts(rows.classes, class_weight, tables)
+
+
+def _refuse_large_sum(total: Counts, more: Counts) -> None:
+    """Refuse counts that would be too large together; the classes of both are at most so many."""
+    n_classes = len(labels.union(total.classes, more.classes))
+    for name, table in total.tables.items():
+        size = max(table.cells.size, more.tables[name].cells.size if name in more.tables else 0)
+        refuse_large_table(n_classes, size)
+
+
+def _refuse_large_grid(X: NDArray[np.float64], n_classes: int) -> None:
+    """Refuse histograms of numbers that would be too large; there are at most so many keys."""
+    if 8 * n_classes * X.shape[1] * MAX_GRID_KEYS > MAX_TABLE_BYTES:
+        sizes = [min(len(np.unique(column)), MAX_GRID_KEYS) for column in X.T]
+        refuse_large_table(n_classes, sum(sizes))
 
 
 def _grid_drop(counts: Counts) -> tuple[int, ...] | None:
