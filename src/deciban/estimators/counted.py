@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban import threads
+from deciban.encoding.unseen import NOTHING_UNSEEN
 from deciban.errors import InputError
 from deciban.estimators.classifier import TableClassifier
 from deciban.models import scores
@@ -171,6 +172,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
 
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
         parts = list(threads.run(work, rows.labelled_batches()))
+        self._unseen = NOTHING_UNSEEN  # of rows that were counted, nothing is
         return np.concatenate([np.empty((0, len(self.classes_))), *parts])
 
     @property

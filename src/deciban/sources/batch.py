@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.sources.columns import Column, concatenate
+from deciban.sources.columns import Column, Numbers, concatenate
 
-__all__ = ["Batch"]
+__all__ = ["Batch", "Uncast"]
+
+
+class Uncast(NamedTuple):
+    """The rows of a column whose values cannot be of its type, and the column as it came."""
+
+    rows: NDArray[np.intp]
+    column: Column
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Some rows of a table: columns of the same length, by name.
+
+    ``uncast`` has what is missing in a column because it could not be cast to the column's type;
+    it stays with the whole batch, not with some rows of it.
 
     >>> from deciban.sources.columns import Numbers
     >>> Batch(1, {"x": Numbers(np.array([0.5]))}).tolist()
@@ -25,10 +35,16 @@ class Batch:
 
     n_rows: int
     columns: Mapping[str, Column]
+    uncast: Mapping[str, Uncast] = field(default_factory=dict)
 
     def select(self, names: Iterable[str]) -> Batch:
         """Only some columns, in the order of the names."""
         return Batch(self.n_rows, {name: self.columns[name] for name in names})
+
+    def with_columns(self, names: Iterable[str]) -> Batch:
+        """Some columns, in the order of the names; those that are not there are missing."""
+        none = Numbers(np.full(self.n_rows, np.nan))
+        return Batch(self.n_rows, {name: self.columns.get(name, none) for name in names})
 
     def slice(self, start: int, stop: int) -> Batch:
         """Rows ``start .. stop``, as a view."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from deciban import labels
 from deciban.encoding import matrices
+from deciban.encoding.matrices import Caster
 from deciban.engines.duckdb.sample import Labelled, fill, labelled
 from deciban.engines.local.count import count as count_locally
 from deciban.engines.protocol import Plan
@@ -44,7 +45,7 @@ BATCH_GROUPS = 1 << 20
 def count(scan: LabelledScan, plan: Plan) -> Counts:
     """The counts of all rows; some of them are put into the sample of the plan."""
     there = labelled(scan)
-    columns = () if there is None else _text_categories(there.table, plan.schema)
+    columns = () if there is None else _text_categories(there.table, scan.caster, plan.schema)
     if there is None or not columns or _has_unlabelled(scan, there):
         return count_locally(scan, plan)
     rest = scan.select(name for name in plan.schema.names if name not in columns)
@@ -58,9 +59,10 @@ def count(scan: LabelledScan, plan: Plan) -> Counts:
     return whole
 
 
-def _text_categories(table: DuckDBScan, schema: Schema) -> tuple[str, ...]:
-    """The columns that DuckDB groups exactly."""
-    columns = [column.name for column in schema.columns if column.kind == "categorical"]
+def _text_categories(table: DuckDBScan, caster: Caster, schema: Schema) -> tuple[str, ...]:
+    """The columns that DuckDB groups exactly: texts, which were none other in training."""
+    texts = {name for name, of in caster.types.items() if of in ("text", "any")}
+    columns = [c.name for c in schema.columns if c.kind == "categorical" and c.name in texts]
     return tuple(name for name in columns if table.types[name] == "VARCHAR")
 
 
