@@ -14,6 +14,11 @@ Every error that deciban raises about its input is a :class:`DecibanError`::
     ├── ModelWriteError (OSError)       a model that could not be written
     └── NegativeCountError (ValueError) taking away what was never added
 
+What may be meant, and probably is not, is a :class:`DecibanWarning`::
+
+    DecibanWarning (UserWarning)
+    └── UnknownLabelWarning             labels that a model does not know
+
 A message says what was wrong, the value that was wrong, what would be right,
 and ends in a hint.
 """
@@ -22,6 +27,7 @@ from __future__ import annotations
 
 __all__ = [
     "DecibanError",
+    "DecibanWarning",
     "FileError",
     "InputError",
     "MissingPackageError",
@@ -32,6 +38,7 @@ __all__ = [
     "ParameterError",
     "ShapeError",
     "UnhashableError",
+    "UnknownLabelWarning",
 ]
 
 
@@ -87,3 +94,14 @@ class ModelFileError(DecibanError, ValueError):
 
 class ModelWriteError(DecibanError, OSError):
     """A model that could not be written; the file that was there before is still there."""
+
+
+class DecibanWarning(UserWarning):
+    """The root of the warnings; a message ends in a hint, as those of errors do."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{message} Hint: {hint}." if hint else message)
+
+
+class UnknownLabelWarning(DecibanWarning):
+    """Rows that a model is judged by have labels that it does not know."""

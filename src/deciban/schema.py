@@ -86,7 +86,7 @@ class ColumnSchema:
     @property
     def used(self) -> bool:
         """Whether it is counted at all: only then must a row have it."""
-        return bool(self.numbers or self.texts or self.categories)
+        return self.kind != "identifier"
 
     @property
     def derived(self) -> dict[str, str]:

@@ -151,7 +151,7 @@ def predict(
     from functools import partial
 
     from deciban import files
-    from deciban.cli import prediction, writing
+    from deciban.cli import exits, prediction, writing
 
     written = partial(writing.table, output, writing.format_of(output, form))
     opened = files.open(model)
@@ -167,6 +167,7 @@ def predict(
         output=output or "",
         quiet=quiet,
     )
+    exits.warn_unseen(facts.unseen)
     _show(facts, json, quiet or output is None)
 
 

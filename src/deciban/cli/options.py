@@ -72,7 +72,7 @@ Na = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors and warnings alone.")]
 Form = Annotated[
     Literal["csv", "jsonl", "parquet"] | None,
     typer.Option("--format", help="The format of the output, if its name does not say it."),

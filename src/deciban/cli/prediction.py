@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import decision, explanation, threads
-from deciban.cli.models import class_prior, field_types, is_used
+from deciban.cli.models import class_prior, require_columns
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input
 from deciban.cli.writing import Field, Write, kind_of
 from deciban.decision import Loss
+from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen, UnseenValues
+from deciban.engines.local.score import score_batch
 from deciban.errors import ParameterError
 from deciban.files import Opened
 from deciban.labels import Labels
-from deciban.models import scores
 from deciban.models.protocol import HasCounts, Model
 from deciban.sources import BATCH_ROWS, Batch, Column, Scan
 from deciban.sources.scan import check_names
@@ -53,6 +54,7 @@ class PredictionFacts:
     seconds: float
     rows_per_second: float
     abstained: int
+    unseen: dict[str, UnseenValues]
 
 
 def predict(
@@ -68,10 +70,11 @@ def predict(
     model = opened.model
     size = len(model.schema.names) * len(model.classes)
     rows = max(1, min(BATCH_ROWS, REASONS // size)) if options.evidence else BATCH_ROWS
-    table = data.scan(field_types(model), rows)
-    for name in model.schema.names:
-        table.require(name)
-    abstained = 0
+    # What is kept is written as one type: numbers are then no longer read batch by batch.
+    types = {n: t for n, t in model.caster.field_types().items() if t == "text" or not options.keep}
+    table = data.scan(types, rows)
+    require_columns(model, table)
+    abstained, unseen = 0, NOTHING_UNSEEN
     with Progress("predicting", quiet=quiet) as progress:
         parts = threads.run(lambda batch: ScoredBatch.of(model, batch, options), _batches(table))
         first = list(islice(parts, 1))
@@ -80,10 +83,11 @@ def predict(
             for part in chain(first, parts):
                 write(part.columns())
                 abstained += part.abstained
+                unseen += part.unseen
                 progress.add(part.batch.n_rows)
         seconds = progress.seconds
     rate = progress.rows / seconds
-    return PredictionFacts(output, progress.rows, seconds, rate, abstained)
+    return PredictionFacts(output, progress.rows, seconds, rate, abstained, dict(unseen))
 
 
 def fields(
@@ -97,7 +101,7 @@ def fields(
     ]
     columns_written += [Field("prediction", label), *(Field(f"p_{c}", "number") for c in classes)]
     if options.evidence:
-        names = ["prior", *(c.name for c in model.schema.columns if is_used(c))]
+        names = ["prior", *(c.name for c in model.schema.columns if c.used)]
         columns_written += [Field("runner_up", label), *(Field(f"db_{n}", "number") for n in names)]
     check_names([field.name for field in columns_written])
     return columns_written
@@ -105,26 +109,27 @@ def fields(
 
 @dataclass(frozen=True, eq=False)
 class ScoredBatch:
-    """A batch of rows with its answers."""
+    """A batch as it came, its rows as the model takes them, and their answers."""
 
     model: Model
     batch: Batch
     options: PredictionOptions
+    rows: Batch
     posterior: FloatArray
     answers: Labels
+    unseen: Unseen
 
     @classmethod
     def of(cls, model: Model, batch: Batch, options: PredictionOptions) -> ScoredBatch:
         """Score some rows."""
         classes = model.classes
-        log = np.empty((batch.n_rows, len(classes)))
-        model.log_joint(batch, log)
-        scores.normalise(log, model.log_prior, logarithm=True)
+        rows = model.caster.cast(batch.with_columns(model.schema.names))
+        log, unseen = score_batch(rows, model, "log_posterior")
         if options.priors is not None:
             log = decision.rebase_log(log, base_rates(model), options.priors, classes)
         posterior = np.exp(log)
         answers = decision.decide(posterior, classes, options.loss, options.abstain)
-        return cls(model, batch, options, posterior, answers)
+        return cls(model, batch, options, rows, posterior, answers, unseen)
 
     @property
     def abstained(self) -> int:
@@ -145,8 +150,8 @@ class ScoredBatch:
         classes = self.model.classes
         pair = _best_two(self.posterior, self.answers, classes)
         prior = np.broadcast_to(self._log_prior(), (len(pair), 1, len(classes)))
-        some = [is_used(column) for column in self.model.schema.columns]
-        columns = self.model.contributions(self.batch)[:, some]
+        some = [column.used for column in self.model.schema.columns]
+        columns = self.model.contributions(self.rows)[:, some]
         terms = np.concatenate([prior, columns], axis=1)
         both = np.take_along_axis(terms, pair[:, None, :], axis=2)
         against: list[Hashable] = classes[pair[:, 1]].tolist()

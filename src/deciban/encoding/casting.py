@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import labels
+from deciban.encoding.target import Labelled
 from deciban.errors import InputError
 from deciban.kernels.dictionary import Dictionary
 from deciban.kernels.texts import utf8
-from deciban.schema import ColumnSchema
+from deciban.schema import ColumnSchema, Schema
 from deciban.sources import objects
 from deciban.sources.columns import (
     Booleans,
@@ -44,7 +45,7 @@ from deciban.sources.columns import (
 from deciban.sources.field_types import USUAL_MARKERS
 from deciban.sources.literals import parse_boolean, parse_integer, parse_number, parse_time
 
-__all__ = ["ColumnType", "cast", "refuse", "type_of", "type_of_values"]
+__all__ = ["ColumnType", "cast", "cast_labels", "refuse", "type_of_values", "types_of"]
 
 #: The type of a column's values; ``"any"`` where they are of several types, or none is known yet.
 ColumnType = Literal["number", "integer", "boolean", "text", "date", "timestamp", "time", "any"]
@@ -66,19 +67,22 @@ _DAY = 24 * 3600 * 10**6  # in microseconds
 MAX_NAMED_VALUES = 3
 
 
-def type_of(column: ColumnSchema, known: labels.Labels | None) -> ColumnType:
-    """The type of a column's values, by its kind and by the categories that are known.
+def types_of(schema: Schema, known: Mapping[str, labels.Labels]) -> dict[str, ColumnType]:
+    """The types of the columns that are used, by their kinds and by the categories known of them.
 
-    >>> type_of(ColumnSchema("zone", "categorical", ""), np.array([1, 2]))
-    'integer'
+    >>> types_of(Schema((ColumnSchema("zone", "categorical", ""),)), {"zone": np.array([1, 2])})
+    {'zone': 'integer'}
     """
-    if column.numbers:
-        return column.unit or "number"
-    if column.texts:
-        return "text"
-    if known is None or not len(known):
-        return "boolean" if column.kind == "boolean" else "any"
-    return type_of_values(known)
+    types: dict[str, ColumnType] = {}
+    for column in schema.columns:
+        name, kind = column.name, column.kind
+        if kind in ("categorical", "boolean"):
+            values = known.get(name)
+            nothing: ColumnType = "boolean" if kind == "boolean" else "any"
+            types[name] = nothing if values is None or not len(values) else type_of_values(values)
+        elif kind != "identifier":
+            types[name] = "text" if kind == "text" else column.unit or "number"
+    return types
 
 
 def type_of_values(known: labels.Labels) -> ColumnType:
@@ -130,6 +134,27 @@ def refuse(column: ColumnSchema, bad: Mask, values: Column) -> InputError:
         f"column {column.name!r} is {column.unit or column.kind} and has {what}{shown}{more}.",
         hint=f"state kinds={{{column.name!r}: 'categorical'}}, or clean it",
     )
+
+
+def cast_labels(labelled: Labelled, classes: labels.Labels) -> Labelled:
+    """Labels in the type of known classes: "1" is the class 1. What is none of them stays.
+
+    >>> cast = cast_labels(Labelled(np.array(["1", "x"], dtype=object), np.array([0, 1])),
+    ...                    np.array([0, 1]))
+    >>> cast.classes[cast.codes].tolist()
+    [1, 'x']
+    """
+    unknown = np.flatnonzero(labels.positions(labelled.classes, classes) < 0)
+    of = type_of_values(classes)
+    if of == "any" or not len(unknown):
+        return labelled
+    values, known = labelled.classes.tolist(), classes.tolist()
+    for i in unknown.tolist():
+        came = objects.column("", [values[i]])
+        label = cast(ColumnSchema("", "categorical", ""), of, came, known)[0].tolist()[0]
+        values[i] = label if label in known else values[i]
+    distinct, at = labels.factorise(labels.object_array(values))
+    return Labelled(labels.label_array(distinct.tolist()), at[labelled.codes])
 
 
 # ---------------------------------------------------------------------- texts

@@ -86,8 +86,7 @@ class Caster:
     @cached_property
     def types(self) -> dict[str, ColumnType]:
         """The type of every column that is used."""
-        columns = (column for column in self.schema.columns if column.used)
-        return {c.name: casting.type_of(c, self.known.get(c.name)) for c in columns}
+        return casting.types_of(self.schema, self.known)
 
     @cached_property
     def _field_types(self) -> dict[str, FieldType]:
@@ -105,8 +104,9 @@ class Caster:
         >>> Caster(schema, {"zone": np.array(["1", "x"])}).field_types()
         {'zone': 'text'}
         """
-        words = classes is not None and casting.type_of_values(classes) == "text"
-        return {**self._field_types, target: "text"} if target and words else self._field_types
+        if target is None or classes is None or casting.type_of_values(classes) != "text":
+            return self._field_types
+        return {**self._field_types, target: "text"}
 
     @cached_property
     def _fitting(self) -> list[tuple[str, tuple[type, ...], str]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -18,12 +19,11 @@ from deciban.engines.local.score import score_batch
 from deciban.explanation.explainable import M
 from deciban.files.document import field
 from deciban.labels import Labels
-from deciban.models.protocol import HasCounts
+from deciban.models.columns import required_columns
 from deciban.schema import Schema
 from deciban.sources.held import HeldTable, refuse_sparse
 from deciban.sources.labelled import LabelledScan, few_texts, labelled_scan
 from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
-from deciban.stats.categories import constant_columns
 
 FloatArray = NDArray[np.float64]
 
@@ -219,25 +219,19 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
         weight: WeightsLike = None,
     ) -> LabelledScan:
         """Rows in the columns of the model."""
+        model = self._model()
         return labelled_scan(
             X,
             y,
             target=target,
             sql=sql,
             weight=weight,
-            caster=self._model().caster,
+            caster=model.caster,
             ignore=self.target_,
-            optional=self._constant_columns,
+            required=partial(required_columns, model),
             classes=self.classes_,
             named="feature_names_in_" in self.__dict__,
             model=type(self).__name__,
-        )
-
-    def _constant_columns(self) -> Collection[str]:
-        """The columns that had one value in every row and so say nothing: a table may lack them."""
-        model = self._model()
-        return (
-            constant_columns(model.counts.tables.values()) if isinstance(model, HasCounts) else ()
         )
 
     def _remember(self, rows: LabelledScan) -> None:

@@ -240,7 +240,7 @@ class Explainable(Generic[M]):
         if np.isnan(probabilities).any():
             probabilities = self.predict_proba(held.X)
         unseen, marks = self._held_marks(model, held)
-        if unseen or self._unseen:
+        if unseen is not self._unseen:
             self._unseen = unseen
         answer, other = explanations.best_two(probabilities)
         at = None if against is None else position(against, self.classes_)

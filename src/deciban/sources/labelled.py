@@ -260,7 +260,7 @@ def labelled_scan(
     caster: Caster | None = None,
     kinds: Mapping[str, str] | None = None,
     ignore: str | None = None,
-    optional: Callable[[], Collection[str]] = tuple,
+    required: Callable[[], Collection[str]] = tuple,
     classes: Labels | None = None,
     named: bool = False,
     model: str = "the model",
@@ -283,8 +283,8 @@ def labelled_scan(
         Kinds of columns that are not inferred.
     ignore
         A column that may be there besides those of the schema: that of the labels in training.
-    optional
-        Columns of the schema that need not be there, asked for when one is not.
+    required
+        The columns of the schema that must be there, asked for when one is not.
     classes
         Those of a fitted model, as whose type the labels of a file are read.
     named
@@ -310,7 +310,7 @@ def labelled_scan(
     for name in beside:
         scan.require(name)
     if caster is not None:
-        _check_names(scan.names, caster, {*beside, ignore}, optional, model)
+        _check_names(scan.names, caster, {*beside, ignore}, required, model)
     else:
         stated = (
             {**dict.fromkeys(scan.names, "text"), **(kinds or {})} if form == "texts" else kinds
@@ -372,12 +372,12 @@ def _check_names(
     names: Sequence[str],
     caster: Caster,
     others: set[str | None],
-    optional: Callable[[], Collection[str]],
+    required: Callable[[], Collection[str]],
     model: str,
 ) -> None:
     """Columns are found by name; one that is used must be there, and no other than in training."""
     for name in caster.types:
-        if name not in names and name not in optional():
+        if name not in names and name in required():
             raise column_names.unknown(name, names)
     needed = caster.schema.names
     extra = [name for name in names if name not in needed and name not in others]

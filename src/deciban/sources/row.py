@@ -101,7 +101,7 @@ def _read_times(schema: Schema, values: Row) -> dict[str, Value]:
     times = {}
     for column in schema.columns:
         value = values[column.name]
-        if column.unit and column.numbers and isinstance(value, str):
+        if column.unit and isinstance(value, str):
             moment = parse_time(column.unit, value)
             times[column.name] = value if moment is None else moment
     return times
