@@ -194,9 +194,9 @@ class AODEModel:
     @cached_property
     def caster(self) -> matrices.Caster:
         """The types of the columns that are counted: texts are not."""
-        counted = Schema(tuple(column for column in self.schema.columns if not column.texts))
         values = (lookup.known for lookup in self._lookups)
-        return matrices.Caster(counted, dict(zip(self.schema.categories, values, strict=True)))
+        known = dict(zip(self.schema.categories, values, strict=True))
+        return matrices.Caster(self.schema, known, ("identifier", "text"))
 
     @cached_property
     def _plain(self) -> NDArray[np.bool_]:

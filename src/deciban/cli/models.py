@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.encoding.matrices import Caster
 from deciban.errors import ParameterError
 from deciban.files.registry import load
-from deciban.models.columns import required_columns
+from deciban.models.columns import constant_values, required_columns
 from deciban.models.protocol import Model
 from deciban.sources import Scan
 
@@ -58,10 +60,11 @@ def class_prior(model: Model) -> FloatArray | None:
     return prior if abs(prior.sum() - 1.0) < 1e-6 else None
 
 
-def require_columns(model: Model, table: Scan) -> None:
-    """Refuse a table that lacks a column which the model needs."""
+def require_columns(model: Model, table: Scan) -> Caster:
+    """Refuse a table that lacks a column which the model needs; how its rows are cast."""
     for name in required_columns(model):
         table.require(name)
+    return replace(model.caster, absent=constant_values(model))
 
 
 def save(estimator: Any, path: str) -> int:

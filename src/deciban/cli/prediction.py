@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 
 import numpy as np
@@ -16,6 +17,7 @@ from deciban.cli.progress import Progress
 from deciban.cli.reading import Input
 from deciban.cli.writing import Field, Write, kind_of
 from deciban.decision import Loss
+from deciban.encoding.matrices import Caster
 from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen, UnseenValues
 from deciban.engines.local.score import score_batch
 from deciban.errors import ParameterError
@@ -73,10 +75,11 @@ def predict(
     # What is kept is written as one type: numbers are then no longer read batch by batch.
     types = {n: t for n, t in model.caster.field_types().items() if t == "text" or not options.keep}
     table = data.scan(types, rows)
-    require_columns(model, table)
+    caster = require_columns(model, table)
     abstained, unseen = 0, NOTHING_UNSEEN
     with Progress("predicting", quiet=quiet) as progress:
-        parts = threads.run(lambda batch: ScoredBatch.of(model, batch, options), _batches(table))
+        work = partial(ScoredBatch.of, model, caster, options)
+        parts = threads.run(work, _batches(table))
         first = list(islice(parts, 1))
         sample = first[0].batch.columns if first else dict.fromkeys(table.names)
         with write_to(fields(model, options, sample)) as write:
@@ -120,10 +123,12 @@ class ScoredBatch:
     unseen: Unseen
 
     @classmethod
-    def of(cls, model: Model, batch: Batch, options: PredictionOptions) -> ScoredBatch:
+    def of(
+        cls, model: Model, caster: Caster, options: PredictionOptions, batch: Batch
+    ) -> ScoredBatch:
         """Score some rows."""
         classes = model.classes
-        rows = model.caster.cast(batch.with_columns(model.schema.names))
+        rows = caster.cast(batch)
         log, unseen = score_batch(rows, model, "log_posterior")
         if options.priors is not None:
             log = decision.rebase_log(log, base_rates(model), options.priors, classes)

@@ -133,7 +133,7 @@ def _learn(model: Counted, table: Scan, target: str, *, forget: bool) -> None:
     if isinstance(model, CountedClassifier):
         (model.forget if forget else model.partial_fit)(table, target=target)
         return
-    models.require_columns(model.model_, table)
+    caster = models.require_columns(model.model_, table)
     table.require(target)
     learn = model.forget if forget else model.partial_fit
     with warnings.catch_warnings():
@@ -141,8 +141,7 @@ def _learn(model: Counted, table: Scan, target: str, *, forget: bool) -> None:
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         for batch in table:
             if batch.n_rows:
-                columns = batch.with_columns(model.model_.schema.names)
-                rows = model.model_.caster.cast(columns, strict=True)
+                rows = caster.cast(batch, strict=True)
                 learn(model.model_.matrix(rows), object_array(batch.columns[target].tolist()))
 
 

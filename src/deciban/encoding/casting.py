@@ -67,8 +67,12 @@ _DAY = 24 * 3600 * 10**6  # in microseconds
 MAX_NAMED_VALUES = 3
 
 
-def types_of(schema: Schema, known: Mapping[str, labels.Labels]) -> dict[str, ColumnType]:
-    """The types of the columns that are used, by their kinds and by the categories known of them.
+def types_of(
+    schema: Schema, known: Mapping[str, labels.Labels], ignored: Collection[str] = ("identifier",)
+) -> dict[str, ColumnType]:
+    """The types of columns, by their kinds and by the categories known of them.
+
+    Columns of the kinds ``ignored`` are left out.
 
     >>> types_of(Schema((ColumnSchema("zone", "categorical", ""),)), {"zone": np.array([1, 2])})
     {'zone': 'integer'}
@@ -76,11 +80,13 @@ def types_of(schema: Schema, known: Mapping[str, labels.Labels]) -> dict[str, Co
     types: dict[str, ColumnType] = {}
     for column in schema.columns:
         name, kind = column.name, column.kind
+        if kind in ignored:
+            continue
         if kind in ("categorical", "boolean"):
             values = known.get(name)
             nothing: ColumnType = "boolean" if kind == "boolean" else "any"
             types[name] = nothing if values is None or not len(values) else type_of_values(values)
-        elif kind != "identifier":
+        else:
             types[name] = "text" if kind == "text" else column.unit or "number"
     return types
 
@@ -137,7 +143,7 @@ def refuse(column: ColumnSchema, bad: Mask, values: Column) -> InputError:
 
 
 def cast_labels(labelled: Labelled, classes: labels.Labels) -> Labelled:
-    """Labels in the type of known classes: "1" is the class 1. What is none of them stays.
+    """Labels in the type of known classes: "1" is the class 1. What is no class stays as it is.
 
     >>> cast = cast_labels(Labelled(np.array(["1", "x"], dtype=object), np.array([0, 1])),
     ...                    np.array([0, 1]))
@@ -154,7 +160,7 @@ def cast_labels(labelled: Labelled, classes: labels.Labels) -> Labelled:
         label = cast(ColumnSchema("", "categorical", ""), of, came, known)[0].tolist()[0]
         values[i] = label if label in known else values[i]
     distinct, at = labels.factorise(labels.object_array(values))
-    return Labelled(labels.label_array(distinct.tolist()), at[labelled.codes])
+    return Labelled(labels.label_array(distinct.tolist()), np.append(at, -1)[labelled.codes])
 
 
 # ---------------------------------------------------------------------- texts

@@ -24,6 +24,7 @@ from deciban.errors import InputError, MissingValueError
 from deciban.kernels.dictionary import Dictionary
 from deciban.labels import Labels
 from deciban.schema import ColumnSchema, Schema
+from deciban.sources import objects
 from deciban.sources.batch import Batch, Uncast
 from deciban.sources.columns import (
     Booleans,
@@ -62,6 +63,7 @@ _FITTING: Mapping[ColumnType, tuple[type, ...]] = {
     "text": (Strings, TextList),
     "any": (Numbers, Integers, Booleans, Strings, TextList),
 }
+_ALL = (*_FITTING["any"], Times)
 #: Integers that span no more than this many times their number, and so many more, have a table.
 _SPREAD, _SPREAD_MORE = 8, 1024
 
@@ -71,7 +73,9 @@ class Caster:
     """The types that the columns of a model had in training: what comes later is cast to them.
 
     ``known`` has the values of categories. Without any, as in training itself, the kind that is
-    stated of a column rules alone. See :mod:`deciban.encoding.casting` for the rule.
+    stated of a column rules alone. Columns of the kinds ``ignored`` are left as they are. A
+    column that is not there has its value of ``absent`` in every row, or is missing.
+    :mod:`deciban.encoding.casting` has the rule.
 
     >>> from deciban.sources import batches
     >>> rows = next(batches({"age": ["41", "old"]}))
@@ -82,11 +86,13 @@ class Caster:
 
     schema: Schema
     known: Mapping[str, Labels] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ("identifier",)
+    absent: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def types(self) -> dict[str, ColumnType]:
         """The type of every column that is used."""
-        return casting.types_of(self.schema, self.known)
+        return casting.types_of(self.schema, self.known, self.ignored)
 
     @cached_property
     def _field_types(self) -> dict[str, FieldType]:
@@ -111,16 +117,17 @@ class Caster:
     @cached_property
     def _fitting(self) -> list[tuple[str, tuple[type, ...], str]]:
         """By column: the classes that need no cast, and the unit of times."""
-        return [(n, _FITTING.get(of, ()), of) for n, of in self.types.items()]
+        types = [(name, self.types.get(name)) for name in self.schema.names]
+        return [(n, _ALL if of is None else _FITTING.get(of, ()), of or "") for n, of in types]
 
     def cast(self, batch: Batch, *, strict: bool = False) -> Batch:
-        """The rows in the types of training; what cannot be cast is missing and put aside.
+        """The rows in the columns and types of training; what cannot be cast is missing.
 
         ``strict`` refuses such values: rows that are counted have none.
         """
         columns = batch.columns
         for name, fitting, of in self._fitting:
-            column = columns[name]
+            column = columns.get(name)
             if type(column) not in fitting and not (type(column) is Times and column.unit == of):
                 return self._cast(batch, strict)
         return batch
@@ -129,9 +136,12 @@ class Caster:
         columns, uncast = dict(batch.columns), {}
         for column in self.schema.columns:
             name = column.name
-            if not column.used:
+            came = columns.get(name)
+            if came is None:
+                came = objects.column(name, [self.absent.get(name)] * batch.n_rows)
+            if name not in self.types:
+                columns[name] = came
                 continue
-            came = columns[name]
             columns[name], bad = casting.cast(column, self.types[name], came, self._spelled(name))
             if bad.any():
                 if strict:
@@ -249,7 +259,10 @@ def categories(schema: Schema, batch: Batch) -> tuple[tuple[Labels, ...], Codes]
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """The codes of known values: ``S`` for one that is not known, -1 for a missing one."""
+    """The codes of known values: ``S`` for one that is not known, -1 for a missing one.
+
+    An empty text that is not known is missing.
+    """
 
     known: Labels
 
@@ -276,7 +289,10 @@ class Lookup:
         """Write the code of each row of a column."""
         if isinstance(column, Strings) and self._texts is not None:
             out[:] = self._texts.lookup(column.offsets, column.data, column.missing)
-            out[out == -2] = len(self.known)
+            unknown = out == -2
+            if unknown.any():
+                empty = np.diff(column.offsets) == 0
+                out[unknown] = np.where(empty[unknown], -1, len(self.known))
         elif isinstance(column, Integers | Booleans) and self._table is not None:
             low, codes = self._table
             at = column.values.astype(np.int64, copy=False)

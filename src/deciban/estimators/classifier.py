@@ -19,7 +19,7 @@ from deciban.engines.local.score import score_batch
 from deciban.explanation.explainable import M
 from deciban.files.document import field
 from deciban.labels import Labels
-from deciban.models.columns import required_columns
+from deciban.models.columns import constant_values
 from deciban.schema import Schema
 from deciban.sources.held import HeldTable, refuse_sparse
 from deciban.sources.labelled import LabelledScan, few_texts, labelled_scan
@@ -175,7 +175,7 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes().fit({"x": ["S", "S", "L"], "n": [1, 2, 3]}, ["a", "a", "b"])
         >>> m.predict({"x": ["S", "XL"], "n": ["2", "few"]})
-        array(['a', 'a'], dtype='<U1')
+        array(['a', 'b'], dtype='<U1')
         >>> m.unseen_
         x: 1 value never seen: 'XL'
         n: 1 value not a number: 'few'
@@ -228,7 +228,7 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
             weight=weight,
             caster=model.caster,
             ignore=self.target_,
-            required=partial(required_columns, model),
+            constants=partial(constant_values, model),
             classes=self.classes_,
             named="feature_names_in_" in self.__dict__,
             model=type(self).__name__,

@@ -185,36 +185,41 @@ def _predictions(
 def _warn_unknown(classes: Labels, n_known: int, codes: Codes) -> None:
     """Say which labels the model does not know; if it knows none, there is nothing to judge."""
     rows = np.bincount(codes, minlength=len(classes))
-    unknown = [code for code in range(n_known, len(classes)) if rows[code]]
+    by_label = dict(zip(classes.tolist(), rows.tolist(), strict=True))
+    known = classes[:n_known].tolist()
+    unknown = [label for label in classes[n_known:].tolist() if by_label[label]]
     if not unknown:
         return
-    known = classes[:n_known].tolist()
     few = unknown[:MAX_NAMED_LABELS]
-    named = ", ".join(f"{classes[code]!r:.60} ({rows[code]:,} rows)" for code in few)
+    named = ", ".join(f"{label!r:.60} ({_rows(by_label[label])})" for label in few)
     named += ", ..." if len(unknown) > len(few) else ""
-    hint = f"the classes are {', '.join(map(repr, known[:10]))}"
-    meant = [close for code in few if (close := _nearest(classes[code], known)) is not None]
-    if meant:
-        hint = f"perhaps {' and '.join(map(repr, dict.fromkeys(meant)))} {_was(meant)} meant"
     if not rows[:n_known].any():
-        raise InputError(f"the model knows none of the labels: {named}.", hint=hint)
-    n_rows = int(rows[n_known:].sum())
+        raise InputError(f"the model knows none of the labels: {named}.", hint=_hint(few, known))
     warnings.warn(
         UnknownLabelWarning(
-            f"{n_rows:,} of {len(codes):,} rows have labels that the model does not know, and "
-            f"cannot be right about: {named}.",
-            hint=hint,
+            f"{_rows(int(rows[n_known:].sum()))} of {len(codes):,} have labels that the model does "
+            f"not know, and it cannot be right about them: {named}.",
+            hint=_hint(few, known),
         ),
         stacklevel=5,
     )
 
 
-def _was(labels: Sequence[object]) -> str:
-    return "was" if len(set(labels)) == 1 else "were"
+def _rows(n: int) -> str:
+    return f"{n:,} row{'s' if n != 1 else ''}"
+
+
+def _hint(unknown: Sequence[object], known: Sequence[object]) -> str:
+    """What was meant, perhaps, by labels that are not known."""
+    nearest = (_nearest(label, known) for label in unknown)
+    meant = list(dict.fromkeys(label for label in nearest if label is not None))
+    if not meant:
+        return f"the classes are {', '.join(map(repr, known[:10]))}"
+    return f"perhaps {' and '.join(map(repr, meant))} {'was' if len(meant) == 1 else 'were'} meant"
 
 
 def _nearest(label: object, known: Sequence[object]) -> object:
-    """The class that a label most resembles: but for blanks and a full stop, or by its letters."""
+    """The class that a label most resembles: but for blanks and full stops, or by its letters."""
     by_text = {str(one): one for one in known}
     trimmed = str(label).strip(" .\t")
     close = trimmed if trimmed in by_text else column_names.nearest(str(label), list(by_text))

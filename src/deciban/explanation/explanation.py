@@ -91,8 +91,14 @@ class Explanation:
         return sorted(self.terms, key=lambda term: -abs(term.decibans))
 
     def to_dict(self) -> PlainDict:
-        """Plain values; what JSON does not know is written as text, infinity as None."""
+        """Plain values; what JSON does not know is written as text, infinity as None.
+
+        A term has ``unseen`` only where training did not have its value.
+        """
         values: PlainDict = _plain(asdict(self))
+        for term in values["terms"]:
+            if not term["unseen"]:
+                del term["unseen"]
         return values
 
     def to_json(self) -> str:

@@ -21,7 +21,7 @@ from deciban.evaluation.classifier import (
 )
 from deciban.explanation import Explainable
 from deciban.labels import Labels
-from deciban.models.columns import required_columns
+from deciban.models.columns import constant_values, required_columns
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
 from deciban.sources.frames import named_frame
@@ -96,7 +96,8 @@ def _cast(
     inside, unseen = model.model_, Unseen()
     for name in required_columns(inside):
         table.require(name)
-    columns = [inside.caster.cast(part.with_columns(names)) for part in parts]
+    caster = replace(inside.caster, absent=constant_values(inside))
+    columns = [caster.cast(part).select(names) for part in parts]
     for part in columns:
         unseen += unseen_values(inside.schema, part, inside.unseen_rows(part))
     return columns, unseen

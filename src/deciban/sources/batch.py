@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.sources.columns import Column, Numbers, concatenate
+from deciban.sources.columns import Column, concatenate
 
 __all__ = ["Batch", "Uncast"]
 
@@ -26,7 +26,7 @@ class Batch:
     """Some rows of a table: columns of the same length, by name.
 
     ``uncast`` has what is missing in a column because it could not be cast to the column's type;
-    it stays with the whole batch, not with some rows of it.
+    it stays with all rows of a batch, not with some of them.
 
     >>> from deciban.sources.columns import Numbers
     >>> Batch(1, {"x": Numbers(np.array([0.5]))}).tolist()
@@ -39,12 +39,7 @@ class Batch:
 
     def select(self, names: Iterable[str]) -> Batch:
         """Only some columns, in the order of the names."""
-        return Batch(self.n_rows, {name: self.columns[name] for name in names})
-
-    def with_columns(self, names: Iterable[str]) -> Batch:
-        """Some columns, in the order of the names; those that are not there are missing."""
-        none = Numbers(np.full(self.n_rows, np.nan))
-        return Batch(self.n_rows, {name: self.columns.get(name, none) for name in names})
+        return Batch(self.n_rows, {name: self.columns[name] for name in names}, self.uncast)
 
     def slice(self, start: int, stop: int) -> Batch:
         """Rows ``start .. stop``, as a view."""

@@ -9,7 +9,7 @@ weight : one finite number >= 0 a row; without weights, every row counts once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from deciban import encoding, labels
 from deciban import schema as schemas
 from deciban.encoding import Labelled, matrices
+from deciban.encoding.casting import cast_labels
 from deciban.encoding.matrices import Caster
 from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
@@ -116,7 +117,8 @@ class LabelledScan:
     """A scan with its schema, labels and weights.
 
     Labels are ``labels`` or the column ``target``; weights are an array, or the name
-    of a column. ``named`` says whether the columns had names. ``n_rows`` is known when
+    of a column. ``named`` says whether the columns had names. Labels that are written like one
+    of the ``classes`` of a fitted model are that class. ``n_rows`` is known when
     all labelled batches have been read. Rows without a label are an error, unless there
     is a list ``unlabelled`` where they are put, each with the code 0.
 
@@ -132,6 +134,7 @@ class LabelledScan:
     weight: str | NDArray[Any] | None
     named: bool
     caster: Caster
+    classes: Labels | None = None
     n_rows: int = 0
     unlabelled: list[LabelledBatch] | None = None
     unseen: Unseen = field(default_factory=lambda: NOTHING_UNSEEN)
@@ -146,6 +149,8 @@ class LabelledScan:
         for batch in self.scan:
             stop = start + batch.n_rows
             labelled = self._labels(batch, start, stop)
+            if self.classes is not None:
+                labelled = cast_labels(labelled, self.classes)
             weight = self._weights(batch, start, stop)
             columns = self._cast(batch, strict=True)
             rows = LabelledBatch(columns, labelled.classes, labelled.codes, weight)
@@ -161,7 +166,7 @@ class LabelledScan:
         schema = Schema(tuple(c for c in self.schema.columns if c.name in names))
         some = tuple(name for name in scan.names if name in {*schema.names, self.target})
         read = partial(scan.columns, some, NARROW_BATCH_ROWS)
-        caster = Caster(schema, self.caster.known)
+        caster = replace(self.caster, schema=schema)
         return replace(self, scan=BatchScan(some, read, "file"), schema=schema, caster=caster)
 
     def every(self, stride: int) -> LabelledScan:
@@ -179,7 +184,7 @@ class LabelledScan:
         """The columns of the schema alone, in its types; one that is not there is missing."""
         names = self.schema.names
         if self.scan.names != names:
-            batch = batch.with_columns(names)
+            batch = batch.select(name for name in names if name in batch.columns)
         return self.caster.cast(batch, strict=strict)
 
     def _labels(self, batch: Batch, start: int, stop: int) -> Labelled:
@@ -260,7 +265,7 @@ def labelled_scan(
     caster: Caster | None = None,
     kinds: Mapping[str, str] | None = None,
     ignore: str | None = None,
-    required: Callable[[], Collection[str]] = tuple,
+    constants: Callable[[], Mapping[str, Any]] = dict,
     classes: Labels | None = None,
     named: bool = False,
     model: str = "the model",
@@ -283,10 +288,10 @@ def labelled_scan(
         Kinds of columns that are not inferred.
     ignore
         A column that may be there besides those of the schema: that of the labels in training.
-    required
-        The columns of the schema that must be there, asked for when one is not.
+    constants
+        What columns that need not be there hold in every row, asked for when one is not there.
     classes
-        Those of a fitted model, as whose type the labels of a file are read.
+        Those of a fitted model, to whose type labels are cast.
     named
         Whether the columns had names in training: a matrix is then warned about.
     model
@@ -310,7 +315,9 @@ def labelled_scan(
     for name in beside:
         scan.require(name)
     if caster is not None:
-        _check_names(scan.names, caster, {*beside, ignore}, required, model)
+        if not all(name in scan.names for name in caster.types):
+            caster = replace(caster, absent=constants())
+        _check_names(scan.names, caster, {*beside, ignore}, model)
     else:
         stated = (
             {**dict.fromkeys(scan.names, "text"), **(kinds or {})} if form == "texts" else kinds
@@ -318,8 +325,9 @@ def labelled_scan(
         scan, schema = _infer(scan, beside, stated)
         caster = Caster(schema)
     array = weight if weight is None or isinstance(weight, str) else np.asarray(weight)
-    labels = _class_codes(y)
-    return LabelledScan(scan, caster.schema, labels, target, array, form != "matrix", caster)
+    return LabelledScan(
+        scan, caster.schema, _class_codes(y), target, array, form != "matrix", caster, classes
+    )
 
 
 def few_texts(X: Any, schema: Schema) -> Batch | None:
@@ -368,16 +376,10 @@ def _head(batches: Iterable[Batch]) -> Iterator[Batch]:
         left -= min(left, batch.n_rows)
 
 
-def _check_names(
-    names: Sequence[str],
-    caster: Caster,
-    others: set[str | None],
-    required: Callable[[], Collection[str]],
-    model: str,
-) -> None:
+def _check_names(names: Sequence[str], caster: Caster, others: set[str | None], model: str) -> None:
     """Columns are found by name; one that is used must be there, and no other than in training."""
     for name in caster.types:
-        if name not in names and name in required():
+        if name not in names and name not in caster.absent:
             raise column_names.unknown(name, names)
     needed = caster.schema.names
     extra = [name for name in names if name not in needed and name not in others]

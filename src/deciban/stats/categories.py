@@ -6,7 +6,7 @@ anything beyond for a value that has no cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
@@ -83,23 +83,6 @@ def count_by_column(table: Table) -> list[FloatArray]:
     """The counts of each column of such a table, (classes, cells of the column)."""
     count = count_of(table)
     return [count[:, start:stop] for start, stop in pairwise(table.cells.offsets)]
-
-
-def constant_columns(tables: Iterable[Table]) -> set[str]:
-    """The columns of categories and numbers that had one value in every row, or never any.
-
-    >>> from deciban import NaiveBayes
-    >>> model = NaiveBayes().fit({"x": ["S", "S", "L"], "z": ["A", "A", "A"]}, [1, 1, 2])
-    >>> constant_columns(model.counts_.tables.values())
-    {'z'}
-    """
-    constant = set()
-    for table in tables:
-        if "count" in table.sums and isinstance(table.sums["count"], DenseSum):
-            for name, count in zip(table.cells.columns, count_by_column(table), strict=True):
-                whole = count.shape[1] == 1 and count.sum() == table.rows.sum()
-                constant |= {str(name)} if whole or not count.shape[1] else set()
-    return constant
 
 
 def sum_columns(count: FloatArray, cells: Cells) -> FloatArray:
