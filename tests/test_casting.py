@@ -258,3 +258,12 @@ def test_categories_of_a_drop_in_are_cast_in_tables(tmp_path):
     out = done("predict", tmp_path / "m.deciban", tmp_path / "t.parquet", "--digits", "17")
     first = float(out.splitlines()[1].split(",")[1])
     assert first == model.predict_proba([["1", "a"]])[0, 0]
+
+
+def test_models_whose_categories_are_of_other_types_are_not_put_together():
+    one = NaiveBayes().fit({"zone": ["1", "2"] * 9}, list("ab") * 9)
+    other = NaiveBayes(kinds={"zone": "categorical"}).fit({"zone": [1, 2] * 9}, list("ab") * 9)
+    for combine in (lambda: one + other, lambda: one - other):
+        with pytest.raises(InputError, match="'zone' has text as categories in one model and int"):
+            combine()
+    assert (one + one).counts_ == one.counts_ * 2

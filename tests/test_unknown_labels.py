@@ -20,7 +20,7 @@ def model():
 
 def test_some_unknown_labels_are_a_warning(model):
     y = [">50K." if i < 4 else label for i, label in enumerate(INCOME)]
-    with pytest.warns(UnknownLabelWarning, match=r"4 rows of 40 .*'>50K\.' \(4 rows\)") as said:
+    with pytest.warns(UnknownLabelWarning, match=r"4 of 40 rows .*'>50K\.' \(4 rows\)") as said:
         result = evaluate(model, X, y, bootstrap=0)
     assert "Hint: perhaps '>50K' was meant." in str(said[0].message)
     assert issubclass(UnknownLabelWarning, DecibanWarning)
@@ -83,7 +83,7 @@ def test_the_command_warns_or_fails(files):
         ended = run(*words, "--bootstrap", "0", "--quiet")
         assert ended.code == 0
         (line,) = set(ended.err.splitlines())
-        assert line.startswith("warning: 4 rows of 40 have labels that the model does not know")
+        assert line.startswith("warning: 4 of 40 rows have labels that the model does not know")
         assert line.endswith("Hint: perhaps '>50K' was meant.")
     model, other, rows = files([f"{label}." for label in INCOME])
     for words in (["evaluate", model, rows], ["compare", model, other, rows]):

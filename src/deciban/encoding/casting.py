@@ -45,7 +45,15 @@ from deciban.sources.columns import (
 from deciban.sources.field_types import USUAL_MARKERS
 from deciban.sources.literals import parse_boolean, parse_integer, parse_number, parse_time
 
-__all__ = ["ColumnType", "cast", "cast_labels", "refuse", "type_of_values", "types_of"]
+__all__ = [
+    "ColumnType",
+    "cast",
+    "cast_labels",
+    "check_same_types",
+    "refuse",
+    "type_of_values",
+    "types_of",
+]
 
 #: The type of a column's values; ``"any"`` where they are of several types, or none is known yet.
 ColumnType = Literal["number", "integer", "boolean", "text", "date", "timestamp", "time", "any"]
@@ -89,6 +97,24 @@ def types_of(
         else:
             types[name] = "text" if kind == "text" else column.unit or "number"
     return types
+
+
+def check_same_types(one: Mapping[str, ColumnType], other: Mapping[str, ColumnType]) -> None:
+    """Refuse to put models together whose categories are of different types: "1" is not 1.
+
+    >>> check_same_types({"zone": "text"}, {"zone": "integer"})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    deciban.errors.InputError: column 'zone' has text as categories in one model and integer ...
+    """
+    for name, of in one.items():
+        pair = {of, other.get(name, of)}
+        if len(pair) > 1 and "any" not in pair and pair != {"integer", "number"}:
+            raise InputError(
+                f"column {name!r} has {of} as categories in one model and {other[name]} in the "
+                "other.",
+                hint="train both on the same types of values",
+            )
 
 
 def type_of_values(known: labels.Labels) -> ColumnType:

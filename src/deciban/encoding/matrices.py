@@ -126,28 +126,37 @@ class Caster:
         ``strict`` refuses such values: rows that are counted have none.
         """
         columns = batch.columns
-        for name, fitting, of in self._fitting:
-            column = columns.get(name)
-            if type(column) not in fitting and not (type(column) is Times and column.unit == of):
-                return self._cast(batch, strict)
-        return batch
+        odd = [
+            j
+            for j, (name, fitting, of) in enumerate(self._fitting)
+            if type(column := columns.get(name)) not in fitting
+            and not (type(column) is Times and column.unit == of)
+        ]
+        return self._cast(batch, odd, strict) if odd else batch
 
-    def _cast(self, batch: Batch, strict: bool) -> Batch:
-        columns, uncast = dict(batch.columns), {}
-        for column in self.schema.columns:
+    def _cast(self, batch: Batch, odd: Sequence[int], strict: bool) -> Batch:
+        """The rows with some columns cast, which are not of their type or not there."""
+        columns, uncast = dict(batch.columns), dict(batch.uncast)
+        for column in (self.schema.columns[j] for j in odd):
             name = column.name
-            came = columns.get(name)
-            if came is None:
-                came = objects.column(name, [self.absent.get(name)] * batch.n_rows)
-            if name not in self.types:
+            of, came = self.types.get(name), columns.get(name)
+            came = self._fill(name, batch.n_rows) if came is None else came
+            if of is None:
                 columns[name] = came
                 continue
-            columns[name], bad = casting.cast(column, self.types[name], came, self._spelled(name))
+            columns[name], bad = casting.cast(column, of, came, self._spelled(name))
             if bad.any():
                 if strict:
                     raise casting.refuse(column, bad, came)
                 uncast[name] = Uncast(np.flatnonzero(bad), came)
         return Batch(batch.n_rows, columns, uncast)
+
+    def _fill(self, name: str, n_rows: int) -> Column:
+        """A column that is not there."""
+        value = self.absent.get(name)
+        if value is None:
+            return Numbers(np.full(n_rows, np.nan))
+        return objects.column(name, [value] * n_rows)
 
     def _spelled(self, name: str) -> Collection[Any]:
         """The categories among which a text is spelled."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban import threads
+from deciban.encoding.casting import check_same_types
 from deciban.encoding.unseen import NOTHING_UNSEEN
 from deciban.errors import InputError
 from deciban.estimators.classifier import TableClassifier
@@ -255,6 +256,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
 
     def _combine(self, other: Self, combine: Callable[[T, T], T]) -> T:
         check_same(self._model().schema, other._model().schema)
+        check_same_types(self._model().caster.types, other._model().caster.types)
         return combine(self._state()[0], other._state()[0])
 
     def _with(self, total: T, calibration: B | None) -> Self:

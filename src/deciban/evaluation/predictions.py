@@ -195,10 +195,11 @@ def _warn_unknown(classes: Labels, n_known: int, codes: Codes) -> None:
     named += ", ..." if len(unknown) > len(few) else ""
     if not rows[:n_known].any():
         raise InputError(f"the model knows none of the labels: {named}.", hint=_hint(few, known))
+    n = int(rows[n_known:].sum())
     warnings.warn(
         UnknownLabelWarning(
-            f"{_rows(int(rows[n_known:].sum()))} of {len(codes):,} have labels that the model does "
-            f"not know, and it cannot be right about them: {named}.",
+            f"{n:,} of {len(codes):,} rows {'has a label' if n == 1 else 'have labels'} that the "
+            f"model does not know, and cannot be right about: {named}.",
             hint=_hint(few, known),
         ),
         stacklevel=5,

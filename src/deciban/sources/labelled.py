@@ -184,7 +184,7 @@ class LabelledScan:
         """The columns of the schema alone, in its types; one that is not there is missing."""
         names = self.schema.names
         if self.scan.names != names:
-            batch = batch.select(name for name in names if name in batch.columns)
+            batch = batch.select([name for name in names if name in batch.columns])
         return self.caster.cast(batch, strict=strict)
 
     def _labels(self, batch: Batch, start: int, stop: int) -> Labelled:
