@@ -63,6 +63,7 @@ _FITTING: Mapping[ColumnType, tuple[type, ...]] = {
     "text": (Strings, TextList),
     "any": (Numbers, Integers, Booleans, Strings, TextList),
 }
+_NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 _ALL = (*_FITTING["any"], Times)
 #: Integers that span no more than this many times their number, and so many more, have a table.
 _SPREAD, _SPREAD_MORE = 8, 1024
@@ -315,6 +316,12 @@ class Lookup:
 
     def unseen(self, column: Column) -> NDArray[np.intp]:
         """The rows whose value is not known."""
+        if isinstance(column, Booleans) and len(self.known) == 2:
+            return _NO_ROWS
+        if isinstance(column, Strings) and self._texts is not None:
+            known = self._texts.lookup(column.offsets, column.data, column.missing)
+            if known.min(initial=0) > -2:
+                return _NO_ROWS
         codes = np.empty(len(column), dtype=np.int64)
         self.fill(column, codes)
         return np.flatnonzero(codes == len(self.known))
@@ -324,13 +331,13 @@ def unseen_rows(
     schema: Schema, lookups: Sequence[Lookup], batch: Batch
 ) -> dict[str, NDArray[np.intp]]:
     """The rows in which a category was never seen, by column; what is derived from times is not."""
-    by_name = dict(zip(schema.categories, lookups, strict=True))
-    rows = {
-        c.name: by_name[c.name].unseen(batch.columns[c.name])
-        for c in schema.columns
-        if c.name in by_name
-    }
-    return {name: some for name, some in rows.items() if len(some)}
+    columns, unseen = batch.columns, {}
+    for name, lookup in zip(schema.categories, lookups, strict=True):
+        column = columns.get(name)
+        rows = _NO_ROWS if column is None else lookup.unseen(column)
+        if len(rows):
+            unseen[name] = rows
+    return unseen
 
 
 def category_codes(lookups: Sequence[Lookup], columns: Sequence[Column], n_rows: int) -> Codes:

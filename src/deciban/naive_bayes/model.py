@@ -161,13 +161,13 @@ class NaiveBayesModel:
         """Rows as every block reads them, by the name of the block."""
         return self._encode(batch)[0]
 
-    def _encode(self, batch: Batch) -> tuple[dict[str, Matrix], bool]:
-        """Rows as every block reads them, and whether some category was never seen."""
+    def _encode(self, batch: Batch) -> tuple[dict[str, Matrix], NDArray[np.int64] | None]:
+        """Rows as every block reads them, and the codes of categories, if they were needed."""
         out: dict[str, Matrix] = {
             name: encoder.encode(batch) for name, encoder in self.text_encoders.items()
         }
         if len(out) == len(self.blocks):
-            return out, False
+            return out, None
         numbers, codes = self.columns(batch)
         for block in self.blocks:
             if block.input == "categories":
@@ -177,7 +177,7 @@ class NaiveBayesModel:
             elif block.input == "missing":
                 gaps = np.column_stack([np.isnan(numbers), codes < 0])
                 out[block.name] = _take(gaps.astype(np.int64), block.positions)
-        return out, bool((codes >= self.n_known).any())
+        return out, codes
 
     def unseen_rows(self, batch: Batch) -> dict[str, NDArray[np.intp]]:
         """The rows in which a column has a category that was never seen."""
@@ -185,7 +185,8 @@ class NaiveBayesModel:
 
     def log_joint(self, batch: Batch, out: FloatArray) -> bool:
         """Write ``log P(c) + beta * log P(x | c)`` of every row and class."""
-        matrices, unseen = self._encode(batch)
+        matrices, codes = self._encode(batch)
+        unseen = codes is not None and bool((codes >= self.n_known).any())
         if self.discount == 1.0:
             out[:] = self.log_prior
             for block in self.blocks:
