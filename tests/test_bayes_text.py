@@ -264,8 +264,6 @@ def test_bad_tokenizers(tokenizer):
 
 def test_bad_input(fitted):
     with pytest.raises(InputError):
-        fitted.predict({"text": [1.0, 2.0]})
-    with pytest.raises(InputError):
         BayesClassifier().fit(["a b", "c d"], [1])
     with pytest.raises(InputError):
         fitted.predict({"other": ["a"]})

@@ -378,10 +378,19 @@ def test_labels_that_look_like_numbers_stay_what_they_were(tmp_path):
     assert facts["rows"] == 3
 
 
-def test_a_text_among_numbers_is_a_mistake(model, tmp_path):
+def test_a_text_among_numbers_is_missing_and_said_and_refused_where_rows_are_counted(
+    model, tmp_path
+):
     head, first, *_ = FRUIT.read_text().splitlines()
     bad = tmp_path / "bad.csv"
     bad.write_text(f"{head}\n{first}\n{first.replace(',,', ',heavy,')}\n")
     ended = run("predict", model, bad)
+    assert ended.code == 0
+    first_row, second_row = ended.out.splitlines()[1:]
+    assert first_row == second_row
+    assert ended.err == "warning: column 'grams' has 1 value not a number: 'heavy'.\n"
+    before = model.read_bytes()
+    ended = run("update", model, bad)
     assert ended.code == 1
-    assert "column 'grams' needs numbers and has 'heavy'" in ended.err
+    assert "column 'grams' is numeric and has the text 'heavy'" in ended.err
+    assert model.read_bytes() == before

@@ -135,7 +135,7 @@ def test_rows_without_a_label(form, tmp_path):
 
 
 def test_nothing_to_count(tmp_path):
-    rows = opened("memory", tmp_path, TABLE.head(0), schema=opened("memory", tmp_path).schema)
+    rows = opened("memory", tmp_path, TABLE.head(0), caster=opened("memory", tmp_path).caster)
     with pytest.raises(ShapeError, match="there are no rows"):
         engine(rows).count(rows, plan(rows))
     rows = opened("memory", tmp_path, weight=np.zeros(N_ROWS))
@@ -147,9 +147,9 @@ def test_nothing_to_count(tmp_path):
 @pytest.mark.parametrize("what", get_args(Score))
 def test_scores(form, what, tmp_path):
     model = NaiveBayes().fit(TABLE, target="label").model_
-    rows = opened(form, tmp_path, schema=model.schema)
+    rows = opened(form, tmp_path, caster=model.caster)
     scores = engine(rows).score(rows, model, what)
-    few = opened("memory", tmp_path, TABLE.head(20), schema=model.schema)
+    few = opened("memory", tmp_path, TABLE.head(20), caster=model.caster)
     np.testing.assert_array_equal(scores[:20], engine(few).score(few, model, what))
     assert scores.shape == (N_ROWS, 3)
     if what == "posterior":
@@ -159,7 +159,7 @@ def test_scores(form, what, tmp_path):
 @FORMS
 def test_scores_of_no_rows(form, tmp_path):
     model = NaiveBayes().fit(TABLE, target="label").model_
-    none = opened(form, tmp_path, TABLE.head(0), schema=model.schema)
+    none = opened(form, tmp_path, TABLE.head(0), caster=model.caster)
     assert engine(none).score(none, model, "posterior").shape == (0, 3)
 
 

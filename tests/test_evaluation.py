@@ -221,6 +221,7 @@ def test_rows_in_another_order_give_the_same_figures():
 # ---------------------------------------------------------------------- odd rows
 
 
+@pytest.mark.filterwarnings("ignore::deciban.errors.UnknownLabelWarning")
 def test_classes_that_only_one_side_knows():
     p = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.6, 0.3, 0.1]])
     e = evaluate(Oracle(["a", "b", "c"], p), p, ["a", "z", "b"], {("a", "z"): 9}, bootstrap=20)

@@ -14,6 +14,7 @@ from deciban.errors import (
     MissingPackageError,
     MissingValueError,
     ParameterError,
+    UnknownLabelWarning,
 )
 from deciban.report import pdf, report
 from deciban.report.distributions import ColumnDistribution
@@ -201,7 +202,8 @@ def test_training_rows_are_recognised_and_small_classes_named():
 def test_classes_that_the_model_has_never_seen_are_named():
     model, rows = mixed(NaiveBayes)
     rows = {**rows, "y": ["new" if i < 5 else label for i, label in enumerate(rows["y"])]}
-    found = report(model, rows, bootstrap=0)
+    with pytest.warns(UnknownLabelWarning, match="5 of 160 rows"):
+        found = report(model, rows, bootstrap=0)
     assert kinds(found, "unknown class") == ["new"]
     assert "new" in section(found, "careful")
 

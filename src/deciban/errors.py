@@ -15,6 +15,11 @@ Every error that deciban raises about its input is a :class:`DecibanError`::
     ├── ModelFileError (ValueError)     a file that holds no model, or a damaged one
     └── NegativeCountError (ValueError) taking away what was never added
 
+What may be meant, and probably is not, is a :class:`DecibanWarning`::
+
+    DecibanWarning (UserWarning)
+    └── UnknownLabelWarning             labels that a model does not know
+
 A message says what was wrong, the value that was wrong, what would be right,
 and ends in a hint.
 """
@@ -23,6 +28,7 @@ from __future__ import annotations
 
 __all__ = [
     "DecibanError",
+    "DecibanWarning",
     "ExistingFileError",
     "FileError",
     "InputError",
@@ -34,6 +40,7 @@ __all__ = [
     "ParameterError",
     "ShapeError",
     "UnhashableError",
+    "UnknownLabelWarning",
 ]
 
 
@@ -93,3 +100,14 @@ class ModelFileError(DecibanError, ValueError):
 
 class ModelWriteError(FileError):
     """A file that could not be written; the one that was there before is still there."""
+
+
+class DecibanWarning(UserWarning):
+    """The root of the warnings; a message ends in a hint, as those of errors do."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{message} Hint: {hint}." if hint else message)
+
+
+class UnknownLabelWarning(DecibanWarning):
+    """Rows that a model is judged by have labels that it does not know."""

@@ -35,6 +35,7 @@ from deciban.kinds import CYCLIC, Inferred, check_kind, cyclic, period_of
 from deciban.sources import column_names
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings, Times
+from deciban.sources.literals import parse_number, time_unit
 
 #: Kinds are inferred from about this many rows.
 INFERENCE_ROWS = 10_000
@@ -81,6 +82,11 @@ class ColumnSchema:
     def categories(self) -> tuple[str, ...]:
         """The categorical columns that it is counted as."""
         return (self.name,) if self.kind in ("categorical", "boolean") else tuple(self.derived)
+
+    @property
+    def used(self) -> bool:
+        """Whether it is counted at all: only then must a row have it."""
+        return self.kind != "identifier"
 
     @property
     def derived(self) -> dict[str, str]:
@@ -192,8 +198,7 @@ def _infer_column(name: str, parts: list[Column], stated: str | None) -> ColumnS
     first = parts[0]
     unit = first.unit if isinstance(first, Times) else ""
     if stated is not None:
-        _check_possible(name, first, stated)
-        return ColumnSchema(name, stated, "as stated", unit)
+        return ColumnSchema(name, stated, "as stated", _stated_unit(name, parts, stated))
     if isinstance(first, Times):
         return ColumnSchema(name, "time", f"a {first.unit}", unit)
     if isinstance(first, Booleans):
@@ -204,14 +209,27 @@ def _infer_column(name: str, parts: list[Column], stated: str | None) -> ColumnS
     return ColumnSchema(name, *_kind_of_numbers(numbers))
 
 
-def _check_possible(name: str, column: Column, stated: str) -> None:
-    """Only dates and times are times; whether texts are numbers shows when they are read."""
-    is_time = isinstance(column, Times)
-    if (stated == "time" and not is_time) or (is_time and period_of(stated) is not None):
+def _stated_unit(
+    name: str, parts: list[Column], stated: str
+) -> Literal["", "date", "timestamp", "time"]:
+    """The unit of a column of times, also of those that are written as text.
+
+    Whether values can be of other kinds shows when they are cast.
+    """
+    first = parts[0]
+    if isinstance(first, Times) and period_of(stated) is None:
+        return first.unit
+    if stated != "time" and not isinstance(first, Times):
+        return ""
+    texts = {str(text) for part in parts for text in part.tolist() if text is not None}
+    unit = time_unit(texts) if isinstance(first, Strings) else ""
+    if not unit:
+        some = ", ".join(repr(text[:40]) for text in sorted(texts)[:3]) or "nothing"
         raise ParameterError(
-            f"column {name!r} cannot be {stated}: it holds {type(column).__name__.lower()}.",
-            hint="convert it first, or leave its kind out",
+            f"column {name!r} cannot be {stated}: it holds {type(first).__name__.lower()}: {some}.",
+            hint="convert it first, such as to 2025-06-21, or leave its kind out",
         )
+    return unit
 
 
 def _kind_of_texts(parts: list[Strings]) -> tuple[Inferred, str]:
@@ -239,21 +257,6 @@ def _words_per_text(texts: Strings) -> float:
     some = map(str, texts.take(filled).tolist())
     n_words = sum(len(text.split()) + len(UNSPACED.findall(text)) for text in some)
     return n_words / max(1, len(filled))
-
-
-def parse_number(text: str) -> float | None:
-    """The finite number that a text is, or None; an empty text is a missing one.
-
-    >>> parse_number(" 1.5e3 "), parse_number(""), parse_number("1_000")
-    (1500.0, nan, None)
-    """
-    if not text.strip():
-        return float("nan")
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if abs(value) < float("inf") and "_" not in text else None
 
 
 def _kind_of_numbers(parts: list[Numbers | Integers]) -> tuple[Inferred, str]:

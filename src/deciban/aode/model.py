@@ -191,6 +191,23 @@ class AODEModel:
         values = self.pair_counts.cells.values or ()
         return [matrices.Lookup(v) for v in values[len(self.schema.numbers) :]]
 
+    @cached_property
+    def caster(self) -> matrices.Caster:
+        """The types of the columns that are counted: texts are not."""
+        values = (lookup.known for lookup in self._lookups)
+        known = dict(zip(self.schema.categories, values, strict=True))
+        return matrices.Caster(self.schema, known, ("identifier", "text"))
+
+    @cached_property
+    def _plain(self) -> NDArray[np.bool_]:
+        """Which counted columns are not derived from others."""
+        names = {column.name for column in self.schema.columns}
+        return np.array([name in names for name in counted_columns(self.schema)])
+
+    def unseen_rows(self, batch: Batch) -> dict[str, NDArray[np.intp]]:
+        """The rows in which a column has a category that was never seen."""
+        return matrices.unseen_rows(self.schema, self._lookups, batch)
+
     def cells(self, batch: Batch) -> NDArray[np.int64]:
         """The cells of some rows: -1 is skipped, V + j is a value never seen in column j."""
         cuts = tuple(self.pair_counts.cut_points[name] for name in self.schema.numbers)
@@ -206,11 +223,11 @@ class AODEModel:
 
     # ------------------------------------------------------------------ scoring
 
-    def log_joint(self, batch: Batch, out: FloatArray) -> None:
+    def log_joint(self, batch: Batch, out: FloatArray) -> bool:
         """Fill ``out`` with ``log P(c) + log P(x | c) / temperature``."""
-        out[:] = self._joint(
-            self.log_prior, one_dependence.log_likelihood(self.params, self.cells(batch))
-        )
+        cells = self.cells(batch)
+        out[:] = self._joint(self.log_prior, one_dependence.log_likelihood(self.params, cells))
+        return bool((cells[:, self._plain] >= self.pair_counts.layout.n_cells).any())
 
     def contributions(self, batch: Batch) -> FloatArray:
         """Each column's part of ``log P(x | c) / temperature``, (rows, columns, classes)."""

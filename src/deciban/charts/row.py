@@ -25,6 +25,10 @@ class Term(Protocol):
         """Its value in the row."""
 
     @property
+    def unseen(self) -> str:
+        """Why training did not have the value; empty where it had."""
+
+    @property
     def decibans(self) -> float:
         """Its evidence."""
 
@@ -133,4 +137,5 @@ def _bar(name: str, decibans: float, limit: float) -> Row:
 def _name(term: Term) -> str:
     value = f"{term.value:.6g}" if isinstance(term.value, float) else str(term.value)
     missing = term.value is None or term.value != term.value
-    return f"{term.feature} = {'missing' if missing else value[:40]}"
+    mark = f" ({term.unseen})" if term.unseen else ""
+    return f"{term.feature} = {'missing' if missing else value[:40]}{mark}"

@@ -157,7 +157,7 @@ def predict(
     from functools import partial
 
     from deciban import files
-    from deciban.cli import prediction, writing
+    from deciban.cli import exits, prediction, writing
     from deciban.cli.outputs import check_outputs
 
     check_outputs([output], data, [model, loss], force=force)
@@ -175,6 +175,7 @@ def predict(
         output=output or "",
         quiet=quiet,
     )
+    exits.warn_unseen(facts.unseen)
     _show(facts, json, quiet or output is None)
 
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deciban.cli import models
+from deciban.cli import exits, models
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
 from deciban.decision import Loss
+from deciban.encoding.unseen import UnseenValues
 from deciban.evaluation import Comparison, Evaluation, evaluate
 from deciban.evaluation.comparison import compare_decisions
-from deciban.evaluation.decisions import decide
+from deciban.evaluation.decisions import Decisions, decide
 from deciban.evaluation.predictions import predict
 from deciban.evaluation.text import PlainDict
 from deciban.sources import Scan
@@ -68,9 +69,10 @@ def evaluate_file(
     with Progress("evaluating", quiet=quiet) as progress:
         model = models.load_classifier(path, leave_one_out=options.leave_one_out)
         label = models.target_column(target, model.target_, path)
-        table = _read(data.scan(models.field_types(model.model_, label)), progress)
+        table = _read(data.scan(model.model_.caster.field_types(label, model.classes_)), progress)
         rows = _columns(model, table, label)
         result = evaluate(model, rows, target=label, **options.settings(model.classes_.tolist()))
+        exits.warn_unseen(model.unseen_)
         return EvaluationFacts([path], result.rows, progress.seconds, result)
 
 
@@ -90,14 +92,17 @@ def compare_files(
         }
         first = next(iter(classifiers.values()))
         label = models.target_column(target, first.target_, paths[0])
-        table = _read(data.scan(models.field_types(first.model_, label)), progress)
+        table = _read(data.scan(first.model_.caster.field_types(label, first.classes_)), progress)
         how = options.settings(first.classes_.tolist())
         loss, abstain = how["loss"], how["abstain"]
-        decisions = {}
+        decisions: dict[str, Decisions] = {}
+        unseen: dict[str, UnseenValues] = {}
         for name, model in classifiers.items():
             rows = _columns(model, table, label)
             predictions = predict(model, rows, target=label, leave_one_out=options.leave_one_out)
             decisions[name] = decide(predictions, loss, abstain)
+            unseen |= model.unseen_
+        exits.warn_unseen(unseen)
         result = compare_decisions(decisions, options.bootstrap, CONFIDENCE, options.seed)
         return EvaluationFacts(list(paths), result.rows, progress.seconds, result)
 
@@ -109,7 +114,7 @@ def _read(table: Scan, progress: Progress) -> Scan:
 
 def _columns(model: TableClassifier[Any], table: Scan, target: str) -> Scan:
     """The columns of the model and its labels; others are not looked at."""
-    return select(table, (*model.schema_.names, target))
+    return select(table, (*(n for n in model.schema_.names if n in table.names), target))
 
 
 def _names(paths: Sequence[str]) -> Mapping[str, str]:

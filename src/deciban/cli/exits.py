@@ -1,4 +1,4 @@
-"""How a run ends: exit codes, and one line on the standard error for every mistake.
+"""How a run ends: exit codes, and one line on the standard error for every mistake and warning.
 
 ====  ===========================================================================
 code  meaning
@@ -17,14 +17,19 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TextIO
 
-from deciban.errors import DecibanError
+from deciban.errors import DecibanError, DecibanWarning
 
 if TYPE_CHECKING:
     import typer
 
+    from deciban.encoding.unseen import UnseenValues
+
+#: No more columns with unseen values are named.
+MAX_WARNED_COLUMNS = 10
 OK, WRONG, USAGE, BUG, INTERRUPTED, PIPE = 0, 1, 2, 3, 130, 141
 
 
@@ -47,7 +52,10 @@ def run(arguments: Sequence[str]) -> int:
     from deciban.cli.app import app
 
     try:
-        code = app(list(arguments), prog_name="deciban", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", DecibanWarning)
+            warnings.showwarning = _show_warning
+            code = app(list(arguments), prog_name="deciban", standalone_mode=False)
         if code == INTERRUPTED:
             return _interrupted(arguments, start)
         return code if isinstance(code, int) else OK
@@ -116,6 +124,26 @@ def _bug(error: Exception) -> int:
 
 def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())
+
+
+def warn_unseen(unseen: Mapping[str, UnseenValues]) -> None:
+    """A line for every column that has values which training did not."""
+    for name, values in list(unseen.items())[:MAX_WARNED_COLUMNS]:
+        _say(f"warning: column {name!r} has {values}.")
+    if len(unseen) > MAX_WARNED_COLUMNS:
+        _say(f"warning: {len(unseen) - MAX_WARNED_COLUMNS} more columns have unseen values.")
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A warning as one line; where in the code it was given is of no use to who types commands."""
+    _say(f"warning: {' '.join(str(message).split())}")
 
 
 def _say(line: str, code: int = OK) -> int:

@@ -41,10 +41,9 @@ def explain(
 
 def _rows(model: Model, data: Input, limit: int) -> Iterator[dict[str, Value]]:
     """Rows by name; columns that the model does not know are not looked at."""
-    table = data.scan(models.field_types(model), rows=limit)
-    names = model.schema.names
-    for name in names:
-        table.require(name)
+    table = data.scan(model.caster.field_types(), rows=limit)
+    models.require_columns(model, table)
+    names = [name for name in model.schema.names if name in table.names]
     for batch in table:
         for values in batch.tolist():
             yield {name: values[name] for name in names}

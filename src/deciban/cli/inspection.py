@@ -133,7 +133,7 @@ def importance(model: Model) -> dict[str, float]:
 
 def ignored(model: Model) -> dict[str, str]:
     """The columns that are not counted, and why."""
-    return {c.name: f"{c.kind}: {c.reason}" for c in model.schema.columns if not models.is_used(c)}
+    return {c.name: f"{c.kind}: {c.reason}" for c in model.schema.columns if not c.used}
 
 
 def _columns(of: Schema) -> list[Column]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.encoding.matrices import Caster
 from deciban.errors import ParameterError
 from deciban.files.registry import load
-from deciban.models.protocol import HasCounts, Model
-from deciban.schema import ColumnSchema
-from deciban.sources.field_types import FieldType
+from deciban.models.columns import constant_values, required_columns
+from deciban.models.protocol import Model
+from deciban.sources import Scan
 
 if TYPE_CHECKING:
     from deciban.estimators.classifier import TableClassifier
@@ -58,31 +60,11 @@ def class_prior(model: Model) -> FloatArray | None:
     return prior if abs(prior.sum() - 1.0) < 1e-6 else None
 
 
-def is_used(column: ColumnSchema) -> bool:
-    """Whether a column says something; the others are ignored."""
-    return bool(column.numbers or column.categories or column.texts)
-
-
-def field_types(model: Model, target: str | None = None) -> dict[str, FieldType]:
-    """How columns were written in training, where the fields of a small file may mislead.
-
-    A category "1" beside "x" is a text, also in a file where all categories look like numbers.
-    """
-    types: dict[str, FieldType] = {
-        c.name: "number" for c in model.schema.columns if c.numbers and not c.unit
-    }
-    known = {} if target is None else {target: model.classes}
-    if isinstance(model, HasCounts):
-        for table in model.counts.tables.values():
-            columns = table.cells.columns.tolist()
-            names = [c if isinstance(c, str) else model.schema.names[c] for c in columns]
-            known |= dict(zip(names, table.cells.values or (), strict=False))
-    categories = set(model.schema.categories)
-    for name, values in known.items():
-        words = len(values) and all(isinstance(value, str) for value in values.tolist())
-        if words and (name in categories or name == target):
-            types[name] = "text"
-    return types
+def require_columns(model: Model, table: Scan) -> Caster:
+    """Refuse a table that lacks a column which the model needs; how its rows are cast."""
+    for name in required_columns(model):
+        table.require(name)
+    return replace(model.caster, absent=constant_values(model))
 
 
 def save(estimator: Any, path: str, *, overwrite: bool) -> int:

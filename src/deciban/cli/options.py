@@ -79,7 +79,7 @@ Force = Annotated[
     typer.Option("--force", help="Replace a file that is there, also if deciban did not write it."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors and warnings alone.")]
 Form = Annotated[
     Literal["csv", "jsonl", "parquet"] | None,
     typer.Option("--format", help="The format of the output, if its name does not say it."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 
 import numpy as np
@@ -12,15 +13,17 @@ from numpy.typing import NDArray
 
 from deciban import decision, explanation, threads
 from deciban.cli.kept import kept_column
-from deciban.cli.models import class_prior, field_types, is_used
+from deciban.cli.models import class_prior, require_columns
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input
 from deciban.cli.writing import ColumnValues, Field, Write, kind_of
 from deciban.decision import Loss
+from deciban.encoding.matrices import Caster
+from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen, UnseenValues
+from deciban.engines.local.score import score_batch
 from deciban.errors import ParameterError
 from deciban.files import Opened
 from deciban.labels import Labels
-from deciban.models import scores
 from deciban.models.protocol import HasCounts, Model
 from deciban.sources import BATCH_ROWS, Batch, Scan
 from deciban.sources.batch import FieldBatch
@@ -59,6 +62,7 @@ class PredictionFacts:
     seconds: float
     rows_per_second: float
     abstained: int
+    unseen: dict[str, UnseenValues]
 
 
 def predict(
@@ -77,22 +81,23 @@ def predict(
     if options.evidence:
         rows = min(rows, MAX_BATCH_REASONS // (len(model.schema.names) * n_classes))
     rows = max(1, min(BATCH_ROWS, rows))
-    table = data.scan(field_types(model), rows, options.keep)
-    for name in model.schema.names:
-        table.require(name)
-    abstained = 0
+    table = data.scan(model.caster.field_types(), rows, options.keep)
+    caster = require_columns(model, table)
+    abstained, unseen = 0, NOTHING_UNSEEN
     with Progress("predicting", quiet=quiet) as progress:
-        parts = threads.run(lambda batch: ScoredBatch.of(model, batch, options), _batches(table))
+        work = partial(ScoredBatch.of, model, caster, options)
+        parts = threads.run(work, _batches(table))
         first = list(islice(parts, 1))
         sample = first[0].batch if first else None
         with write_to(fields(model, options, table.names, sample)) as write:
             for part in chain(first, parts):
                 write(part.columns())
                 abstained += part.abstained
+                unseen += part.unseen
                 progress.add(part.batch.n_rows)
         seconds = progress.seconds
     rate = progress.rows / seconds
-    return PredictionFacts(output, progress.rows, seconds, rate, abstained)
+    return PredictionFacts(output, progress.rows, seconds, rate, abstained, dict(unseen))
 
 
 def fields(
@@ -104,7 +109,7 @@ def fields(
     columns_written = [_kept_field(name, sample) for name in options.kept(names)]
     columns_written += [Field("prediction", label), *(Field(f"p_{c}", "number") for c in classes)]
     if options.evidence:
-        names = ["prior", *(c.name for c in model.schema.columns if is_used(c))]
+        names = ["prior", *(c.name for c in model.schema.columns if c.used)]
         columns_written += [Field("runner_up", label), *(Field(f"db_{n}", "number") for n in names)]
     check_names([field.name for field in columns_written])
     return columns_written
@@ -123,26 +128,29 @@ def _kept_field(name: str, sample: Batch | None) -> Field:
 
 @dataclass(frozen=True, eq=False)
 class ScoredBatch:
-    """A batch of rows with its answers."""
+    """A batch as it came, its rows as the model takes them, and their answers."""
 
     model: Model
     batch: Batch
     options: PredictionOptions
+    rows: Batch
     posterior: FloatArray
     answers: Labels
+    unseen: Unseen
 
     @classmethod
-    def of(cls, model: Model, batch: Batch, options: PredictionOptions) -> ScoredBatch:
+    def of(
+        cls, model: Model, caster: Caster, options: PredictionOptions, batch: Batch
+    ) -> ScoredBatch:
         """Score some rows."""
         classes = model.classes
-        log = np.empty((batch.n_rows, len(classes)))
-        model.log_joint(batch, log)
-        scores.normalise(log, model.log_prior, logarithm=True)
+        rows = caster.cast(batch)
+        log, unseen = score_batch(rows, model, "log_posterior")
         if options.priors is not None:
             log = decision.rebase_log(log, base_rates(model), options.priors, classes)
         posterior = np.exp(log)
         answers = decision.decide(posterior, classes, options.loss, options.abstain)
-        return cls(model, batch, options, posterior, answers)
+        return cls(model, batch, options, rows, posterior, answers, unseen)
 
     @property
     def abstained(self) -> int:
@@ -163,8 +171,8 @@ class ScoredBatch:
         classes = self.model.classes
         pair = _best_two(self.posterior, self.answers, classes)
         prior = np.broadcast_to(self._log_prior(), (len(pair), 1, len(classes)))
-        some = [is_used(column) for column in self.model.schema.columns]
-        columns = self.model.contributions(self.batch)[:, some]
+        some = [column.used for column in self.model.schema.columns]
+        columns = self.model.contributions(self.rows)[:, some]
         terms = np.concatenate([prior, columns], axis=1)
         both = np.take_along_axis(terms, pair[:, None, :], axis=2)
         against: list[Hashable] = classes[pair[:, 1]].tolist()

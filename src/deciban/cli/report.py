@@ -64,7 +64,7 @@ def report(
     with Progress("reading", quiet=quiet) as progress:
         model = models.load_classifier(path, leave_one_out=options.leave_one_out)
         label = models.target_column(target, model.target_, path)
-        table = data.scan(models.field_types(model.model_, label))
+        table = data.scan(model.model_.caster.field_types(label, model.classes_))
         page = make(
             model,
             watch(table, [lambda batch: progress.add(batch.n_rows)]),

@@ -133,7 +133,7 @@ def update(
     with Progress("forgetting" if forget else "counting", quiet=quiet) as progress:
         label = models.target_column(target, model.target_, path)
         table = _watch_progress(
-            data.scan(models.field_types(model.model_, label)), progress, sample
+            data.scan(model.model_.caster.field_types(label, model.classes_)), progress, sample
         )
         _learn(model, table, label, forget=forget)
         return _save_change(model, output, sample.rows_seen, progress, overwrite)
@@ -146,15 +146,16 @@ def _learn(model: Counted, table: Scan, target: str, *, forget: bool) -> None:
     if isinstance(model, CountedClassifier):
         (model.forget if forget else model.partial_fit)(table, target=target)
         return
-    for name in (*model.model_.schema.names, target):
-        table.require(name)
+    caster = models.require_columns(model.model_, table)
+    table.require(target)
     learn = model.forget if forget else model.partial_fit
     with warnings.catch_warnings():
         # The columns of the matrix were found by their names.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         for batch in table:
             if batch.n_rows:
-                learn(model.model_.matrix(batch), object_array(batch.columns[target].tolist()))
+                rows = caster.cast(batch, strict=True)
+                learn(model.model_.matrix(rows), object_array(batch.columns[target].tolist()))
 
 
 def merge(paths: Sequence[str], output: str, *, overwrite: bool, quiet: bool) -> ChangeFacts:

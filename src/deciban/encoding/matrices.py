@@ -1,30 +1,44 @@
 """Batches to matrices: what is counted, and what is scored.
 
-The columns of a schema become two matrices: *numbers*, floats with NaN for a missing
-value, and *codes* of categories with -1 for it. A time is both: its seconds are a
-number; the hour of the day and the day of the week are categories. Cyclic numbers are
-taken modulo their period.
+First the columns are cast to the types that they had in training. Those of a schema then become
+two matrices: *numbers*, floats with NaN for a missing value, and *codes* of categories with -1
+for it. A time is both: its seconds are a number; the hour of the day and the day of the week are
+categories. Cyclic numbers are taken modulo their period.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import labels
+from deciban.encoding import casting
+from deciban.encoding.casting import ColumnType
 from deciban.encoding.target import Labelled, class_codes
 from deciban.errors import InputError, MissingValueError
 from deciban.kernels.dictionary import Dictionary
 from deciban.labels import Labels
-from deciban.schema import ColumnSchema, Schema, parse_number
-from deciban.sources.batch import Batch
-from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings, Times
+from deciban.schema import ColumnSchema, Schema
+from deciban.sources import objects
+from deciban.sources.batch import Batch, Uncast
+from deciban.sources.columns import (
+    Booleans,
+    Column,
+    Integers,
+    Numbers,
+    Strings,
+    TextList,
+    Times,
+)
+from deciban.sources.field_types import FieldType
 
 __all__ = [
+    "Caster",
     "Lookup",
     "categories",
     "category_codes",
@@ -34,14 +48,121 @@ __all__ = [
     "factorise",
     "numbers",
     "text_column",
+    "unseen_rows",
 ]
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 _SECOND, _HOUR, _DAY = 10**6, 3600 * 10**6, 24 * 3600 * 10**6  # in microseconds
+#: The columns that have a type as they are.
+_FITTING: Mapping[ColumnType, tuple[type, ...]] = {
+    "number": (Numbers, Integers),
+    "integer": (Integers,),
+    "boolean": (Booleans,),
+    "text": (Strings, TextList),
+    "any": (Numbers, Integers, Booleans, Strings, TextList),
+}
+_NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+_ALL = (*_FITTING["any"], Times)
 #: Integers that span no more than this many times their number, and so many more, have a table.
 _SPREAD, _SPREAD_MORE = 8, 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Caster:
+    """The types that the columns of a model had in training: what comes later is cast to them.
+
+    ``known`` has the values of categories. Without any, as in training itself, the kind that is
+    stated of a column rules alone. Columns of the kinds ``ignored`` are left as they are. A
+    column that is not there has its value of ``absent`` in every row, or is missing.
+    :mod:`deciban.encoding.casting` has the rule.
+
+    >>> from deciban.sources import batches
+    >>> rows = next(batches({"age": ["41", "old"]}))
+    >>> cast = Caster(Schema((ColumnSchema("age", "numeric", ""),))).cast(rows)
+    >>> cast.tolist(), cast.uncast["age"].rows
+    ([{'age': 41.0}, {'age': None}], array([1]))
+    """
+
+    schema: Schema
+    known: Mapping[str, Labels] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ("identifier",)
+    absent: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def types(self) -> dict[str, ColumnType]:
+        """The type of every column that is used."""
+        return casting.types_of(self.schema, self.known, self.ignored)
+
+    @cached_property
+    def _field_types(self) -> dict[str, FieldType]:
+        return {name: of for name, of in self.types.items() if of in ("text", "number")}
+
+    def field_types(
+        self, target: str | None = None, classes: Labels | None = None
+    ) -> Mapping[str, FieldType]:
+        """How columns were written in training, where the fields of a small file may mislead.
+
+        A category "1" beside "x" is a text, also in a file where all categories look like
+        numbers; and so are the labels in the column ``target``, if the classes are texts.
+
+        >>> schema = Schema((ColumnSchema("zone", "categorical", ""),))
+        >>> Caster(schema, {"zone": np.array(["1", "x"])}).field_types()
+        {'zone': 'text'}
+        """
+        if target is None or classes is None or casting.type_of_values(classes) != "text":
+            return self._field_types
+        return {**self._field_types, target: "text"}
+
+    @cached_property
+    def _fitting(self) -> list[tuple[str, tuple[type, ...], str]]:
+        """By column: the classes that need no cast, and the unit of times."""
+        types = [(name, self.types.get(name)) for name in self.schema.names]
+        return [(n, _ALL if of is None else _FITTING.get(of, ()), of or "") for n, of in types]
+
+    def cast(self, batch: Batch, *, strict: bool = False) -> Batch:
+        """The rows in the columns and types of training; what cannot be cast is missing.
+
+        ``strict`` refuses such values: rows that are counted have none.
+        """
+        columns = batch.columns
+        odd = [
+            j
+            for j, (name, fitting, of) in enumerate(self._fitting)
+            if type(column := columns.get(name)) not in fitting
+            and not (type(column) is Times and column.unit == of)
+        ]
+        return self._cast(batch, odd, strict) if odd else batch
+
+    def _cast(self, batch: Batch, odd: Sequence[int], strict: bool) -> Batch:
+        """The rows with some columns cast, which are not of their type or not there."""
+        columns, uncast = dict(batch.columns), dict(batch.uncast)
+        for column in (self.schema.columns[j] for j in odd):
+            name = column.name
+            of, came = self.types.get(name), columns.get(name)
+            came = self._fill(name, batch.n_rows) if came is None else came
+            if of is None:
+                columns[name] = came
+                continue
+            columns[name], bad = casting.cast(column, of, came, self._spelled(name))
+            if bad.any():
+                if strict:
+                    raise casting.refuse(column, bad, came)
+                uncast[name] = Uncast(np.flatnonzero(bad), came)
+        return Batch(batch.n_rows, columns, uncast)
+
+    def _fill(self, name: str, n_rows: int) -> Column:
+        """A column that is not there."""
+        value = self.absent.get(name)
+        if value is None:
+            return Numbers(np.full(n_rows, np.nan))
+        return objects.column(name, [value] * n_rows)
+
+    def _spelled(self, name: str) -> Collection[Any]:
+        """The categories among which a text is spelled."""
+        known = self.known.get(name)
+        return () if known is None or self.types[name] != "text" else set(known.tolist())
 
 
 def encode(schema: Schema, lookups: Sequence[Lookup], batch: Batch) -> tuple[FloatArray, Codes]:
@@ -83,51 +204,27 @@ def category_columns(schema: Schema, batch: Batch) -> list[Column]:
 
 
 def text_column(batch: Batch, name: str) -> Strings:
-    """A column of texts; one without any value, of whatever type, has only missing ones."""
+    """A column of texts."""
     column = batch.columns[name]
     if isinstance(column, Strings):
         return column
-    if column.missing.all():
-        n = len(column)
-        return Strings(np.zeros(n + 1, np.int64), np.empty(0, np.uint8), np.ones(n, bool))
-    raise InputError(
-        f"column {name!r} was text in training and holds {type(column).__name__.lower()} now.",
-        hint="give it the type that it had in training",
-    )
+    raise _not_cast(ColumnSchema(name, "text", ""), column)
 
 
 def _floats(column: ColumnSchema, values: Column) -> FloatArray:
     if isinstance(values, Numbers):
         return values.values
-    if isinstance(values, Strings):
-        return _parse(column.name, values)
-    if isinstance(values, Times | Booleans) and isinstance(values, Times) != bool(column.unit):
-        raise _unlike_training(column, values)
+    if isinstance(values, Strings | Booleans) or isinstance(values, Times) != bool(column.unit):
+        raise _not_cast(column, values)
     known = values.values / _SECOND if isinstance(values, Times) else values.values
     return np.where(values.missing, np.nan, known)
 
 
-def _parse(name: str, texts: Strings) -> FloatArray:
-    """Numbers that are written as text; each different text is read once."""
-    table = Dictionary()
-    codes = table.encode(texts.offsets, texts.data, texts.missing)
-    values = np.full(len(table) + 1, np.nan)
-    for i, text in enumerate(table.labels()):
-        value = parse_number(text)
-        if value is None:
-            raise InputError(
-                f"column {name!r} is numeric and has the text {text[:40]!r}.",
-                hint=f"state kinds={{{name!r}: 'categorical'}}, or clean it",
-            )
-        values[i] = value
-    return values[codes]
-
-
-def _unlike_training(column: ColumnSchema, values: Column) -> InputError:
+def _not_cast(column: ColumnSchema, values: Column) -> InputError:
     return InputError(
         f"column {column.name!r} was {column.unit or column.kind} in training and holds "
         f"{type(values).__name__.lower()} now.",
-        hint="give it the type that it had in training",
+        hint="cast the rows first: model.caster.cast(batch)",
     )
 
 
@@ -138,9 +235,7 @@ def _derive(column: ColumnSchema, values: Column) -> list[Column]:
     if column.kind != "time":
         return []
     if not isinstance(values, Times):
-        if not values.missing.all():
-            raise _unlike_training(column, values)
-        values = Times(np.zeros(len(values), np.int64), values.missing, "timestamp")
+        raise _not_cast(column, values)
     out: list[Column] = []
     if column.unit in ("timestamp", "time"):
         out.append(Integers(values.values // _HOUR % 24, values.missing))
@@ -174,7 +269,10 @@ def categories(schema: Schema, batch: Batch) -> tuple[tuple[Labels, ...], Codes]
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """The codes of known values: ``S`` for one that is not known, -1 for a missing one."""
+    """The codes of known values: ``S`` for one that is not known, -1 for a missing one.
+
+    An empty text that is not known is missing.
+    """
 
     known: Labels
 
@@ -201,7 +299,10 @@ class Lookup:
         """Write the code of each row of a column."""
         if isinstance(column, Strings) and self._texts is not None:
             out[:] = self._texts.lookup(column.offsets, column.data, column.missing)
-            out[out == -2] = len(self.known)
+            unknown = out == -2
+            if unknown.any():
+                empty = np.diff(column.offsets) == 0
+                out[unknown] = np.where(empty[unknown], -1, len(self.known))
         elif isinstance(column, Integers | Booleans) and self._table is not None:
             low, codes = self._table
             at = column.values.astype(np.int64, copy=False)
@@ -212,6 +313,31 @@ class Lookup:
             values, codes = factorise(column)
             at = labels.positions(values, self.known)
             out[:] = np.append(np.where(at < 0, len(self.known), at), -1)[codes]
+
+    def unseen(self, column: Column) -> NDArray[np.intp]:
+        """The rows whose value is not known."""
+        if isinstance(column, Booleans) and len(self.known) == 2:
+            return _NO_ROWS
+        if isinstance(column, Strings) and self._texts is not None:
+            known = self._texts.lookup(column.offsets, column.data, column.missing)
+            if known.min(initial=0) > -2:
+                return _NO_ROWS
+        codes = np.empty(len(column), dtype=np.int64)
+        self.fill(column, codes)
+        return np.flatnonzero(codes == len(self.known))
+
+
+def unseen_rows(
+    schema: Schema, lookups: Sequence[Lookup], batch: Batch
+) -> dict[str, NDArray[np.intp]]:
+    """The rows in which a category was never seen, by column; what is derived from times is not."""
+    columns, unseen = batch.columns, {}
+    for name, lookup in zip(schema.categories, lookups, strict=True):
+        column = columns.get(name)
+        rows = _NO_ROWS if column is None else lookup.unseen(column)
+        if len(rows):
+            unseen[name] = rows
+    return unseen
 
 
 def category_codes(lookups: Sequence[Lookup], columns: Sequence[Column], n_rows: int) -> Codes:

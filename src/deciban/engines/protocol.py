@@ -9,7 +9,8 @@ Conventions
 - ``count`` reads the rows once where they can be read only once, and fills the sample of the
   plan meanwhile. A table without rows, or without weight, is an error.
 - ``sample`` keeps rows 0, ``stride``, 2 ``stride``, ... and no more than ``k`` of them.
-- ``score`` gives one result a row, in the order of the rows; labels are not needed.
+- ``score`` gives one result a row, in the order of the rows; labels are not needed. It says in
+  the scan's ``unseen`` which values training did not have.
 """
 
 from __future__ import annotations

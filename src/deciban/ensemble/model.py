@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
+from deciban.encoding.matrices import Caster
 from deciban.ensemble.additive_terms import AdditiveTerms
 from deciban.ensemble.evidence_weights import evidence, evidence_columns
 from deciban.ensemble.features import Features
@@ -83,15 +84,24 @@ class EnsembleModel:
 
     # ------------------------------------------------------------------ scoring
 
-    def log_joint(self, batch: Batch, out: FloatArray) -> None:
+    @cached_property
+    def caster(self) -> Caster:
+        """The types of the columns."""
+        return Caster(self.schema, self.counted.caster.known)
+
+    def unseen_rows(self, batch: Batch) -> dict[str, NDArray[np.intp]]:
+        """The rows in which a column has a category that was never seen."""
+        return self.counted.unseen_rows(batch)
+
+    def log_joint(self, batch: Batch, out: FloatArray) -> bool:
         """Fill ``out`` with the logits of every row: some rows at a time, on all cores."""
 
-        def work(rows: slice) -> None:
-            self._add_up(batch.slice(rows.start, rows.stop), out[rows])
+        def work(rows: slice) -> bool:
+            return self._add_up(batch.slice(rows.start, rows.stop), out[rows])
 
-        list(threads.run(work, threads.chunks(batch.n_rows, SCORING_BATCH_ROWS)))
+        return any(list(threads.run(work, threads.chunks(batch.n_rows, SCORING_BATCH_ROWS))))
 
-    def _add_up(self, batch: Batch, out: FloatArray) -> None:
+    def _add_up(self, batch: Batch, out: FloatArray) -> bool:
         terms, (numbers, codes) = self.terms, self.counted.columns(batch)
         out[:] = terms.constants
         out += np.tensordot(evidence(self.counted, batch), terms.evidence, (1, 0))
@@ -105,6 +115,7 @@ class EnsembleModel:
             out += terms.aode_weight * log_joint
         for text in self.texts:
             out += text.logits(batch)
+        return bool((codes >= self.counted.n_known).any())
 
     # ------------------------------------------------------------------ contributions
 

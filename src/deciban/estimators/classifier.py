@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,11 +13,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from deciban import decision, explanation, files, labels
+from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen
 from deciban.engines import ENGINES, Score
 from deciban.engines.local.score import score_batch
 from deciban.explanation.explainable import M
 from deciban.files.description import ModelEntry
 from deciban.labels import Labels
+from deciban.models.columns import constant_values
 from deciban.schema import Schema
 from deciban.sources.held import HeldTable, refuse_sparse
 from deciban.sources.labelled import LabelledScan, few_texts, labelled_scan
@@ -47,6 +50,7 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
         classifier.model_, classifier.classes_ = model, model.classes
         classifier.target_, classifier.n_features_in_ = target, len(model.schema.names)
         classifier.feature_names_in_ = labels.object_array(model.schema.names)
+        classifier._unseen = NOTHING_UNSEEN
         return classifier
 
     def predict_joint_log_proba(self, X: Tabular) -> FloatArray:
@@ -114,7 +118,9 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
         array([[[-4.3,  4.3]]])
         """
         at = explanation.position(against, self.classes_)
-        return self._batch_evidence(self._model(), self._rows(X).batches(), at)
+        model, batches = self._model(), list(self._rows(X).batches())
+        self._unseen = self._mark_unseen(model, batches)[0]
+        return self._batch_evidence(model, batches, at)
 
     def prior_evidence(self, against: Hashable = None) -> FloatArray:
         """Decibans of the prior for every class.
@@ -156,6 +162,32 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
         """What each column is, and why."""
         return self.model_.schema
 
+    @property
+    def unseen_(self) -> Unseen:
+        """What the rows of the last call had that training did not: a mapping by column.
+
+        Of each column it has how many values were never seen, some examples, and the reason:
+        ``"never seen"`` of a category, ``"not a number"`` (or date, or time) where a value could
+        not be cast to the column's type and was taken as missing. It is false where there was
+        none. Words of a text, and numbers out of the range of training, are not counted.
+
+        Every ``predict``, ``predict_proba``, ``evaluate``, ``explain`` and their like sets it anew.
+        It is no part of a saved model. Where threads predict with one model at the same time, it
+        is that of the call that ended last.
+
+        >>> from deciban import NaiveBayes
+        >>> m = NaiveBayes().fit({"x": ["S", "S", "L"], "n": [1, 2, 3]}, ["a", "a", "b"])
+        >>> m.predict({"x": ["S", "XL"], "n": ["2", "few"]})
+        array(['a', 'b'], dtype='<U1')
+        >>> m.unseen_
+        x: 1 value never seen: 'XL'
+        n: 1 value not a number: 'few'
+        >>> m.unseen_["x"].count, m.unseen_["x"].examples
+        (1, ('XL',))
+        """
+        self._model()
+        return self._unseen
+
     def _model(self) -> M:
         if "model_" not in self.__dict__:
             check_is_fitted(self, "model_")
@@ -168,6 +200,7 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
 
     def _restore(self, model: M, about: ModelEntry) -> None:
         """Take on a model that was read from a file, and what the file says about it."""
+        self._unseen = NOTHING_UNSEEN  # predicting must add no attribute
         self.model_, self.classes_ = model, model.classes
         self.target_, self.n_features_in_ = about.target, len(model.schema.names)
         if about.named:
@@ -189,14 +222,17 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
         weight: WeightsLike = None,
     ) -> LabelledScan:
         """Rows in the columns of the model."""
+        model = self._model()
         return labelled_scan(
             X,
             y,
             target=target,
             sql=sql,
             weight=weight,
-            schema=self._model().schema,
+            caster=model.caster,
             ignore=self.target_,
+            constants=partial(constant_values, model),
+            classes=self.classes_,
             named="feature_names_in_" in self.__dict__,
             model=type(self).__name__,
         )
@@ -204,7 +240,7 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
     def _remember(self, rows: LabelledScan) -> None:
         """What scikit-learn's users expect to find after fitting."""
         self.n_features_in_ = len(rows.schema.names)
-        self.target_ = rows.target
+        self.target_, self._unseen = rows.target, NOTHING_UNSEEN
         if rows.named:
             self.feature_names_in_ = labels.object_array(rows.schema.names)
         else:
@@ -218,9 +254,12 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
         model = self._model()
         few = few_texts(X, model.schema)
         if few is not None:
-            return score_batch(few, model, what)
+            scores, self._unseen = score_batch(few, model, what)
+            return scores
         rows = self._rows(X)
-        return ENGINES[rows.scan.place].score(rows, model, what)
+        scores = ENGINES[rows.scan.place].score(rows, model, what)
+        self._unseen = rows.unseen
+        return scores
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

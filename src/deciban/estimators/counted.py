@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban import threads
+from deciban.encoding.casting import check_same_types
 from deciban.encoding.class_limit import NumberClasses
+from deciban.encoding.unseen import NOTHING_UNSEEN
 from deciban.errors import InputError
 from deciban.estimators.classifier import TableClassifier
 from deciban.models import scores
@@ -176,6 +178,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
 
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
         parts = list(threads.run(work, rows.labelled_batches()))
+        self._unseen = NOTHING_UNSEEN  # of rows that were counted, nothing is
         return np.concatenate([np.empty((0, len(self.classes_))), *parts])
 
     @property
@@ -258,6 +261,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
 
     def _combine(self, other: Self, combine: Callable[[T, T], T]) -> T:
         check_same(self._model().schema, other._model().schema)
+        check_same_types(self._model().caster.types, other._model().caster.types)
         return combine(self._state()[0], other._state()[0])
 
     def _with(self, total: T, calibration: B | None) -> Self:

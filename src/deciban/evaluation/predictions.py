@@ -10,6 +10,8 @@ posterior : ``P(c | x)``, (rows, classes).
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +19,14 @@ from numpy.typing import NDArray
 
 from deciban import encoding, labels
 from deciban.encoding import Labelled
-from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
+from deciban.encoding.casting import cast_labels
+from deciban.errors import (
+    InputError,
+    MissingValueError,
+    ParameterError,
+    ShapeError,
+    UnknownLabelWarning,
+)
 from deciban.evaluation.classifier import (
     Classifier,
     HasSchema,
@@ -27,11 +36,15 @@ from deciban.evaluation.classifier import (
     target_of,
 )
 from deciban.labels import Labels
+from deciban.sources import column_names
 from deciban.sources.tabular import Tabular
 from deciban.sources.target_column import split_target
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
+
+#: So many labels that are not known are named.
+MAX_NAMED_LABELS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +134,7 @@ def predict(
                 f"labels are in y or in the column {target!r}; got both.", hint="pass one of them"
             )
         labelled = encoding.class_codes(y)
+    labelled = cast_labels(labelled, labels.label_array(np.asarray(model.classes_).tolist()))
     weight = encoding.weights(sample_weight, len(labelled.codes))
     posterior = _posterior(model, X, labelled, weight, leave_one_out)
     return _predictions(model, posterior, labelled, weight, leave_one_out)
@@ -163,8 +177,54 @@ def _predictions(
     amount = np.ones(len(codes)) if weight is None else weight
     there = np.flatnonzero(amount)
     full, codes, amount = full[there], codes[there], amount[there]
+    _warn_unknown(classes, len(mine), codes)
     shares = _class_weight(model, classes, codes, amount)
     return Predictions(classes, len(mine), full, codes, amount, shares, leave_one_out)
+
+
+def _warn_unknown(classes: Labels, n_known: int, codes: Codes) -> None:
+    """Say which labels the model does not know; if it knows none, there is nothing to judge."""
+    rows = np.bincount(codes, minlength=len(classes))
+    by_label = dict(zip(classes.tolist(), rows.tolist(), strict=True))
+    known = classes[:n_known].tolist()
+    unknown = [label for label in classes[n_known:].tolist() if by_label[label]]
+    if not unknown:
+        return
+    few = unknown[:MAX_NAMED_LABELS]
+    named = ", ".join(f"{label!r:.60} ({_rows(by_label[label])})" for label in few)
+    named += ", ..." if len(unknown) > len(few) else ""
+    if not rows[:n_known].any():
+        raise InputError(f"the model knows none of the labels: {named}.", hint=_hint(few, known))
+    n = int(rows[n_known:].sum())
+    warnings.warn(
+        UnknownLabelWarning(
+            f"{n:,} of {len(codes):,} rows {'has a label' if n == 1 else 'have labels'} that the "
+            f"model does not know, and cannot be right about: {named}.",
+            hint=_hint(few, known),
+        ),
+        stacklevel=5,
+    )
+
+
+def _rows(n: int) -> str:
+    return f"{n:,} row{'s' if n != 1 else ''}"
+
+
+def _hint(unknown: Sequence[object], known: Sequence[object]) -> str:
+    """What was meant, perhaps, by labels that are not known."""
+    nearest = (_nearest(label, known) for label in unknown)
+    meant = list(dict.fromkeys(label for label in nearest if label is not None))
+    if not meant:
+        return f"the classes are {', '.join(map(repr, known[:10]))}"
+    return f"perhaps {' and '.join(map(repr, meant))} {'was' if len(meant) == 1 else 'were'} meant"
+
+
+def _nearest(label: object, known: Sequence[object]) -> object:
+    """The class that a label most resembles: but for blanks and full stops, or by its letters."""
+    by_text = {str(one): one for one in known}
+    trimmed = str(label).strip(" .\t")
+    close = trimmed if trimmed in by_text else column_names.nearest(str(label), list(by_text))
+    return None if close is None else by_text[close]
 
 
 def _class_weight(

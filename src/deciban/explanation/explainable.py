@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import checks, threads
+from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen, unseen_values
 from deciban.errors import InputError
 from deciban.explanation import explanations
 from deciban.explanation.counterfactual import Change, Changes, Counterfactual, Problem, search
 from deciban.explanation.curve import Curve, evidence_curve
 from deciban.explanation.explanation import Explanation
-from deciban.explanation.explanations import Explanations
+from deciban.explanation.explanations import Explanations, Marks
 from deciban.explanation.importance import Importance, expected_evidence
 from deciban.explanation.nomogram import Nomogram, build_nomogram
 from deciban.explanation.plot import Plot
@@ -43,6 +44,8 @@ class Explainable(Generic[M]):
     classes_: Labels
     #: The column of labels in training, which a row may have as well.
     target_: str | None = None
+    #: What the last rows had that training did not.
+    _unseen: Unseen = NOTHING_UNSEEN
 
     if TYPE_CHECKING:
 
@@ -214,7 +217,7 @@ class Explainable(Generic[M]):
 
     def _hold_rows(self, model: M, rows: Sequence[Row]) -> HeldTable:
         """Some rows as a table."""
-        return HeldTable.of_rows(rows, model.schema.names)
+        return HeldTable.of_rows(rows, model.schema.names, model.caster)
 
     def _held_evidence(self, model: M, held: HeldTable, against: int) -> FloatArray:
         """Decibans of held rows, (rows, columns, classes)."""
@@ -236,6 +239,9 @@ class Explainable(Generic[M]):
         probabilities = explanations.posterior(prior, evidence)
         if np.isnan(probabilities).any():
             probabilities = self.predict_proba(held.X)
+        unseen, marks = self._held_marks(model, held)
+        if unseen is not self._unseen:
+            self._unseen = unseen
         answer, other = explanations.best_two(probabilities)
         at = None if against is None else position(against, self.classes_)
         if at is not None:
@@ -248,8 +254,26 @@ class Explainable(Generic[M]):
             return decibans(model.log_prior, b), self._held_evidence(model, one, b)[0]
 
         return Explanations(
-            model, probabilities, answer, other, prior, evidence, held.row, exact_evidence
+            model, probabilities, answer, other, prior, evidence, held.row, exact_evidence, marks
         )
+
+    def _held_marks(self, model: M, held: HeldTable) -> tuple[Unseen, Marks]:
+        """What held rows have that training did not, and in which of them."""
+        return self._mark_unseen(model, held.batches)
+
+    def _mark_unseen(self, model: M, batches: Iterable[Batch]) -> tuple[Unseen, Marks]:
+        """What some rows have that training did not, and the reason by row and column."""
+        unseen, start = NOTHING_UNSEEN, 0
+        marks: Marks = {}
+        for batch in batches:
+            rows = model.unseen_rows(batch)
+            if rows or batch.uncast:
+                unseen += unseen_values(model.schema, batch, rows)
+                explanations.mark(marks, start, unseen, rows)
+                uncast = {name: some.rows for name, some in batch.uncast.items()}
+                explanations.mark(marks, start, unseen, uncast)
+            start += batch.n_rows
+        return unseen, marks
 
     # ------------------------------------------------------------------ classes compared
 

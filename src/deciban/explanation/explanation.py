@@ -41,7 +41,8 @@ class Term:
     """The evidence of one feature for the answer against the runner-up, in decibans.
 
     ``by_class`` has the decibans of every class against the runner-up; ``parts`` are
-    the words of a text in their places.
+    the words of a text in their places. ``unseen`` is the reason why training did not have the
+    value, such as "never seen", and empty where it had.
     """
 
     feature: str
@@ -49,6 +50,7 @@ class Term:
     decibans: float
     by_class: tuple[float, ...] = field(default=(), repr=False)
     parts: tuple[Part, ...] = field(default=(), repr=False)
+    unseen: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,14 @@ class Explanation:
         return sorted(self.terms, key=lambda term: -abs(term.decibans))
 
     def to_dict(self) -> PlainDict:
-        """Plain values; what JSON does not know is written as text, infinity as None."""
+        """Plain values; what JSON does not know is written as text, infinity as None.
+
+        A term has ``unseen`` only where training did not have its value.
+        """
         values: PlainDict = _plain(asdict(self))
+        for term in values["terms"]:
+            if not term["unseen"]:
+                del term["unseen"]
         return values
 
     def to_json(self) -> str:

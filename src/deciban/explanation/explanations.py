@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.encoding.unseen import UnseenValues
 from deciban.explanation.explanation import Explanation, Part, Term
 from deciban.explanation.weights import DECIBANS
 from deciban.labels import Labels
@@ -19,6 +20,8 @@ from deciban.sources.tabular import Value
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
+#: Why values count as unseen, by row and column.
+Marks: TypeAlias = dict[int, dict[str, str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +32,8 @@ class Explanations(Sequence[Explanation]):
     ``decibans`` (rows, features) are for the answer against the runner-up, and
     ``total`` is their sum. ``evidence`` (rows, features, classes) is against the first class;
     ``exact_evidence`` gives prior and evidence of a row against any class, also where some class
-    is impossible. Identifiers are not among the terms.
+    is impossible. ``unseen`` has the reason why a value was unseen, by row and column. Identifiers
+    are not among the terms.
     """
 
     model: Model = field(repr=False)
@@ -40,6 +44,7 @@ class Explanations(Sequence[Explanation]):
     evidence: FloatArray
     row: Callable[[int], Sequence[Value]] = field(repr=False)
     exact_evidence: Callable[[int, int], tuple[FloatArray, FloatArray]] = field(repr=False)
+    unseen: Marks = field(default_factory=dict, repr=False)
 
     @property
     def classes(self) -> Labels:
@@ -87,8 +92,9 @@ class Explanations(Sequence[Explanation]):
         a, b = int(self.answer[i]), int(self.runner_up[i])
         prior, evidence = self._against(i, b)
         columns = zip(self.model.schema.columns, self.row(i), evidence, strict=True)
+        unseen = self.unseen.get(i, {})
         terms = tuple(
-            self._term(column, value, decibans, a, b)
+            self._term(column, value, decibans, a, b, unseen.get(column.name, ""))
             for column, value, decibans in columns
             if column.kind != "identifier"
         )
@@ -123,13 +129,23 @@ class Explanations(Sequence[Explanation]):
             return float(DECIBANS * (np.log(odds[0]) - np.log(odds[1])))
 
     def _term(
-        self, column: ColumnSchema, value: Value, evidence: FloatArray, a: int, b: int
+        self, column: ColumnSchema, value: Value, evidence: FloatArray, a: int, b: int, unseen: str
     ) -> Term:
         parts: tuple[Part, ...] = ()
         if column.kind == "text" and isinstance(value, str):
             words = self.model.word_contributions(column.name, value)
             parts = tuple(_part(word, a, b) for word in words)
-        return Term(column.name, value, float(evidence[a]), tuple(evidence.tolist()), parts)
+        by_class = tuple(evidence.tolist())
+        return Term(column.name, value, float(evidence[a]), by_class, parts, unseen)
+
+
+def mark(
+    marks: Marks, start: int, unseen: Mapping[str, UnseenValues], rows: Mapping[str, Codes]
+) -> None:
+    """Put the reasons of some unseen values, in rows after ``start``, to the others."""
+    for name, some in rows.items():
+        for i in some.tolist():
+            marks.setdefault(start + i, {})[name] = unseen[name].reason
 
 
 def _part(word: WordContribution, a: int, b: int) -> Part:

@@ -7,7 +7,9 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen
 from deciban.explanation.explainable import Explainable, M
+from deciban.explanation.explanations import Marks
 from deciban.labels import Labels
 from deciban.sources.frames import named_frame
 from deciban.sources.held import HeldTable, refuse_sparse
@@ -46,6 +48,10 @@ class MatrixExplainable(Explainable[M]):
             matrix = np.array(values, dtype=object)
         named = "feature_names_in_" in self.__dict__
         return HeldTable.of_matrix(named_frame(matrix, names) if named else matrix)
+
+    def _held_marks(self, model: M, held: HeldTable) -> tuple[Unseen, Marks]:
+        """None: any number may come, and no category is among them."""
+        return NOTHING_UNSEEN, {}
 
     def _held_evidence(self, model: M, held: HeldTable, against: int) -> FloatArray:
         """Decibans of held rows, (rows, columns, classes)."""

@@ -36,22 +36,32 @@ def text(shown: RenderableType, width: int = 100) -> str:
 
 
 def fold(why: Explanation, limit: int = MAX_LINES) -> tuple[list[Term], list[Term]]:
-    """The terms that are shown, the strongest first, and the small ones that are not."""
+    """The terms that are shown, the strongest first, and the small ones that are not.
+
+    A value that training did not have is shown also where it says nothing.
+    """
     terms = why.strongest()
-    shown = [term for term in terms[:limit] if abs(term.decibans) >= MIN_LINE_DECIBANS]
-    rest = terms[len(shown) :]
+    told = [abs(term.decibans) >= MIN_LINE_DECIBANS or bool(term.unseen) for term in terms]
+    shown = [term for term, one in zip(terms[:limit], told, strict=False) if one]
+    rest = [term for i, term in enumerate(terms) if i >= limit or not told[i]]
     return (terms, []) if len(rest) == 1 and len(terms) <= limit else (shown, rest)
 
 
 def lines(why: Explanation, limit: int = MAX_LINES) -> list[tuple[str, float]]:
     """Every line and its decibans: features and prior by strength, others, the total."""
     shown, rest = fold(why, limit)
-    rows = [(f"{term.feature} = {value(term.value)}", term.decibans) for term in shown]
+    rows = [(name(term), term.decibans) for term in shown]
     rows.append(("prior", why.prior))
     rows.sort(key=lambda line: -abs(line[1]))
     if rest:
         rows.append((f"{len(rest)} others", math.fsum(term.decibans for term in rest)))
     return [*rows, ("total", why.total)]
+
+
+def name(term: Term) -> str:
+    """A feature and its value; and that training did not have it, if so."""
+    mark = f" ({term.unseen})" if term.unseen else ""
+    return f"{term.feature} = {value(term.value)}{mark}"
 
 
 def value(of: object, limit: int = MAX_VALUE_CHARACTERS) -> str:

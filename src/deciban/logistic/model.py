@@ -45,7 +45,8 @@ class LogisticModel:
     >>> from deciban.sources.columns import Numbers
     >>> model = LogisticModel(np.array(["a", "b"]), np.array([[2.0]]), np.array([-1.0]))
     >>> batch, out = Batch(1, {"x0": Numbers(np.array([3.0]))}), np.empty((1, 2))
-    >>> model.log_joint(batch, out)
+    >>> model.log_joint(batch, out)                 # no category was never seen
+    False
     >>> out
     array([[0., 5.]])
     """
@@ -94,9 +95,19 @@ class LogisticModel:
 
     # ------------------------------------------------------------------ rows
 
-    def log_joint(self, batch: Batch, out: FloatArray) -> None:
+    @cached_property
+    def caster(self) -> matrices.Caster:
+        """The types of the columns: numbers."""
+        return matrices.Caster(self.schema)
+
+    def unseen_rows(self, batch: Batch) -> dict[str, NDArray[np.intp]]:
+        """None: no column is a category."""
+        return {}
+
+    def log_joint(self, batch: Batch, out: FloatArray) -> bool:
         """Fill ``out``, (rows, classes), with the log joint of every row and class."""
         out[:] = self.log_joint_of_matrix(self._matrix(batch))
+        return False
 
     def contributions(self, batch: Batch) -> FloatArray:
         """``w_cj x_j``, each column's part of the logit of each class, (rows, columns, classes)."""

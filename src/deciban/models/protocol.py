@@ -2,12 +2,14 @@
 
 Conventions
 -----------
-- A *batch* is some rows of a table, with (at least) the columns of ``schema``.
+- A *batch* is some rows of a table, with (at least) the columns of ``schema`` that are used, in
+  the types that they had in training: ``caster`` casts whatever comes to them.
 - ``classes`` are K labels; arrays over classes are in their order. Logarithms are natural.
 - ``log_prior``, (classes,), is the offset that a model starts from before any column speaks:
   ``log P(c)`` of a generative model, the intercepts of a discriminative one.
 - ``log_joint`` fills ``out``, (rows, classes), with the log joint of each row, or, for a
-  discriminative model, with its logits: the posterior is their softmax either way.
+  discriminative model, with its logits: the posterior is their softmax either way. It returns
+  whether some category was never seen in training; ``unseen_rows`` says which.
 - ``contributions``, (rows, columns of the schema, classes): each column's part of the log joint.
   ``log_prior + contributions.sum(axis=1)`` is the log joint, up to a constant a row.
 - Models are immutable and import no scikit-learn; estimators are shells over them.
@@ -21,6 +23,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.encoding.matrices import Caster
 from deciban.families.piece import Piece
 from deciban.labels import Labels
 from deciban.models.selection import Choice
@@ -67,8 +70,18 @@ class Model(Protocol):
     def absent_value(self) -> float | None:
         """What a column holds in a row that does not name it: an amount of 0, or None: missing."""
 
-    def log_joint(self, batch: Batch, out: FloatArray) -> None:
-        """Fill ``out``, (rows, classes), with the log joint of every row and class."""
+    @property
+    def caster(self) -> Caster:
+        """The types of the columns that the model uses."""
+
+    def log_joint(self, batch: Batch, out: FloatArray) -> bool:
+        """Fill ``out``, (rows, classes), with the log joint of every row and class.
+
+        Whether some category was never seen in training.
+        """
+
+    def unseen_rows(self, batch: Batch) -> Mapping[str, NDArray[np.intp]]:
+        """The rows in which a column has a category that was never seen in training."""
 
     def contributions(self, batch: Batch) -> FloatArray:
         """Each column's part of the log joint, (rows, columns, classes)."""

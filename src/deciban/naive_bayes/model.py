@@ -42,6 +42,9 @@ from deciban.text import Tokenizer
 
 FloatArray = NDArray[np.float64]
 
+#: A code that no category has.
+_NEVER = np.iinfo(np.int64).max
+
 
 @dataclass(frozen=True, eq=False)
 class NaiveBayesModel:
@@ -126,6 +129,22 @@ class NaiveBayesModel:
         return [] if table is None else [matrices.Lookup(v) for v in table.cells.values or ()]
 
     @cached_property
+    def caster(self) -> matrices.Caster:
+        """The types of the columns."""
+        values = (lookup.known for lookup in self._lookups)
+        return matrices.Caster(self.schema, dict(zip(self.schema.categories, values, strict=True)))
+
+    @cached_property
+    def n_known(self) -> NDArray[np.int64]:
+        """From which code on a category was never seen; none is of those derived from times."""
+        names, derived = self.schema.categories, {n for c in self.schema.columns for n in c.derived}
+        sizes = (len(lookup.known) for lookup in self._lookups)
+        return np.array(
+            [_NEVER if n in derived else size for n, size in zip(names, sizes, strict=True)],
+            dtype=np.int64,
+        )
+
+    @cached_property
     def text_encoders(self) -> dict[str, TextEncoder]:
         """What the words of every column of text are looked up with, by block."""
         return {
@@ -140,11 +159,15 @@ class NaiveBayesModel:
 
     def encode(self, batch: Batch) -> dict[str, Matrix]:
         """Rows as every block reads them, by the name of the block."""
+        return self._encode(batch)[0]
+
+    def _encode(self, batch: Batch) -> tuple[dict[str, Matrix], NDArray[np.int64] | None]:
+        """Rows as every block reads them, and the codes of categories, if they were needed."""
         out: dict[str, Matrix] = {
             name: encoder.encode(batch) for name, encoder in self.text_encoders.items()
         }
         if len(out) == len(self.blocks):
-            return out
+            return out, None
         numbers, codes = self.columns(batch)
         for block in self.blocks:
             if block.input == "categories":
@@ -154,20 +177,26 @@ class NaiveBayesModel:
             elif block.input == "missing":
                 gaps = np.column_stack([np.isnan(numbers), codes < 0])
                 out[block.name] = _take(gaps.astype(np.int64), block.positions)
-        return out
+        return out, codes
 
-    def log_joint(self, batch: Batch, out: FloatArray) -> None:
+    def unseen_rows(self, batch: Batch) -> dict[str, NDArray[np.intp]]:
+        """The rows in which a column has a category that was never seen."""
+        return matrices.unseen_rows(self.schema, self._lookups, batch)
+
+    def log_joint(self, batch: Batch, out: FloatArray) -> bool:
         """Write ``log P(c) + beta * log P(x | c)`` of every row and class."""
-        matrices = self.encode(batch)
+        matrices, codes = self._encode(batch)
+        unseen = codes is not None and bool((codes >= self.n_known).any())
         if self.discount == 1.0:
             out[:] = self.log_prior
             for block in self.blocks:
                 block.parameters.add(matrices[block.name], out)
-            return
+            return unseen
         out[:] = 0.0
         for block in self.blocks:
             block.parameters.add(matrices[block.name], out)
         out[:] = discount_evidence(self.log_prior, out, self.discount)
+        return unseen
 
     def contributions(self, batch: Batch) -> FloatArray:
         """``beta * log P(x_j | c)`` of every column of the schema, (rows, columns, classes)."""

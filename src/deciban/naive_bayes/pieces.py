@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from deciban.families.piece import Piece, missing_name
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.columns import Times
-from deciban.sources.row import parse_time
+from deciban.sources.literals import parse_time
 from deciban.sources.tabular import Value
 from deciban.stats.histogram import HISTOGRAM
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from deciban.encoding.unseen import UnseenValues
 from deciban.evaluation import Evaluation
 from deciban.report.drift import Drift
 from deciban.report.leakage import SingleColumn
@@ -17,7 +18,7 @@ MIN_CLASS_ROWS = 30
 MAX_CALIBRATION_ERROR = 0.05
 
 Kind = Literal["leakage", "drift", "small class", "same rows", "no gain", "calibration",
-               "unknown class"]  # fmt: skip
+               "unknown class", "unseen"]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ def list_cautions(
     trained: TrainingSummary,
     alone: Sequence[SingleColumn],
     drifts: Sequence[Drift],
+    unseen: Mapping[str, UnseenValues],
 ) -> list[Caution]:
     """All of them, the gravest first."""
     return [
@@ -41,6 +43,7 @@ def list_cautions(
         *_no_gain(evaluation),
         *_leakage(alone),
         *_unknown_classes(evaluation, trained),
+        *_unseen(unseen),
         *_drifts(drifts),
         *_small_classes(evaluation, trained),
         *_calibration(evaluation),
@@ -98,6 +101,11 @@ def _unknown_classes(evaluation: Evaluation, trained: TrainingSummary) -> Iterat
                 f"{n:,.0f} rows are {label}, which the model has never seen: it cannot be right "
                 "about them.",
             )
+
+
+def _unseen(unseen: Mapping[str, UnseenValues]) -> Iterator[Caution]:
+    for name, values in unseen.items():
+        yield Caution("unseen", name, f"{name} has {values}. What they say rests on no row.")
 
 
 def _drifts(drifts: Sequence[Drift]) -> Iterator[Caution]:

@@ -149,7 +149,7 @@ def report(
         rows.others,
         trained,
         evaluation,
-        list_cautions(evaluation, trained, alone, moved),
+        list_cautions(evaluation, trained, alone, moved, rows.unseen),
         alone,
         moved,
         find_surprises(model, rows, predictions, surprising),

@@ -21,7 +21,7 @@ from deciban.families.histogram import edges_of
 from deciban.labels import label_array
 from deciban.report.rows import LabelledRows
 from deciban.sources.columns import Times
-from deciban.sources.row import parse_time
+from deciban.sources.literals import parse_time
 from deciban.sources.tabular import Tabular, Value
 from deciban.stats.cuts import cut_points
 from deciban.stats.histogram import tabulate

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import labels, schema, sources
-from deciban.encoding.matrices import numbers
+from deciban.encoding.matrices import Caster, numbers
+from deciban.encoding.unseen import Unseen, unseen_values
 from deciban.errors import InputError, MissingValueError, ParameterError
 from deciban.evaluation.classifier import (
     Classifier,
@@ -18,7 +19,9 @@ from deciban.evaluation.classifier import (
     feature_names,
     target_of,
 )
+from deciban.explanation import Explainable
 from deciban.labels import Labels
+from deciban.models.columns import constant_values, required_columns
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
 from deciban.sources.frames import named_frame
@@ -36,12 +39,13 @@ class LabelledRows:
     labels: Labels
     X: Tabular
     others: tuple[str, ...] = ()
+    unseen: Unseen = field(default_factory=Unseen)
 
     def select(self, model: Classifier, at: NDArray[np.intp]) -> LabelledRows:
         """Only some rows, as the model takes them."""
         batch = self.batch.take(at)
         values = _as_model_input(model, batch)
-        return LabelledRows(batch, self.schema, self.labels[at], values, self.others)
+        return replace(self, batch=batch, labels=self.labels[at], X=values)
 
     def row(self, i: int) -> dict[str, Value]:
         """The values of one row."""
@@ -64,18 +68,39 @@ def read_rows(
         raise ParameterError(
             f"labels are in y or in the column {target!r}; got both.", hint="pass one of them"
         )
-    needed = [*names, *([] if label is None else [label])]
-    for name in needed:
-        table.require(name)
+    if label is not None:
+        table.require(label)
     parts = [batch for batch in table if batch.n_rows]
     if not parts:
         raise InputError("there are no rows.", hint="give a table with labelled rows")
-    whole = Batch.concatenate([part.select(needed) for part in parts])
-    truth = whole.columns[label].tolist() if label is not None else list(() if y is None else y)
-    batch = whole.select(names)
-    others = tuple(name for name in table.names if name not in needed)
+    columns, unseen = _cast(model, table, parts, names)
+    truth = list(() if y is None else y)
+    if label is not None:
+        truth = [value for part in parts for value in part.columns[label].tolist()]
+    batch = Batch.concatenate(columns)
+    others = tuple(name for name in table.names if name not in {*names, label})
     values = _as_model_input(model, batch)
-    return LabelledRows(batch, _schema(model, batch), labels.object_array(truth), values, others)
+    return LabelledRows(
+        batch, _schema(model, batch), labels.object_array(truth), values, others, unseen
+    )
+
+
+def _cast(
+    model: Classifier, table: Scan, parts: Sequence[Batch], names: Sequence[str]
+) -> tuple[list[Batch], Unseen]:
+    """The model's columns in the types of training, and what training did not have."""
+    if not (isinstance(model, HasSchema) and isinstance(model, Explainable)):
+        first = parts[0].select([table.require(name) for name in names])
+        caster = Caster(_schema(model, first))
+        return [caster.cast(part.select(names), strict=True) for part in parts], Unseen()
+    inside, unseen = model.model_, Unseen()
+    for name in required_columns(inside):
+        table.require(name)
+    caster = replace(inside.caster, absent=constant_values(inside))
+    columns = [caster.cast(part).select(names) for part in parts]
+    for part in columns:
+        unseen += unseen_values(inside.schema, part, inside.unseen_rows(part))
+    return columns, unseen
 
 
 def _scan(model: Classifier, X: Tabular, names: Sequence[str]) -> Scan:

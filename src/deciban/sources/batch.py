@@ -7,19 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.sources.columns import Column, Strings, concatenate
 
-__all__ = ["Batch", "FieldBatch"]
+__all__ = ["Batch", "FieldBatch", "Uncast"]
+
+
+class Uncast(NamedTuple):
+    """The rows of a column whose values cannot be of its type, and the column as it came."""
+
+    rows: NDArray[np.intp]
+    column: Column
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Some rows of a table: columns of the same length, by name.
+
+    ``uncast`` has what is missing in a column because it could not be cast to the column's type;
+    it stays with all rows of a batch, not with some of them.
 
     >>> from deciban.sources.columns import Numbers
     >>> Batch(1, {"x": Numbers(np.array([0.5]))}).tolist()
@@ -28,10 +38,11 @@ class Batch:
 
     n_rows: int
     columns: Mapping[str, Column]
+    uncast: Mapping[str, Uncast] = field(default_factory=dict)
 
     def select(self, names: Iterable[str]) -> Batch:
         """Only some columns, in the order of the names."""
-        return Batch(self.n_rows, {name: self.columns[name] for name in names})
+        return Batch(self.n_rows, {name: self.columns[name] for name in names}, self.uncast)
 
     def slice(self, start: int, stop: int) -> Batch:
         """Rows ``start .. stop``, as a view."""
@@ -67,6 +78,6 @@ class FieldBatch(Batch):
     ``types`` are the SQL types of these columns, where the file states types.
     """
 
-    fields: Mapping[str, Strings]
+    fields: Mapping[str, Strings] = field(kw_only=True)
     json: bool = False
     types: Mapping[str, str] = field(default_factory=dict)

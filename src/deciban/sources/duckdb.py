@@ -168,14 +168,15 @@ class DuckDBScan:
 
     def _with_fields(self, types: Mapping[str, str]) -> Iterator[Batch]:
         """All rows, and some columns once more as text."""
-        texts = [f"CAST({name} AS VARCHAR)" for name in map(_identifier, types)]
-        sql = f"SELECT {_list(self.names)}, {', '.join(texts)} FROM {self.sql}"
-        places = list(map(str, range(len(self.names) + len(texts))))
+        casts = [f"CAST({name} AS VARCHAR)" for name in map(_identifier, types)]
+        sql = f"SELECT {_list(self.names)}, {', '.join(casts)} FROM {self.sql}"
+        places = list(map(str, range(len(self.names) + len(casts))))
         for batch in ask(self.connection, sql, self.path, self.rows, places):
             columns = list(batch.columns.values())
             values = dict(zip(self.names, columns, strict=False))
-            fields = dict(zip(types, columns[len(self.names) :], strict=True))
-            yield FieldBatch(batch.n_rows, values, cast("dict[str, Strings]", fields), types=types)
+            texts = columns[len(self.names) :]
+            fields = cast("dict[str, Strings]", dict(zip(types, texts, strict=True)))
+            yield FieldBatch(batch.n_rows, values, fields=fields, types=types)
 
     def require(self, name: str) -> str:
         """The name if there is such a column, otherwise an error that suggests the nearest."""

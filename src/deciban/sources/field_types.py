@@ -46,7 +46,8 @@ _ANY = sum(_KINDS)
 _STATED = {"text": _TEXT, "number": fields.NUMBER}
 #: So many rows are looked at first: most columns of text show there that they are.
 _SAMPLE_ROWS = 2048
-_USUAL_MARKERS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
+#: Fields that are missing in columns that otherwise hold no text.
+USUAL_MARKERS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
 
 #: Reads some columns as text: their names, and how many rows (None: all).
 TextReader = Callable[[Sequence[str], int | None], Iterator[Batch]]
@@ -69,7 +70,7 @@ class Markers:
     def of(missing: Sequence[str] | None) -> Markers:
         """The usual markers, or those that the caller states."""
         if missing is None:
-            return Markers([], [marker.encode() for marker in _USUAL_MARKERS])
+            return Markers([], [marker.encode() for marker in USUAL_MARKERS])
         stated = [marker.strip().encode() for marker in missing]
         return Markers(stated, [*stated, b""])
 
@@ -146,29 +147,23 @@ def convert(
     markers = options.markers
     for batch in batches:
         columns = {name: cast("Strings", column) for name, column in batch.columns.items()}
-        for name in options.types.keys() & columns.keys():
-            _check(name, columns[name], kinds[name], markers)
-        typed = {n: _convert(c, kinds[n], markers) for n, c in columns.items()}
+        words = {
+            name: _TEXT
+            for name in options.types.keys() & columns.keys()
+            if not _fits(columns[name], kinds[name], markers)
+        }
+        here = {**kinds, **words}
+        typed = {n: _convert(c, here[n], markers) for n, c in columns.items()}
         kept = {name: columns[name] for name in options.keeps(columns)}
-        yield FieldBatch(batch.n_rows, typed, kept) if kept else Batch(batch.n_rows, typed)
+        yield FieldBatch(batch.n_rows, typed, fields=kept) if kept else Batch(batch.n_rows, typed)
 
 
-def _check(name: str, column: Strings, kind: int, markers: Markers) -> None:
-    """A column that is stated to be numbers holds nothing else."""
+def _fits(column: Strings, kind: int, markers: Markers) -> bool:
+    """Whether a column has fields of one kind alone; where it is stated and has not, it is text."""
     if kind == _TEXT:
-        return
+        return True
     missing = fields.mark_missing(column.offsets, column.data, column.missing, markers.elsewhere)
-    if fields.kinds(column.offsets, column.data, missing, kind, False) & kind:
-        return
-    row = next(
-        i
-        for i in range(len(column))
-        if not fields.kinds(column.offsets[i : i + 2], column.data, missing[i : i + 1], kind, False)
-    )
-    raise InputError(
-        f"column {name!r} needs numbers and has {column.slice(row, row + 1).tolist()[0]!r:.60}.",
-        hint="write the number, or leave the field empty",
-    )
+    return bool(fields.kinds(column.offsets, column.data, missing, kind, False) & kind)
 
 
 def _convert(column: Strings, kind: int, markers: Markers) -> Column:

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from deciban.encoding.matrices import Caster
 from deciban.errors import InputError
 from deciban.sources.batch import Batch
 from deciban.sources.columns import python_rows
@@ -26,7 +27,9 @@ class HeldTable:
 
     ``batches`` have the columns ``names``; a matrix of a model of matrices has none.
 
-    >>> HeldTable.of_rows([{"x": 1, "y": "S"}, {"x": 2, "y": "L"}], ["y", "x"]).row(1)
+    >>> from deciban.schema import Schema
+    >>> rows = [{"x": 1, "y": "S"}, {"x": 2, "y": "L"}]
+    >>> HeldTable.of_rows(rows, ["y", "x"], Caster(Schema(()))).row(1)
     ['L', 2]
     """
 
@@ -43,10 +46,10 @@ class HeldTable:
         self._block: tuple[int, list[list[Value]]] = (-1, [])
 
     @classmethod
-    def of_rows(cls, rows: Sequence[Row], names: Sequence[str]) -> Self:
-        """The table of some rows."""
+    def of_rows(cls, rows: Sequence[Row], names: Sequence[str], caster: Caster) -> Self:
+        """The table of some rows, cast to the types of training."""
         table = scan_records(rows, BATCH_ROWS)
-        return cls(table, list(table), names)
+        return cls(table, [caster.cast(batch) for batch in table], names)
 
     @classmethod
     def of_batches(cls, X: Tabular, batches: Iterable[Batch], names: Sequence[str]) -> Self:
@@ -81,9 +84,18 @@ class HeldTable:
                 first = at - at % BLOCK_ROWS
                 last = min(first + BLOCK_ROWS, batch.n_rows)
                 some = batch if last - first == batch.n_rows else batch.slice(first, last)
-                return before + first, python_rows([some.columns[name] for name in self._names])
+                rows = python_rows([some.columns[name] for name in self._names])
+                self._put_back(batch, first, rows)
+                return before + first, rows
             before += batch.n_rows
         raise IndexError(i)
+
+    def _put_back(self, batch: Batch, first: int, rows: list[list[Value]]) -> None:
+        """What could not be cast, as it came."""
+        for name, uncast in batch.uncast.items():
+            j = self._names.index(name)
+            for i in uncast.rows[(uncast.rows >= first) & (uncast.rows < first + len(rows))]:
+                rows[i - first][j] = uncast.column.slice(i, i + 1).tolist()[0]
 
 
 def refuse_sparse(X: Tabular) -> None:

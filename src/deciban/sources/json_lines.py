@@ -50,7 +50,9 @@ def scan(files: Sequence[Path], options: ReadOptions) -> BatchScan:
         texts = _read_with_lines(connection, source, path, names, options.rows, lines)
         typed = field_types.convert(texts, kinds(), plain)
         return (
-            FieldBatch(batch.n_rows, batch.columns, _fields(lines.popleft(), kept), json=True)
+            FieldBatch(
+                batch.n_rows, batch.columns, fields=_fields(lines.popleft(), kept), json=True
+            )
             for batch in typed
         )
 

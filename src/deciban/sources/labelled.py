@@ -9,8 +9,8 @@ weight : one finite number >= 0 a row; without weights, every row counts once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,10 @@ from numpy.typing import ArrayLike, NDArray
 from deciban import encoding, labels
 from deciban import schema as schemas
 from deciban.encoding import Labelled, matrices
+from deciban.encoding.casting import cast_labels
 from deciban.encoding.class_limit import NumberClasses
+from deciban.encoding.matrices import Caster
+from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
 from deciban.kernels.texts import utf8
 from deciban.labels import Labels
@@ -115,10 +118,15 @@ class LabelledScan:
     """A scan with its schema, labels and weights.
 
     Labels are ``labels`` or the column ``target``; weights are an array, or the name
-    of a column. ``named`` says whether the columns had names. ``n_rows`` is known when
+    of a column. ``named`` says whether the columns had names. Labels that are written like one
+    of the ``classes`` of a fitted model are that class. ``n_rows`` is known when
     all labelled batches have been read. Rows without a label are an error, unless there
     is a list ``unlabelled`` where they are put, each with the code 0. ``limit`` refuses numbers
     as labels where they are too many.
+
+    Columns are cast to the types of training: a value that cannot be is an error where rows
+    have labels, and missing where they have none and are scored. Whoever scores them says in
+    ``unseen`` what training did not have.
     """
 
     scan: Scan
@@ -127,15 +135,16 @@ class LabelledScan:
     target: str | None
     weight: str | NDArray[Any] | None
     named: bool
+    caster: Caster
+    classes: Labels | None = None
     n_rows: int = 0
     unlabelled: list[LabelledBatch] | None = None
     limit: NumberClasses | None = None
+    unseen: Unseen = field(default_factory=lambda: NOTHING_UNSEEN)
 
     def batches(self) -> Iterator[Batch]:
         """The columns of the schema, by name."""
-        if self.scan.names == self.schema.names:
-            return iter(self.scan)
-        return map(self._select, self.scan)
+        return map(self._cast, self.scan)
 
     def labelled_batches(self) -> Iterator[LabelledBatch]:
         """The columns of the schema, with the labels and weights of the rows."""
@@ -145,8 +154,11 @@ class LabelledScan:
             labelled = self._labels(batch, start, stop)
             if self.limit is not None:
                 self.limit.add(labelled.classes)
+            if self.classes is not None:
+                labelled = cast_labels(labelled, self.classes)
             weight = self._weights(batch, start, stop)
-            rows = LabelledBatch(self._select(batch), labelled.classes, labelled.codes, weight)
+            columns = self._cast(batch, strict=True)
+            rows = LabelledBatch(columns, labelled.classes, labelled.codes, weight)
             yield self._drop_unlabelled(rows, start)
             start = stop
         self.n_rows = start
@@ -159,7 +171,8 @@ class LabelledScan:
         schema = Schema(tuple(c for c in self.schema.columns if c.name in names))
         some = tuple(name for name in scan.names if name in {*schema.names, self.target})
         read = partial(scan.columns, some, NARROW_BATCH_ROWS)
-        return replace(self, scan=BatchScan(some, read, "file"), schema=schema)
+        caster = replace(self.caster, schema=schema)
+        return replace(self, scan=BatchScan(some, read, "file"), schema=schema, caster=caster)
 
     def every(self, stride: int) -> LabelledScan:
         """Rows 0, ``stride``, 2 ``stride``, ... of a table that DuckDB has."""
@@ -172,8 +185,12 @@ class LabelledScan:
             raise TypeError("parts can be asked only of a table that DuckDB has")
         return self.scan
 
-    def _select(self, batch: Batch) -> Batch:
-        return Batch(batch.n_rows, {name: batch.columns[name] for name in self.schema.names})
+    def _cast(self, batch: Batch, *, strict: bool = False) -> Batch:
+        """The columns of the schema alone, in its types; one that is not there is missing."""
+        names = self.schema.names
+        if self.scan.names != names:
+            batch = batch.select([name for name in names if name in batch.columns])
+        return self.caster.cast(batch, strict=strict)
 
     def _labels(self, batch: Batch, start: int, stop: int) -> Labelled:
         if self.target is not None:
@@ -250,9 +267,11 @@ def labelled_scan(
     target: str | None = None,
     sql: str | None = None,
     weight: str | ArrayLike | None = None,
-    schema: Schema | None = None,
+    caster: Caster | None = None,
     kinds: Mapping[str, str] | None = None,
     ignore: str | None = None,
+    constants: Callable[[], Mapping[str, Any]] = dict,
+    classes: Labels | None = None,
     named: bool = False,
     model: str = "the model",
     limit: NumberClasses | None = None,
@@ -269,12 +288,16 @@ def labelled_scan(
         A query, when X is a DuckDB connection.
     weight
         The weights of the rows, or the name of their column.
-    schema
-        That of a fitted model; without one, it is inferred.
+    caster
+        That of a fitted model, with its schema; without one, the schema is inferred.
     kinds
         Kinds of columns that are not inferred.
     ignore
         A column that may be there besides those of the schema: that of the labels in training.
+    constants
+        What columns that need not be there hold in every row, asked for when one is not there.
+    classes
+        Those of a fitted model, to whose type labels are cast.
     named
         Whether the columns had names in training: a matrix is then warned about.
     model
@@ -287,8 +310,9 @@ def labelled_scan(
     [([{'x': 'S'}, {'x': 'L'}, {'x': 'S'}], [0, 1, 0])]
 
     """
-    names = None if schema is None else schema.names
-    scan, form = scan_features(X, sql=sql, names=names, named=named, model=model)
+    names = None if caster is None else caster.schema.names
+    types = None if caster is None else caster.field_types(target, classes)
+    scan, form = scan_features(X, sql=sql, names=names, named=named, model=model, types=types)
     if target is not None and (y is not None or form == "matrix"):
         raise ParameterError(
             f"labels are in the column {target!r} or in y; got "
@@ -298,15 +322,28 @@ def labelled_scan(
     beside = {name for name in (target, weight) if isinstance(name, str)}
     for name in beside:
         scan.require(name)
-    if schema is not None:
-        _check_names(scan.names, schema.names, {*beside, ignore}, model)
+    if caster is not None:
+        if not all(name in scan.names for name in caster.types):
+            caster = replace(caster, absent=constants())
+        _check_names(scan.names, caster, {*beside, ignore}, model)
     else:
         stated = (
             {**dict.fromkeys(scan.names, "text"), **(kinds or {})} if form == "texts" else kinds
         )
         scan, schema = _infer(scan, beside, stated)
+        caster = Caster(schema)
     array = weight if weight is None or isinstance(weight, str) else np.asarray(weight)
-    return LabelledScan(scan, schema, _class_codes(y), target, array, form != "matrix", limit=limit)
+    return LabelledScan(
+        scan,
+        caster.schema,
+        _class_codes(y),
+        target,
+        array,
+        form != "matrix",
+        caster,
+        classes,
+        limit=limit,
+    )
 
 
 def few_texts(X: Any, schema: Schema) -> Batch | None:
@@ -355,13 +392,12 @@ def _head(batches: Iterable[Batch]) -> Iterator[Batch]:
         left -= min(left, batch.n_rows)
 
 
-def _check_names(
-    names: Sequence[str], needed: Sequence[str], others: set[str | None], model: str
-) -> None:
-    """Columns are found by name; one too few or too many is an error."""
-    for name in needed:
-        if name not in names:
+def _check_names(names: Sequence[str], caster: Caster, others: set[str | None], model: str) -> None:
+    """Columns are found by name; one that is used must be there, and no other than in training."""
+    for name in caster.types:
+        if name not in names and name not in caster.absent:
             raise column_names.unknown(name, names)
+    needed = caster.schema.names
     extra = [name for name in names if name not in needed and name not in others]
     if extra:
         close = column_names.nearest(extra[0], needed)

@@ -48,7 +48,8 @@ def scan(
         Of CSV: utf-8, utf-16 or latin-1.
     types
         Columns of CSV and JSON lines that are ``"text"`` or ``"number"``, as they were
-        when a model was trained, whatever the fields of this file look like.
+        when a model was trained, whatever the fields of this file look like. Numbers are
+        still text in a batch where some field is none.
 
     Examples
     --------
@@ -145,12 +146,13 @@ def scan_features(
     names: tuple[str, ...] | None = None,
     named: bool = False,
     model: str = "the model",
+    types: Mapping[str, FieldType] | None = None,
 ) -> tuple[Scan, Form]:
     """The features that a model learns from or answers for, and what they came in.
 
     ``names`` are the columns of a model that is fitted: those of a matrix, in order, and
     of a list of texts; ``named`` says that they were named in training. ``model`` is its
-    name, for messages.
+    name, for messages. ``types`` are those of the columns of files, as in :func:`scan`.
 
     >>> scan_features([[1, 2]])[0].names, scan_features(["good film"])[0].names
     (('x0', 'x1'), ('text',))
@@ -159,7 +161,7 @@ def scan_features(
         return texts.scan_texts(X, names), "texts"
     if sql is None and is_matrix(X):
         return matrix.scan_matrix(X, names, named, model), "matrix"
-    return scan(X, sql=sql), "table"
+    return scan(X, sql=sql, types=types), "table"
 
 
 def is_matrix(X: Any) -> bool:

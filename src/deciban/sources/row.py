@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, time
 
 import numpy as np
 
 from deciban.errors import InputError, ShapeError
 from deciban.schema import Schema
 from deciban.sources import column_names
+from deciban.sources.literals import parse_time
 from deciban.sources.open import batches
 from deciban.sources.tabular import Row, Tabular, Value
 
-__all__ = ["parse_time", "read_row"]
-
-#: How the texts of times are read.
-_TIMES: dict[str, type[date | time]] = {"date": date, "timestamp": datetime, "time": time}
+__all__ = ["read_row"]
 
 
 def read_row(
@@ -50,15 +47,6 @@ def read_row(
             raise column_names.unknown(name, names)
     values = {name: _scalar(name, entries.get(name, absent)) for name in names}
     return {**values, **_read_times(schema, values)}
-
-
-def parse_time(unit: str, text: str) -> Value:
-    """A date, a timestamp or a time of day from its text.
-
-    >>> parse_time("date", "2025-06-21")
-    datetime.date(2025, 6, 21)
-    """
-    return _TIMES[unit].fromisoformat(text)
 
 
 def _text_column(schema: Schema) -> str:
@@ -109,16 +97,11 @@ def _scalar(name: str, value: Value) -> Value:
 
 
 def _read_times(schema: Schema, values: Row) -> dict[str, Value]:
-    """Times that are written as text, as times."""
+    """Times that are written as text, as times; what is none stays as it is."""
     times = {}
     for column in schema.columns:
         value = values[column.name]
         if column.unit and isinstance(value, str):
-            try:
-                times[column.name] = parse_time(column.unit, value)
-            except ValueError:
-                raise InputError(
-                    f"column {column.name!r} is a {column.unit}, got {value!r}.",
-                    hint="write it like 2025-06-21 or 2025-06-21T14:30:00",
-                ) from None
+            moment = parse_time(column.unit, value)
+            times[column.name] = value if moment is None else moment
     return times

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from deciban import labels
 from deciban.encoding import matrices
+from deciban.encoding.casting import cast_labels
+from deciban.encoding.matrices import Caster
 from deciban.engines.duckdb.sample import Labelled, fill, labelled
 from deciban.engines.local.count import count as count_locally
 from deciban.engines.protocol import Plan
@@ -44,12 +46,12 @@ BATCH_GROUPS = 1 << 20
 def count(scan: LabelledScan, plan: Plan) -> Counts:
     """The counts of all rows; some of them are put into the sample of the plan."""
     there = labelled(scan)
-    columns = () if there is None else _text_categories(there.table, plan.schema)
+    columns = () if there is None else _text_categories(there.table, scan.caster, plan.schema)
     if there is None or not columns or _has_unlabelled(scan, there):
         return count_locally(scan, plan)
     rest = scan.select(name for name in plan.schema.names if name not in columns)
     with ThreadPoolExecutor(1) as pool:
-        groups = pool.submit(group, there.table, columns, there.target)
+        groups = pool.submit(group, there.table, columns, there.target, scan.classes)
         counted = count_locally(rest, Plan(rest.schema, plan.tokenizer))
         whole = plan.empty(counted.classes) + counted + groups.result()
     whole = _with_rows(whole, there.table.path)
@@ -58,9 +60,10 @@ def count(scan: LabelledScan, plan: Plan) -> Counts:
     return whole
 
 
-def _text_categories(table: DuckDBScan, schema: Schema) -> tuple[str, ...]:
-    """The columns that DuckDB groups exactly."""
-    columns = [column.name for column in schema.columns if column.kind == "categorical"]
+def _text_categories(table: DuckDBScan, caster: Caster, schema: Schema) -> tuple[str, ...]:
+    """The columns that DuckDB groups exactly: texts, which were none other in training."""
+    texts = {name for name, of in caster.types.items() if of in ("text", "any")}
+    columns = [c.name for c in schema.columns if c.kind == "categorical" and c.name in texts]
     return tuple(name for name in columns if table.types[name] == "VARCHAR")
 
 
@@ -81,17 +84,21 @@ def _with_rows(whole: Counts, path: str) -> Counts:
     return Counts(whole.classes, whole.weight, {**whole.tables, CATEGORIES.name: categories})
 
 
-def group(table: DuckDBScan, columns: Sequence[str], target: str) -> Counts:
+def group(
+    table: DuckDBScan, columns: Sequence[str], target: str, classes: Labels | None = None
+) -> Counts:
     """How often each value of some columns comes with each label; the weight of rows is left 0."""
     groups = _groups(table, columns, target)
     label = matrices.column_classes(groups["label"])
+    if classes is not None:
+        label = cast_labels(label, classes)
     n, number = (cast("Integers", groups[name]).values for name in ("n", "number"))
     values, counts = [], [np.zeros((len(label.classes), 0))]
     for j in range(len(columns)):
         own: NDArray[np.intp] = np.flatnonzero((number == j) & ~groups["value"].missing)
         known, codes = _ordered(groups["value"].take(own))
         part = np.zeros((len(label.classes), len(known)))
-        part[label.codes[own], codes] = n[own]
+        np.add.at(part, (label.codes[own], codes), n[own])
         values.append(known)
         counts.append(part)
     cells = Cells(labels.label_array(columns), tuple(values))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
+from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen, unseen_values
 from deciban.engines.protocol import Score
 from deciban.models import scores
 from deciban.models.protocol import Model
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledScan
 
-__all__ = ["score", "score_batch", "score_batches"]
+__all__ = ["score", "score_batch"]
 
 FloatArray = NDArray[np.float64]
 
@@ -25,25 +25,24 @@ MAX_SERIAL_ROWS = 1_000
 
 def score(scan: LabelledScan, model: Model, what: Score) -> FloatArray:
     """Scores of all rows under a model, (rows, classes)."""
-    n_classes = len(model.log_prior)
-    return score_batches(scan, partial(score_batch, model=model, what=what), (n_classes,))
-
-
-def score_batches(
-    scan: LabelledScan, work: Callable[[Batch], FloatArray], shape: tuple[int, ...]
-) -> FloatArray:
-    """What ``work`` makes of all batches, (rows, *shape)."""
     n_rows = scan.scan.n_rows
     run = map if n_rows is not None and n_rows <= MAX_SERIAL_ROWS else threads.run
-    parts = list(run(work, scan.batches()))
-    return parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, *shape)), *parts])
+    parts = list(run(partial(score_batch, model=model, what=what), scan.batches()))
+    if len(parts) == 1:
+        out, scan.unseen = parts[0]
+        return out
+    scan.unseen = sum((unseen for _, unseen in parts if unseen), NOTHING_UNSEEN)
+    none = np.empty((0, len(model.log_prior)))
+    return np.concatenate([none, *(out for out, _ in parts)])
 
 
-def score_batch(batch: Batch, model: Model, what: Score) -> FloatArray:
-    """Scores of some rows under a model, (rows, classes)."""
+def score_batch(batch: Batch, model: Model, what: Score) -> tuple[FloatArray, Unseen]:
+    """Scores of some rows under a model, (rows, classes), and what training did not have."""
     log_prior = model.log_prior
     out = np.empty((batch.n_rows, len(log_prior)))
-    model.log_joint(batch, out)
+    unseen = model.log_joint(batch, out)
     if what != "log_joint":
         scores.normalise(out, log_prior, logarithm=what == "log_posterior")
-    return out
+    if unseen or batch.uncast:
+        return out, unseen_values(model.schema, batch, model.unseen_rows(batch))
+    return out, NOTHING_UNSEEN

@@ -118,11 +118,15 @@ class MatrixClassifier(explanation.MatrixExplainable[DropInModel], ClassifierMix
         X = self._check_matrix(X)
         out = np.empty((X.shape[0], len(self.classes_)))
 
+        unseen: list[slice] = []
+
         def work(part: slice) -> None:
-            self.model_.score(slice_rows(X, part), out[part])
+            if self.model_.score(slice_rows(X, part), out[part]):
+                unseen.append(part)
             finish(out[part])
 
         self._each_chunk(X, work)
+        self._note_unseen(X, unseen)
         return out
 
     def _map_joint(
@@ -132,12 +136,16 @@ class MatrixClassifier(explanation.MatrixExplainable[DropInModel], ClassifierMix
         X = self._check_matrix(X)
         out = np.empty(X.shape[0], dtype=dtype)
 
+        unseen: list[slice] = []
+
         def work(part: slice) -> None:
             joint = np.empty((part.stop - part.start, len(self.classes_)))
-            self.model_.score(slice_rows(X, part), joint)
+            if self.model_.score(slice_rows(X, part), joint):
+                unseen.append(part)
             out[part] = answer(joint)
 
         self._each_chunk(X, work)
+        self._note_unseen(X, unseen)
         return out
 
     def _each_chunk(self, X: CheckedMatrix, work: Callable[[slice], None], extra: int = 0) -> None:
@@ -228,6 +236,9 @@ class MatrixClassifier(explanation.MatrixExplainable[DropInModel], ClassifierMix
         return explanation.decibans(self.model_.parameters.contributions(zeros)[0], against)
 
     # ------------------------------------------------------------------ what a subclass says
+
+    def _note_unseen(self, X: CheckedMatrix, parts: list[slice]) -> None:
+        """Remember the categories in some parts of X that were never seen; numbers are none."""
 
     def _check_matrix(self, X: Tabular, *, reset: bool = False) -> CheckedMatrix:
         """A matrix or CSR of the right width."""

@@ -12,7 +12,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from deciban import encoding, labels, threads
+from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen, unseen_values
 from deciban.errors import InputError, ParameterError, ShapeError
+from deciban.explanation.explanations import Marks, mark
 from deciban.families.categorical import (
     CATEGORICAL,
     CategoricalParameters,
@@ -22,11 +24,20 @@ from deciban.families.settings import Settings
 from deciban.labels import Labels
 from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.encoders import CategoryEncoder, all_numbers
-from deciban.naive_bayes.dropins.model import BLOCK
+from deciban.naive_bayes.dropins.model import BLOCK, DropInModel
 from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
 from deciban.schema import ColumnSchema, Schema
-from deciban.sources import matrix
-from deciban.sources.matrix import CheckedMatrix, CSRRows, FloatArray, is_sparse, slice_rows
+from deciban.sources import frames, matrix
+from deciban.sources.batch import Batch
+from deciban.sources.held import HeldTable
+from deciban.sources.matrix import (
+    AnyRows,
+    CheckedMatrix,
+    CSRRows,
+    FloatArray,
+    is_sparse,
+    slice_rows,
+)
 from deciban.sources.tabular import Tabular
 from deciban.stats.categories import count_of
 from deciban.stats.cells import Cells
@@ -78,6 +89,43 @@ class CategoricalNB(SmoothedClassifier):
         self.class_prior = class_prior
         self.min_categories = min_categories
         self.unseen = unseen
+
+    @property
+    def unseen_(self) -> Unseen:
+        """The categories in the rows of the last call that training did not have, by column.
+
+        Every ``predict``, ``predict_proba``, ``explain`` and their like sets it anew; it is no
+        part of a saved model.
+
+        >>> m = CategoricalNB().fit([["S", "red"], ["M", "red"]], ["a", "b"])
+        >>> m.predict([["S", "blue"], ["XL", "red"]])
+        array(['a', 'a'], dtype='<U1')
+        >>> m.unseen_
+        x0: 1 value never seen: 'XL'
+        x1: 1 value never seen: 'blue'
+        """
+        check_is_fitted(self)
+        return self._unseen
+
+    def _note_unseen(self, X: CheckedMatrix, parts: list[slice]) -> None:
+        unseen = NOTHING_UNSEEN
+        for part in sorted(parts, key=lambda part: part.start):
+            unseen += self._find_unseen(slice_rows(X, part))[0]
+        self._unseen = unseen
+
+    def _held_marks(self, model: DropInModel, held: HeldTable) -> tuple[Unseen, Marks]:
+        unseen, rows = self._find_unseen(self._check_matrix(held.X))
+        marks: Marks = {}
+        mark(marks, 0, unseen, rows)
+        return unseen, marks
+
+    def _find_unseen(self, X: AnyRows) -> tuple[Unseen, dict[str, NDArray[np.intp]]]:
+        """The categories in a matrix that were never seen, and in which rows."""
+        dense, model = X.dense() if isinstance(X, CSRRows) else X, self.model_
+        rows = model.unseen_of_matrix(dense)
+        names = model.schema.names
+        columns = {n: frames.column(n, dense[:, names.index(n)]) for n in rows}
+        return unseen_values(model.schema, Batch(len(dense), columns), rows), rows
 
     # ------------------------------------------------------------------ encoding
 
@@ -139,6 +187,7 @@ class CategoricalNB(SmoothedClassifier):
         if not cells.same(whole):
             counts = counts.align(counts.classes, {BLOCK: whole})
         super()._adopt(counts)
+        self._unseen = NOTHING_UNSEEN  # predicting must add no attribute
 
     def _least(self) -> NDArray[np.int64]:
         """The least number of categories of each column."""

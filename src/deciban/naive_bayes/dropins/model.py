@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import labels
+from deciban.encoding.matrices import Caster
 from deciban.errors import InputError
 from deciban.families.piece import Piece
 from deciban.families.protocol import Family, Parameters
@@ -23,7 +24,7 @@ from deciban.labels import Labels
 from deciban.models.protocol import WordContribution
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
-from deciban.sources.columns import Booleans, Column, Integers, Numbers
+from deciban.sources.columns import Column, Integers, Numbers
 from deciban.sources.matrix import AnyRows
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
@@ -94,20 +95,51 @@ class DropInModel:
         """A chunk of rows as the family scores them, checked."""
         return self.encoder.encode(X, self.table.cells)
 
-    def score(self, X: AnyRows, out: FloatArray) -> None:
-        """Write ``log P(c, x)`` of the rows of a matrix to ``out``, (rows, classes)."""
-        out[:] = self.log_prior
-        self.parameters.add(self.encode(X), out)
+    def score(self, X: AnyRows, out: FloatArray) -> bool:
+        """Write ``log P(c, x)`` of the rows of a matrix to ``out``, (rows, classes).
 
-    def log_joint(self, batch: Batch, out: FloatArray) -> None:
+        Whether some category was never seen.
+        """
+        out[:] = self.log_prior
+        rows = self.encode(X)
+        self.parameters.add(rows, out)
+        return self.n_known is not None and bool((rows >= self.n_known).any())
+
+    @cached_property
+    def n_known(self) -> NDArray[np.int64] | None:
+        """From which code on a category of each column was never seen; None of other numbers."""
+        values = self.table.cells.values
+        return None if values is None else np.array(list(map(len, values)), dtype=np.int64)
+
+    @cached_property
+    def caster(self) -> Caster:
+        """The types of the columns."""
+        values = self.table.cells.values or ()
+        known = {} if self.table.cells.coded else dict(zip(self.schema.names, values, strict=False))
+        return Caster(self.schema, known)
+
+    def unseen_rows(self, batch: Batch) -> dict[str, NDArray[np.intp]]:
+        """The rows in which a column has a category that was never seen."""
+        return self.unseen_of_matrix(self.matrix(batch))
+
+    def unseen_of_matrix(self, X: AnyRows) -> dict[str, NDArray[np.intp]]:
+        """The rows of a matrix in which a column has a category that was never seen."""
+        if self.n_known is None:
+            return {}
+        unseen = np.asarray(self.encode(X)) >= self.n_known
+        by_name = zip(self.schema.names, unseen.T, strict=True)
+        return {name: np.flatnonzero(rows) for name, rows in by_name if rows.any()}
+
+    def log_joint(self, batch: Batch, out: FloatArray) -> bool:
         """Write ``log P(c, x)`` of the rows of a table to ``out``, (rows, classes).
 
         A row that no class can have produced has the fallback.
         """
-        self.score(self.matrix(batch), out)
+        unseen = self.score(self.matrix(batch), out)
         impossible = np.all(np.isneginf(out), axis=1)
         if impossible.any():
             out[impossible] = self.fallback
+        return unseen
 
     def contributions(self, batch: Batch) -> FloatArray:
         """The log likelihood of each column, (rows, columns, classes)."""
@@ -143,10 +175,7 @@ def _numbers(name: str, column: Column) -> FloatArray:
         return column.values
     if isinstance(column, Integers):
         return column.numbers().values
-    if isinstance(column, Booleans) or column.missing.all():
-        values = column.values if isinstance(column, Booleans) else np.zeros(len(column))
-        return np.where(column.missing, np.nan, values)
     raise InputError(
         f"column {name!r} was numeric in training and holds {type(column).__name__.lower()} now.",
-        hint="give it the type that it had in training",
+        hint="cast the rows first: model.caster.cast(batch)",
     )
