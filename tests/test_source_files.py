@@ -129,7 +129,7 @@ def test_types_of_written_fields(fields, kind, out, tmp_path):
 
 def test_markers_that_are_stated_hold_everywhere(tmp_path):
     path = put(tmp_path, 'n,t\n1,x\n-,-\n,""\nNA,NA\n')
-    assert rows_in(path, missing=("-", "NA")) == [
+    assert rows_in(path, na=("-", "NA")) == [
         {"n": 1, "t": "x"}, {"n": None, "t": None}, {"n": None, "t": ""}, {"n": None, "t": None},
     ]  # fmt: skip
     assert column(path, "n")[0] == "Strings", "a dash is not a usual marker"

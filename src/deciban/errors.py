@@ -15,12 +15,14 @@ Every error that deciban raises about its input is a :class:`DecibanError`::
     └── NegativeCountError (ValueError) taking away what was never added
 
 A message says what was wrong, the value that was wrong, what would be right,
-and ends in a hint.
+and ends in a hint. What can be read, but perhaps not as it was meant, is a
+:class:`DataWarning`.
 """
 
 from __future__ import annotations
 
 __all__ = [
+    "DataWarning",
     "DecibanError",
     "FileError",
     "InputError",
@@ -87,3 +89,7 @@ class ModelFileError(DecibanError, ValueError):
 
 class ModelWriteError(DecibanError, OSError):
     """A model that could not be written; the file that was there before is still there."""
+
+
+class DataWarning(UserWarning):
+    """Data that was read in a way that may not be what was meant."""

@@ -27,7 +27,9 @@ app.add_typer(mail.app)
 
 
 @app.command()
+@o.reads_files
 def train(
+    how: o.How,
     data: o.Data,
     target: o.Target,
     output: o.Output,
@@ -50,8 +52,6 @@ def train(
         bool,
         typer.Option(" /--no-calibrate", help="Leave the evidence as it is, without a discount."),
     ] = True,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -65,43 +65,43 @@ def train(
         "smoothing": o.smoothing(smoothing),
         "calibrate": calibrate,
     }
-    _show(training.train(_input(data, encoding, na), target, settings, output, quiet=quiet),
+    _show(training.train(_input(data, how), target, settings, output, quiet=quiet),
           json, quiet)  # fmt: skip
 
 
 @app.command()
+@o.reads_files
 def update(
+    how: o.How,
     model: o.ModelFile,
     data: o.Data,
     target: o.SameTarget = None,
     output: o.OtherOutput = None,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
     """Count more labelled rows into a model."""
     from deciban.cli import training
 
-    rows, out = _input(data, encoding, na), output or model
+    rows, out = _input(data, how), output or model
     _show(training.update(model, rows, target, out, forget=False, quiet=quiet), json, quiet)
 
 
 @app.command()
+@o.reads_files
 def forget(
+    how: o.How,
     model: o.ModelFile,
     data: o.Data,
     target: o.SameTarget = None,
     output: o.OtherOutput = None,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
     """Take labelled rows back that were counted before, exactly."""
     from deciban.cli import training
 
-    rows, out = _input(data, encoding, na), output or model
+    rows, out = _input(data, how), output or model
     _show(training.update(model, rows, target, out, forget=True, quiet=quiet), json, quiet)
 
 
@@ -116,7 +116,9 @@ def merge(
 
 
 @app.command()
+@o.reads_files
 def predict(
+    how: o.How,
     model: o.ModelFile,
     data: o.Data,
     output: Annotated[
@@ -140,8 +142,6 @@ def predict(
     digits: Annotated[
         int, typer.Option(min=1, max=17, help="Digits of probabilities; 17 are all.")
     ] = 6,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -161,7 +161,7 @@ def predict(
     )
     facts = prediction.predict(
         opened,
-        _input(data, encoding, na),
+        _input(data, how),
         options,
         written,
         output=output or "",
@@ -171,7 +171,9 @@ def predict(
 
 
 @app.command()
+@o.reads_files
 def explain(
+    how: o.How,
     model: o.ModelFile,
     data: o.SomeData = None,
     row: Annotated[
@@ -192,8 +194,6 @@ def explain(
     html: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write a page of HTML that stands alone.")
     ] = None,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object a row, for machines.")
     ] = False,
@@ -211,7 +211,7 @@ def explain(
         model,
         row=o.row(row),
         text=text,
-        data=_input(files, encoding, na) if files else None,
+        data=_input(files, how) if files else None,
         limit=limit,
         against=against,
     )
@@ -222,7 +222,9 @@ def explain(
 
 
 @app.command()
+@o.reads_files
 def evaluate(
+    how: o.How,
     model: o.ModelFile,
     data: o.Data,
     target: o.SameTarget = None,
@@ -231,8 +233,6 @@ def evaluate(
     leave_one_out: o.LeaveOneOut = False,
     bootstrap: o.Bootstrap = 1000,
     seed: o.Seed = 0,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -244,12 +244,14 @@ def evaluate(
     options = evaluation.EvaluationOptions(
         partial(o.loss, loss), abstain, leave_one_out, bootstrap, seed
     )
-    rows = _input(data, encoding, na)
+    rows = _input(data, how)
     _show(evaluation.evaluate_file(model, rows, target, options, quiet=quiet), json, quiet)
 
 
 @app.command()
+@o.reads_files
 def compare(
+    how: o.How,
     files: Annotated[
         list[str],
         typer.Argument(
@@ -262,8 +264,6 @@ def compare(
     leave_one_out: o.LeaveOneOut = False,
     bootstrap: o.Bootstrap = 1000,
     seed: o.Seed = 0,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -276,12 +276,14 @@ def compare(
     options = evaluation.EvaluationOptions(
         partial(o.loss, loss), abstain, leave_one_out, bootstrap, seed
     )
-    rows = _input(data, encoding, na)
+    rows = _input(data, how)
     _show(evaluation.compare_files(models, rows, target, options, quiet=quiet), json, quiet)
 
 
 @app.command()
+@o.reads_files
 def report(
+    how: o.How,
     model: o.ModelFile,
     data: o.Data,
     output: Annotated[
@@ -300,8 +302,6 @@ def report(
         str | None,
         typer.Option(metavar="FILE", help="Print the page to PDF as well, by Chromium."),
     ] = None,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -313,19 +313,19 @@ def report(
     options = reporting.ReportOptions(
         output, charts, pdf, partial(o.loss, loss), leave_one_out, bootstrap, seed
     )
-    rows = _input(data, encoding, na)
+    rows = _input(data, how)
     _show(reporting.report(model, rows, target, options, quiet=quiet), json, quiet)
 
 
 @app.command()
+@o.reads_files
 def inspect(
+    how: o.How,
     file: Annotated[
         list[str],
         typer.Argument(metavar="FILE...", help="A model file, or data.", show_default=False),
     ],
     kind: o.Kinds = None,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     json: o.Json = False,
 ) -> None:
     """Say what is in a model file, or what the columns of data are."""
@@ -334,7 +334,7 @@ def inspect(
     if len(file) == 1 and inspection.is_model(file[0]):
         _show(inspection.model(file[0]), json)
     else:
-        _show(inspection.table(_input(file, encoding, na), o.kinds(kind)), json)
+        _show(inspection.table(_input(file, how), o.kinds(kind)), json)
 
 
 @app.command()
@@ -345,10 +345,10 @@ def version(json: o.Json = False) -> None:
     print(f'{{"version": "{deciban.__version__}"}}' if json else deciban.__version__)
 
 
-def _input(paths: list[str], encoding: str, na: list[str] | None) -> Input:
+def _input(paths: list[str], how: o.How) -> Input:
     from deciban.cli.reading import Input
 
-    return Input(tuple(paths), encoding, tuple(na or ()))
+    return Input(tuple(paths), how)
 
 
 def _show(facts: HasDict | DataclassInstance, json: bool, quiet: bool = False) -> None:

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from deciban.errors import DecibanError
+from deciban.errors import DataWarning, DecibanError
 
 if TYPE_CHECKING:
     import typer
@@ -45,12 +46,21 @@ def run(arguments: Sequence[str]) -> int:
     from deciban.cli.app import app
 
     try:
-        code = app(list(arguments), prog_name="deciban", standalone_mode=False)
+        with warnings.catch_warnings():
+            quiet = not {"-q", "--quiet"}.isdisjoint(arguments)
+            warnings.simplefilter("ignore" if quiet else "always", DataWarning)
+            warnings.showwarning = _show_warning
+            code = app(list(arguments), prog_name="deciban", standalone_mode=False)
         if code == INTERRUPTED:
             _say("interrupted: nothing was written.")
         return code if isinstance(code, int) else OK
     except BaseException as error:
         return _told(error)
+
+
+def _show_warning(message: Warning | str, *place: object) -> None:
+    """A warning as one line, without the place in the code that it comes from."""
+    _say(f"warning: {' '.join(str(message).split())}")
 
 
 def _told(error: BaseException) -> int:

@@ -12,7 +12,6 @@ from deciban.errors import ParameterError
 from deciban.files.registry import load
 from deciban.models.protocol import HasCounts, Model
 from deciban.schema import ColumnSchema
-from deciban.sources.field_types import FieldType
 
 if TYPE_CHECKING:
     from deciban.estimators.classifier import TableClassifier
@@ -63,14 +62,12 @@ def is_used(column: ColumnSchema) -> bool:
     return bool(column.numbers or column.categories or column.texts)
 
 
-def field_types(model: Model, target: str | None = None) -> dict[str, FieldType]:
+def field_types(model: Model, target: str | None = None) -> dict[str, str]:
     """How columns were written in training, where the fields of a small file may mislead.
 
     A category "1" beside "x" is a text, also in a file where all categories look like numbers.
     """
-    types: dict[str, FieldType] = {
-        c.name: "number" for c in model.schema.columns if c.numbers and not c.unit
-    }
+    types = model.schema.field_types
     known = {} if target is None else {target: model.classes}
     if isinstance(model, HasCounts):
         for table in model.counts.tables.values():
@@ -81,7 +78,7 @@ def field_types(model: Model, target: str | None = None) -> dict[str, FieldType]
     for name, values in known.items():
         words = len(values) and all(isinstance(value, str) for value in values.tolist())
         if words and (name in categories or name == target):
-            types[name] = "text"
+            types = {name: "text"} | types
     return types
 
 

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from deciban.sources import BATCH_ROWS, Batch, Scan, files
-from deciban.sources.field_types import FieldType, ReadOptions
+from deciban.sources.options import ReadOptions
 from deciban.sources.scan import wrap
 
 
 @dataclass(frozen=True)
 class Input:
-    """Where rows come from, and how they are written there."""
+    """Where rows come from, and how they are written there: what ``ReadOptions`` takes."""
 
     paths: tuple[str, ...]
-    encoding: str = "utf-8"
-    na: tuple[str, ...] = ()
+    how: Mapping[str, Any] = field(default_factory=dict)
 
-    def scan(self, types: Mapping[str, FieldType] | None = None, rows: int = BATCH_ROWS) -> Scan:
+    def scan(self, types: Mapping[str, str] | None = None, rows: int = BATCH_ROWS) -> Scan:
         """The table in all files together; types of columns are inferred where not stated."""
-        options = ReadOptions(rows, self.na or None, self.encoding, types or {})
-        return files.scan(self.paths, options)
+        how = {**self.how, "na": self.how.get("na") or None}
+        return files.scan(self.paths, ReadOptions(rows=rows, types=types or {}, **how))
 
 
 def watch(table: Scan, watchers: Sequence[Callable[[Batch], object]]) -> Scan:

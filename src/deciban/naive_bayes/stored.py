@@ -24,6 +24,7 @@ from deciban.models.selection import Choice
 from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import ColumnSchema, Schema
+from deciban.sources.formats import Format
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
@@ -120,12 +121,25 @@ def from_stored(stored: Stored) -> NaiveBayesModel:
 
 def read_schema(about: Mapping[str, Any]) -> Schema:
     """The schema in a description, checked."""
-    entries = records(field(about, "columns", list), "column", _COLUMN)
-    columns = tuple(ColumnSchema(**entry) for entry in entries)
+    entries = field(about, "columns", list)
+    columns = tuple(
+        ColumnSchema(**known, format=_format(entry))
+        for entry, known in zip(
+            entries, records(entries, "column", _COLUMN, ["format"]), strict=True
+        )
+    )
     for column in columns:
         if not is_kind(column.kind) or column.unit not in _UNITS:
             raise ModelFileError(f"column {column.name!r} is of no known kind.")
     return Schema(columns)
+
+
+def _format(entry: Mapping[str, Any]) -> str:
+    """How the fields of a column are written; files of before have no word about it."""
+    form: str = field({"format": "", **entry}, "format", str)
+    if form and not Format(form).is_known:
+        raise ModelFileError(f"{form!r:.40} is no known format of a column.")
+    return form
 
 
 def _choices(about: Mapping[str, Any], schema: Schema) -> dict[str, Choice]:

@@ -1,16 +1,17 @@
-"""JSON lines: one object a line, one column a key.
+"""JSON: one object a line, or one array of objects; one column a key.
 
 Numbers, truth values and text have JSON's own types; text in which every
 value is an ISO date or time is times, since JSON has no other way to write
 them. A key that an object lacks, and null, are missing. A column that mixes
-text with other values is text.
+text with other values is text. A list of texts is a bag of words.
 
 The file is read three times: for all its keys, for the types, for the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import codecs
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -19,8 +20,10 @@ from typing import Any
 from deciban.errors import FileError
 from deciban.sources import duckdb, field_types
 from deciban.sources.batch import Batch
-from deciban.sources.field_types import ReadOptions
+from deciban.sources.encodings import open_bytes, open_text
+from deciban.sources.options import ReadOptions
 from deciban.sources.scan import BATCH_ROWS, BatchScan
+from deciban.sources.spool import read_spools
 
 __all__ = ["scan"]
 
@@ -29,18 +32,40 @@ _ORDERED_ROWS = 2048
 
 
 def scan(files: Sequence[Path], options: ReadOptions) -> BatchScan:
-    """One table from files of JSON lines."""
-    source = f"{duckdb.paths_literal(files)}, format = 'newline_delimited'"
+    """One table from files of JSON."""
+    texts = [open_text(path, options) for path in files]
+    shape = {_shape(text.path, path) for text, path in zip(texts, files, strict=True)}
+    if len(shape) > 1:
+        raise FileError(
+            f"{files[0]} and others are JSON lines and arrays.", hint="read them one by one"
+        )
+    source = f"{duckdb.paths_literal([text.path for text in texts])}, format = '{shape.pop()}'"
     path, connection = str(files[0]), duckdb.connect()
     names = _keys(connection, source, path)
     read = partial(_read, connection, source, path)
-    options = replace(options, missing=options.missing or ())
-    kinds = cache(lambda: field_types.infer(names, partial(read, "JSON"), options, json=True))
+    fields = replace(options, na=options.na or (), trim=False, decimal=None, thousands=None)
+    types = cache(lambda: field_types.infer(names, partial(read, "JSON"), fields, json=True))
+    spools = [text.spool for text in texts if text.spool is not None]
 
     def batches() -> Iterator[Batch]:
-        return field_types.convert(read("VARCHAR", names, None, options.rows), kinds(), options)
+        rows = types().convert(read("VARCHAR", names, None, options.rows))
+        return read_spools(rows, spools) if spools else rows
 
-    return BatchScan(names, batches, "file")
+    def reopen(known: Mapping[str, str]) -> BatchScan:
+        return scan(files, replace(options, types={**known, **options.types}))
+
+    return BatchScan(names, batches, "file", formats=lambda: types().formats, reopen=reopen)
+
+
+def _shape(text: Path, path: Path) -> str:
+    """DuckDB's word for how the objects of a file follow each other; errors name ``path``."""
+    with open_bytes(text) as file:
+        start = file.read(1 << 12).removeprefix(codecs.BOM_UTF8).lstrip()
+    if start.startswith(b"["):
+        return "array"
+    if path.name.removesuffix(".gz").endswith(".json"):
+        return "unstructured"
+    return "newline_delimited"
 
 
 def _read(

@@ -279,8 +279,8 @@ def labelled_scan(
     [([{'x': 'S'}, {'x': 'L'}, {'x': 'S'}], [0, 1, 0])]
 
     """
-    names = None if schema is None else schema.names
-    scan, form = scan_features(X, sql=sql, names=names, named=named, model=model)
+    names, types = (None, None) if schema is None else (schema.names, schema.field_types)
+    scan, form = scan_features(X, sql=sql, names=names, named=named, model=model, types=types)
     if target is not None and (y is not None or form == "matrix"):
         raise ParameterError(
             f"labels are in the column {target!r} or in y; got "
@@ -336,7 +336,8 @@ def _infer(scan: Scan, beside: set[str], kinds: Mapping[str, str] | None) -> tup
             "Found array with 0 sample(s): there are no rows.", hint="a table needs rows"
         )
     sample = [batch.select(features) for batch in _head(first)]
-    return scan, schemas.infer(sample, kinds)
+    formats = scan.formats() if isinstance(scan, BatchScan) else None
+    return scan, schemas.infer(sample, kinds, formats)
 
 
 def _head(batches: Iterable[Batch]) -> Iterator[Batch]:
