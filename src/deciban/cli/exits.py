@@ -58,7 +58,7 @@ def run(arguments: Sequence[str]) -> int:
         return _told(error)
 
 
-def _show_warning(message: Warning | str, *place: object) -> None:
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """A warning as one line, without the place in the code that it comes from."""
     _say(f"warning: {' '.join(str(message).split())}")
 

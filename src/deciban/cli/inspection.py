@@ -14,6 +14,7 @@ from deciban.explanation import Importance, expected_evidence
 from deciban.models.protocol import CountedModel, HasCounts, Model
 from deciban.schema import INFERENCE_ROWS, Schema
 from deciban.sources import BatchScan
+from deciban.sources.files import ENDINGS
 
 _MAGIC = b"PK"
 
@@ -73,6 +74,8 @@ def is_model(path: str) -> bool:
     file = Path(path)
     if file.suffix == ".deciban":
         return True
+    if file.suffix.lower() in ENDINGS:  # a workbook is a zip as well
+        return False
     try:
         with file.open("rb") as opened:
             return opened.read(2) == _MAGIC

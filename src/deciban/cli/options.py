@@ -116,7 +116,7 @@ READING = {
     ],
     "thousands": Annotated[
         str | None,
-        typer.Option("--thousands", metavar="SIGN", help="What sets the thousands of numbers apart."),
+        typer.Option("--thousands", metavar="SIGN", help="What sets thousands apart."),
     ],
     "date_format": Annotated[
         str | None,

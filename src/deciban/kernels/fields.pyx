@@ -263,15 +263,25 @@ def mark_missing(const int64_t[::1] offsets, const uint8_t[::1] data, missing, l
         int64_t[::1] ends = np.cumsum([0] + [len(m) for m in markers])
         uint8_t[::1] out = missing.view(np.uint8).copy()
         Py_ssize_t i, k, j, n = out.shape[0], n_markers = len(markers), longest
+        bint[256] begins      # some marker, or a blank, begins with this byte
+        bint blank = b"" in markers
         Field f
     longest = max([len(m) for m in markers], default=-1)
+    for i in range(256):
+        begins[i] = i == c" " or i == c"\t"
+    for m in markers:
+        if m:
+            begins[<uint8_t>m[0]] = True
     with nogil:
         for i in range(n):
             if out[i]:
                 continue
-            f.n = 0
-            if offsets[i + 1] > offsets[i]:
-                f = trim(&data[offsets[i]], offsets[i + 1] - offsets[i])
+            if offsets[i + 1] == offsets[i]:
+                out[i] = blank
+                continue
+            if not begins[data[offsets[i]]]:
+                continue
+            f = trim(&data[offsets[i]], offsets[i + 1] - offsets[i])
             if f.n > longest:
                 continue
             for k in range(n_markers):

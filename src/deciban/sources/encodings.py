@@ -74,12 +74,8 @@ def open_text(path: Path, options: ReadOptions) -> TextFile:
     name = _WIDER.get(name, name)
     if name in ("utf_8", "ascii", "utf_8_sig"):
         return TextFile(path)
-    return TextFile(*_transcode(path, name))
-
-
-def _transcode(path: Path, encoding: str) -> tuple[Path, str, Spool]:
-    spool = Spool(_utf8_blocks(path, encoding), ".csv")
-    return spool.path, encoding, spool
+    spool = Spool(_utf8_blocks(path, name), ".txt")
+    return TextFile(spool.path, name, spool)
 
 
 def _utf8_blocks(path: Path, encoding: str) -> Iterator[bytes]:
@@ -183,9 +179,10 @@ def _refuse_damaged(path: Path, lines: bytes) -> None:
     wrong = text.count("\ufffd")
     right = sum(not char.isascii() for char in text) - wrong
     if right > 4 * wrong:
-        line = next(line for line in lines.splitlines() if not _fits(line, "utf-8"))
+        odd = next(line for line in lines.splitlines() if not _fits(line, "utf-8"))
+        line = odd.decode("utf-8", "replace")
         raise FileError(
-            f"{path} is in UTF-8 but for some bytes, as in {line.decode('utf-8', 'replace')!r:.80}.",
+            f"{path} is in UTF-8 but for some bytes, as in {line!r:.80}.",
             hint="mend these lines, or state encoding=... if all of it is in another one",
         )
 
@@ -214,5 +211,5 @@ def _other_script(lines: bytes) -> str | None:
     if best is None:
         return None
     name = _WIDER.get(best.encoding, best.encoding)
-    fits = next((n for n in (name, "big5hkscs") if n in _OTHER_SCRIPTS and _fits(lines, n)), None)
-    return fits if name in _OTHER_SCRIPTS else None
+    names = (name, "big5hkscs") if name in _OTHER_SCRIPTS else ()
+    return next((name for name in names if _fits(lines, name)), None)

@@ -19,6 +19,7 @@ states hold for every column.
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,9 +29,10 @@ import numpy as np
 
 from deciban.errors import DataWarning, InputError
 from deciban.kernels import fields
+from deciban.kernels.texts import utf8
 from deciban.sources import formats
 from deciban.sources.batch import Batch
-from deciban.sources.columns import Column, Mask, Strings
+from deciban.sources.columns import Column, Mask, Strings, bag_text
 from deciban.sources.formats import AFFIXES, DATE_KINDS, NUMBER_KINDS, PERCENTS, TEXT_KIND, Format
 from deciban.sources.options import ReadOptions
 
@@ -93,11 +95,19 @@ class FieldTypes:
             trimmed = fields.trim_fields(column.offsets, column.data, column.missing)
             column = column if trimmed is None else Strings(*trimmed)
         missing = _gaps(column, options.markers.in_text if is_text else options.markers.elsewhere)
+        if form == formats.BAG:
+            return _read_lists(column)
         if form is None or is_text:
             return formats.parse_kind(column, kind, "", missing)
         if name in options.types:
             formats.refuse_misfits(name, column, form, missing)
         return formats.parse(column, form, missing)
+
+
+def _read_lists(column: Strings) -> Strings:
+    """Lists of JSON, each as a text of its items."""
+    lists = [None if text is None else json.loads(text) for text in column.tolist()]
+    return Strings(*utf8([None if items is None else bag_text(items) for items in lists]))
 
 
 def _gaps(column: Strings, markers: list[bytes]) -> Mask:
@@ -112,17 +122,17 @@ def infer(
     options: ReadOptions,
     *,
     commas: bool = False,
-    json: bool = False,
+    in_json: bool = False,
 ) -> FieldTypes:
     """The type of every column: as stated, or from all its fields.
 
-    ``commas``: whether the file is of a kind that mostly has decimal commas; ``json``: whether
+    ``commas``: whether the file is of a kind that mostly has decimal commas; ``in_json``: whether
     fields are values of JSON, which have types of their own, but that texts may be times.
     """
     stated = _stated(names, options)
-    surveys = {n: _Survey(n, options, json) for n in names if n not in stated}
-    n_rows = _survey(surveys, read, None if json else _SAMPLE_ROWS)
-    if n_rows == _SAMPLE_ROWS and not json:
+    surveys = {n: _Survey(n, options, in_json) for n in names if n not in stated}
+    n_rows = _survey(surveys, read, None if in_json else _SAMPLE_ROWS)
+    if n_rows == _SAMPLE_ROWS and not in_json:
         open_ones = {n: _Survey(n, options) for n, survey in surveys.items() if survey.is_open}
         _survey(open_ones, read, None)
         surveys |= open_ones
@@ -162,11 +172,11 @@ def _survey(surveys: Mapping[str, _Survey], read: TextReader, limit: int | None)
 class _Survey:
     """What a column can be, by the fields seen so far."""
 
-    def __init__(self, name: str, options: ReadOptions, json: bool = False) -> None:
-        self._name, self._json = name, json
-        self._markers = [b"null"] if json else options.markers.elsewhere
-        self._pattern = None if json else options.date_format
-        self.possible, self._affixes = _ANY_IN_JSON if json else _possible(options), 0
+    def __init__(self, name: str, options: ReadOptions, in_json: bool = False) -> None:
+        self._name, self._in_json = name, in_json
+        self._markers = [b"null"] if in_json else options.markers.elsewhere
+        self._pattern = None if in_json else options.date_format
+        self.possible, self._affixes = _ANY_IN_JSON if in_json else _possible(options), 0
         self._n_fields, self._example = 0, ""
         self._odd: dict[str, Counter[str] | None] = {"numbers": Counter(), "dates": Counter()}
 
@@ -181,7 +191,7 @@ class _Survey:
         if self._pattern and not formats.matches_pattern(column, missing, self._pattern):
             self._pattern = None
         where = column.offsets, column.data, missing
-        if self._json:
+        if self._in_json:
             self.possible = fields.kinds_in_json(*where, self.possible)
             _refuse_nested(self._name, self.possible)
             return
@@ -207,11 +217,12 @@ class _Survey:
     @property
     def is_open(self) -> bool:
         """Whether more fields would say more."""
-        return bool(self.possible or self._pattern) or any(o is not None for o in self._odd.values())
+        nearly = any(odd is not None for odd in self._odd.values())
+        return bool(self.possible or self._pattern or nearly)
 
     def warn(self) -> None:
         """Name the few fields because of which a column is no column of numbers or dates."""
-        if self._json or self._pattern or not self._n_fields or self._is_consistent:
+        if self._in_json or self._pattern or not self._n_fields or self._is_consistent:
             return
         for what, odd in self._odd.items():
             if odd is None:
@@ -299,7 +310,8 @@ class _Survey:
         kinds, note = [kind for kind in _WRITTEN_DATES if kind & self.possible], ""
         if self.day_first is None and self.possible & fields.DAY_FIRST_MOMENT:
             first = "/" not in self._example if day is None else day
-            kinds = [k for k in kinds if (k in (fields.DAY_FIRST, fields.DAY_FIRST_MOMENT)) == first]
+            days = (fields.DAY_FIRST, fields.DAY_FIRST_MOMENT)
+            kinds = [kind for kind in kinds if (kind in days) == first]
             if day is None:
                 other = "%m/%d/%Y" if first else "%d/%m/%Y"
                 note = f"no field tells day and month apart: state date_format, such as {other!r}"

@@ -23,7 +23,7 @@ from deciban.sources.options import ReadOptions
 from deciban.sources.scan import BatchScan, Scan
 from deciban.sources.spool import Spool, read_spools
 
-__all__ = ["scan"]
+__all__ = ["ENDINGS", "scan"]
 
 _FORMS = {
     ".csv": "csv", ".txt": "csv", ".dat": "csv", ".data": "csv", ".tsv": "tsv", ".tab": "tsv",
@@ -32,6 +32,8 @@ _FORMS = {
     ".ods": "excel", ".feather": "arrow", ".arrow": "arrow", ".ipc": "arrow", ".orc": "orc",
     ".avro": "avro",
 }  # fmt: skip
+#: What the names of files end in that can be read.
+ENDINGS = frozenset(_FORMS)
 _TEXTS = {"csv", "tsv", "jsonl", "json"}
 #: How files begin that are no text, and what their names end in.
 _BEGINNINGS = {

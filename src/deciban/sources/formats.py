@@ -10,7 +10,7 @@ format                       fields
 ``"text"``                   texts, whatever they look like; ``"text gb18030"`` also says in
                              which encoding the file was
 ``"number"``                 plain numbers
-``"1.234,5"``                numbers by the example of one: ``1234,5``, ``1 234.5``, ``1'234.5``, ...
+``"1.234,5"``                numbers by an example: ``1234,5``, ``1 234.5``, ``1'234.5``, ...
 ``"1,234.5 $"``              with a sign of currency or of percent before or behind them
 ``"day first"``              dates; also ``"month first"``, ``"year first"``, ``"... with time"``
 ``"%d %b %Y"``               dates and times as the caller states them, for ``strptime``
@@ -72,7 +72,8 @@ _WITH_TIME = " with time"
 #: Signs of percent, and of currencies, that may stand before or behind a number.
 PERCENTS = ("%", "‰", "％")
 CURRENCIES = (
-    "$", "€", "£", "¥", "￥", "₩", "₹", "₽", "₺", "₴", "₫", "฿", "₪", "₱", "₦", "₿", "¢", "元", "円", "원",
+    "$", "€", "£", "¥", "￥", "₩", "₹", "₽", "₺", "₴", "₫", "฿", "₪", "₱", "₦", "₿", "¢",
+    "元", "円", "원",
     "R$", "US$", "zł", "Kč", "Ft", "kr", "kr.", "Fr.", "CHF", "USD", "EUR", "GBP", "JPY", "CNY",
     "RMB", "INR", "AUD", "CAD", "KRW", "RUB", "BRL", "SEK", "NOK", "DKK", "PLN", "Rs", "Rs.",
 )  # fmt: skip
@@ -198,7 +199,8 @@ def parse_kind(column: Strings, kind: int, affix: str, missing: Mask) -> Column:
         return Integers(values, missing)
     if kind == fields.CLOCK:
         return Times(values, missing, "time")
-    return Times(values, missing, "date" if kind == fields.DATE or kind in DATE_KINDS else "timestamp")
+    is_date = kind == fields.DATE or kind in DATE_KINDS
+    return Times(values, missing, "date" if is_date else "timestamp")
 
 
 def refuse_misfits(name: str, column: Strings, form: Format, missing: Mask) -> None:
@@ -206,8 +208,8 @@ def refuse_misfits(name: str, column: Strings, form: Format, missing: Mask) -> N
     if form.kind == TEXT_KIND and not form.is_pattern:
         return
     parsed = parse(column, form, missing)
-    lost = np.flatnonzero(parsed.missing & ~missing)
-    lost = [row for row in lost.tolist() if not _is_nan(column, row)]
+    rows = np.flatnonzero(parsed.missing & ~missing).tolist()
+    lost = [row for row in rows if not _is_nan(column, row)]
     if lost:
         field = column.slice(lost[0], lost[0] + 1).tolist()[0]
         plain = form.kind == fields.NUMBER
@@ -216,7 +218,7 @@ def refuse_misfits(name: str, column: Strings, form: Format, missing: Mask) -> N
             f"column {name!r} needs {what} and has {field!r:.60}.",
             hint="write the number, or leave the field empty"
             if plain
-            else "write it alike, leave the field empty, or state decimal, thousands or date_format",
+            else "write it alike, leave it empty, or state decimal, thousands or date_format",
         )
 
 

@@ -44,7 +44,7 @@ def scan(files: Sequence[Path], options: ReadOptions) -> BatchScan:
     names = _keys(connection, source, path)
     read = partial(_read, connection, source, path)
     fields = replace(options, na=options.na or (), trim=False, decimal=None, thousands=None)
-    types = cache(lambda: field_types.infer(names, partial(read, "JSON"), fields, json=True))
+    types = cache(lambda: field_types.infer(names, partial(read, "JSON"), fields, in_json=True))
     spools = [text.spool for text in texts if text.spool is not None]
 
     def batches() -> Iterator[Batch]:

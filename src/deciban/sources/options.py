@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,10 +14,10 @@ __all__ = ["Markers", "ReadOptions"]
 
 #: Fields that mean "no value" beside numbers, truth values and times.
 USUAL_MARKERS = (
-    "", "NA", "N/A", "n/a", "na", "N.A.", "n.a.", "NaN", "nan", "NAN", "null", "Null", "NULL", "(null)",
-    "None", "none", "nil", "NIL", "NaT", "?", "-", "--", "---", "–", "—", ".", "..", "...", "*", "#N/A", "#NA", "#NV",
-    "#N/A N/A", "#VALUE!", "#WERT!", "#DIV/0!", "#REF!", "#BEZUG!", "#NUM!", "#ZAHL!", "#NAME?", "#NULL!", "<NA>",
-    "\\N", "missing", "Missing", "MISSING",
+    "", "NA", "N/A", "n/a", "na", "N.A.", "n.a.", "NaN", "nan", "NAN", "NaT", "null", "Null",
+    "NULL", "(null)", "None", "none", "nil", "NIL", "missing", "Missing", "MISSING", "?", "-", "--",
+    "---", "–", "—", ".", "..", "...", "*", "#N/A", "#NA", "#NV", "#N/A N/A", "#VALUE!", "#WERT!",
+    "#DIV/0!", "#REF!", "#BEZUG!", "#NUM!", "#ZAHL!", "#NAME?", "#NULL!", "<NA>", "\\N",
 )  # fmt: skip
 #: Fields that are no word in any language: they mean "no value" in columns of text as well.
 MARKERS_IN_TEXT = ("NULL", "#N/A", "#NA", "#NV", "#N/A N/A", "<NA>", "\\N", "(null)")
@@ -47,8 +47,8 @@ class Markers:
         return Markers(stated, [*stated, b""])
 
 
-def _encode(markers: object) -> list[bytes]:
-    return [marker.encode() for marker in markers]  # type: ignore[attr-defined]
+def _encode(markers: Iterable[str]) -> list[bytes]:
+    return [marker.encode() for marker in markers]
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class ReadOptions:
 
 def _check_encoding(encoding: str) -> None:
     try:
-        known = codecs.lookup(encoding)._is_text_encoding  # type: ignore[attr-defined]
+        known = codecs.lookup(encoding)._is_text_encoding
     except LookupError:
         known = False
     if not known:

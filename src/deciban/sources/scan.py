@@ -136,7 +136,7 @@ def scan_columns(
     columns: Mapping[str, Column],
     n_rows: int,
     rows: int,
-    formats: Mapping[str, Format] | None = None,
+    formats: Callable[[], Mapping[str, Format]] = dict,
 ) -> BatchScan:
     """Whole columns of ``n_rows`` values, in batches of at most ``rows`` rows."""
     whole = Batch(n_rows, columns)
@@ -147,7 +147,7 @@ def scan_columns(
         starts = range(0, n_rows, rows)
         return (whole.slice(start, min(start + rows, n_rows)) for start in starts)
 
-    return BatchScan(names, read, n_rows=n_rows, formats=lambda: formats or {})
+    return BatchScan(names, read, n_rows=n_rows, formats=formats)
 
 
 def scan_batches(names: Iterable[str], batches: Sequence[Batch]) -> BatchScan:
