@@ -71,6 +71,11 @@ def test_one_column_and_blank_lines(tmp_path):
     ]  # fmt: skip
 
 
+def test_one_name_is_one_column_whatever_its_fields_hold(tmp_path):
+    path = put(tmp_path, 'text\nwell, well; "so"\n"a ""b"", c"\n')
+    assert column(path, "text")[1] == ['well, well; "so"', 'a "b", c']
+
+
 def test_names_that_differ_in_case_or_are_blank(tmp_path):
     path = put(tmp_path, "a,A,,select\n1,2,3,4\n")
     assert rows_in(path) == [{"a": 1, "A": 2, "column 3": 3, "select": 4}]

@@ -143,7 +143,7 @@ def utf8_or_nothing(list values):
         int64_t[::1] offsets
         uint8_t[::1] missing, data
         bint some = False
-    if n == 0 or not (PyUnicode_Check(values[0]) or values[0] is None or values[0] != values[0]):
+    if n == 0 or not (PyUnicode_Check(values[0]) or PyFloat_Check(values[0]) or values[0] is None):
         return None
     offsets, missing = np.zeros(n + 1, dtype=np.int64), np.zeros(n, dtype=np.uint8)
     values = list(values)       # nobody else can change this one

@@ -2,8 +2,8 @@
 
 The dialect is fixed by the first line, not guessed from the data: it names
 the columns, and the delimiter is the one of comma, tab, semicolon and bar
-that it holds most often (a tab for ``.tsv``). Fields are quoted with ``"``,
-doubled inside. A byte-order mark is skipped. An empty field is missing, a
+that it holds most often (a tab for ``.tsv``); if it holds none, there is one
+column, in which they are signs like others. Fields are quoted with ``"``, doubled inside. A byte-order mark is skipped. An empty field is missing, a
 quoted empty one (``""``) is the empty text.
 """
 
@@ -30,6 +30,8 @@ from deciban.sources.spool import Spool, read_spools
 __all__ = ["scan"]
 
 _DELIMITERS = ",\t;|"
+#: A sign that is in no text.
+_NO_DELIMITER = "\x1f"
 
 
 def scan(files: Sequence[Path], form: str, options: ReadOptions) -> BatchScan:
@@ -103,7 +105,7 @@ def _head(text: Path, path: Path, form: str) -> tuple[tuple[str, ...], str]:
         with open_bytes(text) as file:
             lines = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
             first = lines.readline()
-            delimiter = "\t" if form == "tsv" else max(_DELIMITERS, key=_bare(first).count)
+            delimiter = _delimiter(first, form)
             names = next(csv.reader(chain([first], lines), delimiter=delimiter), [])
     except UnicodeDecodeError:
         raise FileError(
@@ -116,6 +118,15 @@ def _head(text: Path, path: Path, form: str) -> tuple[tuple[str, ...], str]:
             f"{path} has no header: its first line is blank.", hint="name the columns in line one"
         )
     return tuple(name.strip() or f"column {i + 1}" for i, name in enumerate(names)), delimiter
+
+
+def _delimiter(first: str, form: str) -> str:
+    """What the first line has most often; one that no text has, if it names one column."""
+    bare = _bare(first)
+    if form == "tsv":
+        return "\t"
+    delimiter = max(_DELIMITERS, key=bare.count)
+    return delimiter if delimiter in bare else _NO_DELIMITER
 
 
 def _bare(line: str) -> str:

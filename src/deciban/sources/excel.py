@@ -36,7 +36,7 @@ def scan(files: Sequence[Path], options: ReadOptions) -> BatchScan:
     """One table from a sheet of each workbook."""
     spools = [Spool(_csv_blocks(_rows(path, options.sheet)), ".csv") for path in files]
     table = delimited.scan(
-        [spool.path for spool in spools], "comma", replace(options, encoding="utf-8")
+        [spool.path for spool in spools], "csv", replace(options, encoding="utf-8")
     )
     return replace(
         table,

@@ -232,7 +232,7 @@ class _Survey:
             reason = (
                 f"{odd.total():,} of {self._n_fields:,} fields are not: {some}{more}"
                 if odd
-                else "they are written in different ways"
+                else "they are written in different ways, or not as stated"
             )
             hint = (
                 f"if they mean no value, pass na=[{some}] (--na)"

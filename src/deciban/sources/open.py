@@ -68,6 +68,8 @@ def scan(
 
     Examples
     --------
+    A scan goes wherever a table does: ``model.fit(scan("f.csv", decimal=","), target="y")``.
+
     >>> table = scan([{"text": "hello", "label": "ham"}])
     >>> table.require("lable")
     Traceback (most recent call last):
@@ -84,6 +86,8 @@ def scan(
         return files.scan([os.fspath(source)], options)
     if sql is not None or _is_connection(source):
         return _scan_query(source, sql, rows)
+    if types and isinstance(source, BatchScan) and source.reopen is not None:
+        return source.reopen(types)
     if isinstance(source, list | tuple):
         table = objects.scan_rows(source, rows)
         if table is not None:
@@ -171,8 +175,6 @@ def scan_features(
         return texts.scan_texts(X, names), "texts"
     if sql is None and is_matrix(X):
         return matrix.scan_matrix(X, names, named, model), "matrix"
-    if types and isinstance(X, BatchScan) and X.reopen is not None:
-        return X.reopen(types), "table"
     return scan(X, sql=sql, types=types), "table"
 
 
