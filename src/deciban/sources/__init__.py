@@ -16,8 +16,8 @@ Reading order: ``columns``, ``batch``, ``scan`` (the contract), ``open`` (what X
 then ``objects``, ``frames``, ``arrow``, ``stream``, ``texts``, ``matrix`` for what is in
 memory, and for what is not ``options``, ``files``, ``encodings``, ``spool``, ``delimited``,
 ``excel``, ``json_lines``, ``formats`` (how fields are written), ``field_types``, ``arrow_files``
-and ``duckdb``. ``labelled`` adds labels and weights, ``sample`` keeps some rows, ``row`` is a single one,
-``held`` a table whose rows are looked up.
+and ``duckdb``. ``labelled`` adds labels and weights, ``sample`` keeps some rows, ``row`` is a
+single one, ``held`` a table whose rows are looked up.
 """
 
 from __future__ import annotations

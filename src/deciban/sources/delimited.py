@@ -3,8 +3,9 @@
 The dialect is fixed by the first line, not guessed from the data: it names
 the columns, and the delimiter is the one of comma, tab, semicolon and bar
 that it holds most often (a tab for ``.tsv``); if it holds none, there is one
-column, in which they are signs like others. Fields are quoted with ``"``, doubled inside. A byte-order mark is skipped. An empty field is missing, a
-quoted empty one (``""``) is the empty text.
+column, in which they are signs like others. Fields are quoted with ``"``,
+doubled inside. An empty field is missing, a quoted empty one (``""``) is the
+empty text.
 """
 
 from __future__ import annotations

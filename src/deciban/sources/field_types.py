@@ -49,6 +49,7 @@ _PLAIN = (
 )
 _WRITTEN_DATES = tuple(kind * k for kind in DATE_KINDS for k in (1, 2))
 _DATES = fields.DATE | fields.MOMENT | sum(_WRITTEN_DATES)
+_DAYS = fields.DAY_FIRST_MOMENT | fields.MONTH_FIRST_MOMENT
 _POINTS = fields.POINT | fields.POINT_COMMA | fields.POINT_SPACE | fields.POINT_QUOTE
 _COMMAS = fields.COMMA | fields.COMMA_POINT | fields.COMMA_SPACE | fields.COMMA_QUOTE
 _NUMBERS = fields.INTEGER | fields.NUMBER | _POINTS | _COMMAS
@@ -177,16 +178,13 @@ class _Survey:
         self._markers = [b"null"] if in_json else options.markers.elsewhere
         self._pattern = None if in_json else options.date_format
         self.possible, self._affixes = _ANY_IN_JSON if in_json else _possible(options), 0
-        self._n_fields, self._example = 0, ""
+        self._n_fields, self._slashes = 0, True
         self._odd: dict[str, Counter[str] | None] = {"numbers": Counter(), "dates": Counter()}
 
     def add(self, column: Strings) -> None:
         """Some more fields."""
         missing = _gaps(column, self._markers)
         n_known = len(missing) - int(np.count_nonzero(missing))
-        if n_known and not self._n_fields:
-            first = int(missing.argmin())
-            self._example = column.slice(first, first + 1).tolist()[0] or ""
         self._n_fields += n_known
         if self._pattern and not formats.matches_pattern(column, missing, self._pattern):
             self._pattern = None
@@ -194,10 +192,13 @@ class _Survey:
         if self._in_json:
             self.possible = fields.kinds_in_json(*where, self.possible)
             _refuse_nested(self._name, self.possible)
-            return
-        self.possible, affixes = fields.kinds(*where, self.possible, AFFIXES)
-        self._affixes |= affixes
-        if self.possible == TEXT_KIND:
+        else:
+            self.possible, affixes = fields.kinds(*where, self.possible, AFFIXES)
+            self._affixes |= affixes
+        if self.possible & _DAYS == _DAYS and n_known:  # what dates begin with is still open
+            some = column.data[column.offsets[0] : column.offsets[-1]]
+            self._slashes &= b"/" in some.tobytes()
+        if self.possible == TEXT_KIND and not self._in_json:
             self._count_odd("numbers", _NUMBERS, column, missing)
             self._count_odd("dates", _DATES, column, missing)
 
@@ -277,7 +278,7 @@ class _Survey:
     @property
     def day_first(self) -> bool | None:
         """Whether dates surely begin with the day, or surely with the month; None if open."""
-        days = self.possible & (fields.DAY_FIRST_MOMENT | fields.MONTH_FIRST_MOMENT)
+        days = self.possible & _DAYS
         return {fields.DAY_FIRST_MOMENT: True, fields.MONTH_FIRST_MOMENT: False}.get(days)
 
     def settle(self, comma: bool, day: bool | None, commas: bool) -> tuple[int, Format | None]:
@@ -309,12 +310,12 @@ class _Survey:
     def _settle_date(self, day: bool | None) -> tuple[int, Format]:
         kinds, note = [kind for kind in _WRITTEN_DATES if kind & self.possible], ""
         if self.day_first is None and self.possible & fields.DAY_FIRST_MOMENT:
-            first = "/" not in self._example if day is None else day
+            first = not self._slashes if day is None else day
             days = (fields.DAY_FIRST, fields.DAY_FIRST_MOMENT)
             kinds = [kind for kind in kinds if (kind in days) == first]
             if day is None:
                 other = "%m/%d/%Y" if first else "%d/%m/%Y"
-                note = f"no field tells day and month apart: state date_format, such as {other!r}"
+                note = f"no field tells day from month: state date_format={other!r} if it is so"
         return kinds[0], Format.of_kind(kinds[0], note=note)
 
     def _settle_number(self, affix: str, comma: bool, commas: bool) -> tuple[int, Format]:
@@ -322,8 +323,8 @@ class _Survey:
         if kind == fields.POINT_COMMA and self.possible & fields.COMMA:
             kind = fields.COMMA if comma or commas else kind
             if not comma:
-                other = "." if kind == fields.COMMA else ","
-                note = f"no field tells decimals and thousands apart: state decimal={other!r} if so"
+                sign, other = (".", "thousands") if kind == fields.COMMA else (",", "decimals")
+                note = f"no field tells them from {other}: state decimal={sign!r} if they are"
         return kind, Format.of_kind(kind, affix, note)
 
 
