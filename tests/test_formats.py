@@ -111,7 +111,10 @@ def test_thousands_or_decimals_by_the_other_columns(tmp_path):
     rows = [("1.234", "12,5"), ("2.500", "7,25")]
     assert read(put(tmp_path, rows, header=("x", "y"))) == ([1234.0, 2500.0], "1.234,5")
     rows = [("1.234", "12"), ("2.500", "7")]
-    assert read(put(tmp_path, rows, header=("x", "y"))) == ([1.234, 2.5], None)
+    path = put(tmp_path, rows, header=("x", "y"))
+    assert read(path) == ([1.234, 2.5], "number")
+    assert "no field tells decimals from thousands" in scan(path).formats()["x"].describe()
+    assert read(path, "y") == ([12, 7], None)
 
 
 def test_commas_before_three_digits(tmp_path):
@@ -133,9 +136,7 @@ def test_day_or_month_first(tmp_path):
     rows = [("01/02/2024", "31/12/2024")]
     assert read(put(tmp_path, rows, header=("x", "y")))[0] == ["2024-02-01"], "as the others do"
     table = scan(put(tmp_path, ["01/02/2024"]))
-    assert "no field tells day from month" in str(
-        schema.infer(list(table), None, table.formats())
-    )
+    assert "no field tells day from month" in str(schema.infer(list(table), None, table.formats()))
     assert read(put(tmp_path, ["01/02/2024"]), date_format="%d/%m/%Y")[0] == ["2024-02-01"]
 
 

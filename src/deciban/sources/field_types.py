@@ -292,10 +292,8 @@ class _Survey:
         if not self._n_fields:
             return fields.NUMBER, None
         plain = next((kind for kind in _PLAIN if kind & self.possible), TEXT_KIND)
-        if plain == fields.NUMBER and comma and self.possible & fields.COMMA_POINT:
-            return fields.COMMA_POINT, Format.of_kind(
-                fields.COMMA_POINT, note="as the other columns have a decimal comma"
-            )
+        if plain == fields.NUMBER and self.possible & fields.COMMA_POINT:
+            return _settle_points(comma)
         if plain:
             return plain, None
         if self.possible & fields.LIST:
@@ -326,6 +324,15 @@ class _Survey:
                 sign, other = (".", "thousands") if kind == fields.COMMA else (",", "decimals")
                 note = f"no field tells them from {other}: state decimal={sign!r} if they are"
         return kind, Format.of_kind(kind, affix, note)
+
+
+def _settle_points(comma: bool) -> tuple[int, Format]:
+    """Numbers like 1.234 alone: three decimals, or thousands."""
+    if comma:
+        note = "as the other columns have a decimal comma"
+        return fields.COMMA_POINT, Format.of_kind(fields.COMMA_POINT, note=note)
+    note = "no field tells decimals from thousands: state thousands='.' if they are"
+    return fields.NUMBER, Format("number", note)
 
 
 def _possible(options: ReadOptions) -> int:

@@ -157,6 +157,8 @@ class Format:
                 "" if not self.affix else ", in percent" if self.affix in PERCENTS[::2]
                 else f", in {self.affix}"
             )  # fmt: skip
+        elif self.name == "number" and self.note:
+            text = "numbers"
         else:
             return self.note
         return f"{text}; {self.note}" if self.note else text
