@@ -264,6 +264,16 @@ def test_a_field_of_another_form_is_refused_by_name(trained, tmp_path):
     assert np.array_equal(model.predict_proba(stated), expected)
 
 
+def test_values_that_have_a_type_are_read_as_they_are(trained, tmp_path):
+    model, _ = trained
+    expected = model.predict_proba({"price": [23.5], "day": np.array(["2024-03-02"], "M8[D]")})
+    path = tmp_path / "one.jsonl"
+    path.write_text('{"price": 23.500, "day": "2024-03-02"}\n')
+    assert np.array_equal(model.predict_proba(path), expected)
+    path = put(tmp_path, [("23,5 €", "2024-03-02")], "one.csv", header=HEADER[:2])
+    assert np.array_equal(model.predict_proba(path), expected), "and ISO dates in any file"
+
+
 def test_names_that_look_like_numbers_stay_names(tmp_path):
     rows = [(["1", "x"][i % 2], "ab"[i % 2]) for i in range(40)]
     model = NaiveBayes().fit(put(tmp_path, rows, header=("c", "y")), target="y")

@@ -309,6 +309,9 @@ def whole(const int64_t[::1] offsets, const uint8_t[::1] data, missing, int kind
                 continue
             f = trim(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
             v = written_date(f, kind) if kind & DATES else value_of(f, kind)
+            if kind & DATES and not v.kinds & kind:
+                v = time(f)                  # ISO's order is never mistaken for another
+                v.kinds = kind if v.kinds & (MOMENT if kind & MOMENTS else DATE) else 0
             if v.kinds & kind:
                 out[i] = v.whole
             else:

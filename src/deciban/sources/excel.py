@@ -1,7 +1,8 @@
 """Workbooks of Excel and LibreOffice: a sheet is written out as CSV and read like one.
 
-So numbers and dates that are texts in their cells are recognised as in any CSV. The first row
-that is not blank names the columns.
+So numbers and dates that are texts in their cells are recognised as in any CSV, in each workbook
+anew, because in others they may be cells of numbers. The first row that is not blank names the
+columns.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 from deciban.errors import FileError, MissingPackageError, ParameterError
 from deciban.sources import delimited
 from deciban.sources.column_names import nearest
+from deciban.sources.formats import typed_types
 from deciban.sources.options import ReadOptions
 from deciban.sources.scan import BatchScan
 from deciban.sources.spool import Spool, read_spools
@@ -35,9 +37,8 @@ BLOCK_ROWS = 1024
 def scan(files: Sequence[Path], options: ReadOptions) -> BatchScan:
     """One table from a sheet of each workbook."""
     spools = [Spool(_csv_blocks(_rows(path, options.sheet)), ".csv") for path in files]
-    table = delimited.scan(
-        [spool.path for spool in spools], "csv", replace(options, encoding="utf-8")
-    )
+    fields = replace(options, encoding="utf-8", types=typed_types(options.types))
+    table = delimited.scan([spool.path for spool in spools], "csv", fields)
     return replace(
         table,
         read=lambda: read_spools(iter(table), spools),

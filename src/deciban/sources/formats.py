@@ -85,6 +85,7 @@ _DATES_BY_NAME = {
     for kind, (name, _) in DATE_KINDS.items()
     for ending in ("", _WITH_TIME)
 }
+_PLAIN_OR_TEXT = {TEXT_KIND, fields.NUMBER}
 _EPOCH = datetime(1970, 1, 1)
 
 
@@ -268,6 +269,16 @@ def _unit(pattern: str) -> Literal["date", "timestamp", "time"]:
     if not directives & set("HIMSfXcp"):
         return "date"
     return "timestamp" if directives & set("dmyYbBjUWcxGuV") else "time"
+
+
+def typed_types(types: Mapping[str, str]) -> dict[str, str]:
+    """What of some formats holds in files whose values have types: not how numbers are written.
+
+    >>> typed_types({"price": "1.234,5 €", "day": "day first", "code": "text"})
+    {'code': 'text'}
+    """
+    plain = {name: form for name, form in types.items() if not Format(form).is_pattern}
+    return {name: form for name, form in plain.items() if Format(form).kind in _PLAIN_OR_TEXT}
 
 
 def text_types(formats: Mapping[str, str]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from deciban.errors import FileError
 from deciban.sources import duckdb, field_types
 from deciban.sources.batch import Batch
 from deciban.sources.encodings import open_bytes, open_text
+from deciban.sources.formats import typed_types
 from deciban.sources.options import ReadOptions
 from deciban.sources.scan import BATCH_ROWS, BatchScan
 from deciban.sources.spool import read_spools
@@ -43,7 +44,14 @@ def scan(files: Sequence[Path], options: ReadOptions) -> BatchScan:
     path, connection = str(files[0]), duckdb.connect()
     names = _keys(connection, source, path)
     read = partial(_read, connection, source, path)
-    fields = replace(options, na=options.na or (), trim=False, decimal=None, thousands=None)
+    fields = replace(
+        options,
+        na=options.na or (),
+        types=typed_types(options.types),
+        trim=False,
+        decimal=None,
+        thousands=None,
+    )
     types = cache(lambda: field_types.infer(names, partial(read, "JSON"), fields, in_json=True))
     spools = [text.spool for text in texts if text.spool is not None]
 
