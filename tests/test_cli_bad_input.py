@@ -162,7 +162,7 @@ def test_a_full_disk_leaves_the_old_file(folder):
 
 def test_data_that_turns_bad_late_leaves_the_old_file(folder):
     Path("out.csv").write_text("old")
-    Path("late.csv").write_text("size\n" + "S\n" * 200_000 + "S,S\n")
+    Path("late.csv").write_text("size,n\n" + "S,1\n" * 200_000 + "S\n")
     assert "another number of fields" in fails("predict", "m.deciban", "late.csv", "-o", "out.csv")
 
 

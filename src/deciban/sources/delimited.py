@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import chain
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ from deciban.sources.spool import Spool, read_spools
 __all__ = ["scan"]
 
 _DELIMITERS = ",\t;|"
+#: Names of columns have no more lines than this together.
+MAX_HEADER_LINES = 1000
 #: A sign that is in no text.
 _NO_DELIMITER = "\x1f"
 
@@ -105,9 +107,9 @@ def _head(text: Path, path: Path, form: str) -> tuple[tuple[str, ...], str]:
     try:
         with open_bytes(text) as file:
             lines = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-            first = lines.readline()
+            first = _first_record(lines)
             delimiter = _delimiter(first, form)
-            names = next(csv.reader(chain([first], lines), delimiter=delimiter), [])
+            names = next(csv.reader(io.StringIO(first, newline=""), delimiter=delimiter), [])
     except UnicodeDecodeError:
         raise FileError(
             f"{path} is not in utf-8.", hint="leave encoding out, or save the file as UTF-8"
@@ -119,6 +121,16 @@ def _head(text: Path, path: Path, form: str) -> tuple[tuple[str, ...], str]:
             f"{path} has no header: its first line is blank.", hint="name the columns in line one"
         )
     return tuple(name.strip() or f"column {i + 1}" for i, name in enumerate(names)), delimiter
+
+
+def _first_record(lines: Iterable[str]) -> str:
+    """The first line, and those after it that belong to it because a quote is still open."""
+    record = ""
+    for line in islice(lines, MAX_HEADER_LINES):
+        record += line
+        if record.count('"') % 2 == 0:
+            break
+    return record
 
 
 def _delimiter(first: str, form: str) -> str:
