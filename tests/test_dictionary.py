@@ -87,7 +87,8 @@ ANY = 63
 
 
 def kinds(*written, json=False):
-    return fields.kinds(*pack([w.encode() for w in written]), ANY, json)
+    packed = pack([w.encode() for w in written])
+    return fields.kinds_in_json(*packed, ANY) if json else fields.kinds(*packed, ANY, [])[0]
 
 
 @given(st.integers(-(2**64), 2**64))

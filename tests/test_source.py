@@ -347,7 +347,7 @@ def test_whole_numbers_know_it():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([[1], [2]], "column 'c' has a value of the type list"),
+        ([[1], [2]], "column 'c' has lists of int"),
         ([{"a": 1}], "column 'c' has a value of the type dict"),
         ([1j], "column 'c' has a value of the type complex"),
         ([dt.date(2020, 1, 1), "x"], "column 'c' mixes date and text values"),

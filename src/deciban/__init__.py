@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from deciban.files.registry import load
     from deciban.logistic import LogisticRegression
     from deciban.naive_bayes import NaiveBayes
+    from deciban.sources.open import scan
     from deciban.stats.counts import Counts
 
 __version__ = "0.1.0"
@@ -43,6 +44,7 @@ __all__ = [
     "evaluate",
     "load",
     "naive_bayes",
+    "scan",
     "text",
 ]
 
@@ -65,6 +67,7 @@ __getattr__ = lazy.attributes(
         "evaluate": "deciban.evaluation",
         "load": "deciban.files.registry",
         "naive_bayes": "deciban.naive_bayes",
+        "scan": "deciban.sources.open",
         "text": "deciban.text",
     },
 )

@@ -18,6 +18,7 @@ Every error that deciban raises about its input is a :class:`DecibanError`::
 What may be meant, and probably is not, is a :class:`DecibanWarning`::
 
     DecibanWarning (UserWarning)
+    ├── DataWarning                     data that was perhaps not meant as it was read
     └── UnknownLabelWarning             labels that a model does not know
 
 A message says what was wrong, the value that was wrong, what would be right,
@@ -27,6 +28,7 @@ and ends in a hint.
 from __future__ import annotations
 
 __all__ = [
+    "DataWarning",
     "DecibanError",
     "DecibanWarning",
     "ExistingFileError",
@@ -107,6 +109,10 @@ class DecibanWarning(UserWarning):
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(f"{message} Hint: {hint}." if hint else message)
+
+
+class DataWarning(DecibanWarning):
+    """Data that was read in a way that may not be what was meant."""
 
 
 class UnknownLabelWarning(DecibanWarning):

@@ -32,9 +32,10 @@ import numpy as np
 from deciban.errors import InputError, ParameterError
 from deciban.kernels.dictionary import Dictionary
 from deciban.kinds import CYCLIC, Inferred, check_kind, cyclic, period_of
-from deciban.sources import column_names
+from deciban.sources import column_names, formats
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings, Times
+from deciban.sources.formats import Format, text_types
 from deciban.sources.literals import parse_number, time_unit
 
 #: Kinds are inferred from about this many rows.
@@ -51,6 +52,8 @@ SENTENCE_WORDS = 3.0
 SENTENCE_SAMPLE_TEXTS = 1_000
 #: Characters of scripts that put no spaces between words: each is about a word.
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+#: Digits with a zero before them are a code, such as a postal one.
+LEADING_ZERO = re.compile(r"\s*[+-]?0[0-9]")
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ class ColumnSchema:
     kind: str
     reason: str
     unit: Literal["", "date", "timestamp", "time"] = ""
+    #: How its fields are written in files, see :mod:`deciban.sources.formats`; empty: plainly.
+    format: str = ""
 
     @property
     def period(self) -> float | None:
@@ -146,22 +151,37 @@ class Schema:
         derived = {name: kind for c in self.columns for name, kind in c.derived.items()}
         return derived | {column.name: column.kind for column in self.columns}
 
+    @cached_property
+    def field_types(self) -> dict[str, str]:
+        """The formats in which the fields of a file are to be read, as those of training were."""
+        numbers = {c.name: "number" for c in self.columns if c.numbers and not c.unit}
+        return numbers | text_types({column.name: column.format for column in self.columns})
+
     def __str__(self) -> str:
         width = max((len(column.name) for column in self.columns), default=0)
         lines = (f"{c.name:{width}}  {c.kind}  {c.reason}" for c in self.columns)
         return "\n".join(lines)
 
 
-def infer(sample: Sequence[Batch], stated: Mapping[str, str] | None = None) -> Schema:
-    """The schema of some rows of a table; kinds that are stated are taken as they are."""
+def infer(
+    sample: Sequence[Batch],
+    stated: Mapping[str, str] | None = None,
+    formats: Mapping[str, Format] | None = None,
+) -> Schema:
+    """The schema of some rows of a table; kinds that are stated are taken as they are.
+
+    ``formats`` say how columns were written, or what their type says that they are.
+    """
     if not sample:
         return Schema(())
-    kinds, names = stated or {}, tuple(sample[0].columns)
+    kinds, names, written = stated or {}, tuple(sample[0].columns), formats or {}
     for name, kind in kinds.items():
         _check_stated(name, kind, names)
     return Schema(
         tuple(
-            _infer_column(name, [b.columns[name] for b in sample], kinds.get(name))
+            _infer_column(
+                name, [b.columns[name] for b in sample], kinds.get(name), written.get(name)
+            )
             for name in names
         )
     )
@@ -194,19 +214,37 @@ def _check_stated(name: str, kind: str, names: tuple[str, ...]) -> None:
     check_kind(name, kind)
 
 
-def _infer_column(name: str, parts: list[Column], stated: str | None) -> ColumnSchema:
+def _infer_column(
+    name: str, parts: list[Column], stated: str | None, written: Format | None
+) -> ColumnSchema:
     first = parts[0]
     unit = first.unit if isinstance(first, Times) else ""
+    form = written or (formats.TEXT if isinstance(first, Strings) else None)
     if stated is not None:
-        return ColumnSchema(name, stated, "as stated", _stated_unit(name, parts, stated))
+        kind, reason, unit = stated, "as stated", _stated_unit(name, parts, stated)
+    else:
+        kind, reason = _kind(parts, written)
+    if form is formats.TEXT and kind not in ("categorical", "text", "identifier"):
+        form = None  # numbers that are written as text
+    return ColumnSchema(name, kind, reason, unit, "" if form is None else form.name)
+
+
+def _kind(parts: list[Column], written: Format | None) -> tuple[str, str]:
+    """The kind of a column and the reason for it, by its type and its values."""
+    first = parts[0]
+    if written == formats.CATEGORY:
+        return "categorical", "a categorical column"
+    if written == formats.BAG:
+        return "text", "lists of texts: a bag of words"
+    described = "" if written is None else written.describe()
     if isinstance(first, Times):
-        return ColumnSchema(name, "time", f"a {first.unit}", unit)
+        return "time", described or f"a {first.unit}"
     if isinstance(first, Booleans):
-        return ColumnSchema(name, "boolean", "true or false")
+        return "boolean", "true or false"
     if isinstance(first, Strings):
-        return ColumnSchema(name, *_kind_of_texts([p for p in parts if isinstance(p, Strings)]))
-    numbers = [p for p in parts if isinstance(p, Numbers | Integers)]
-    return ColumnSchema(name, *_kind_of_numbers(numbers))
+        return _kind_of_texts([p for p in parts if isinstance(p, Strings)])
+    kind, reason = _kind_of_numbers([p for p in parts if isinstance(p, Numbers | Integers)])
+    return kind, described if described and kind == "numeric" else reason
 
 
 def _stated_unit(
@@ -243,12 +281,14 @@ def _kind_of_texts(parts: list[Strings]) -> tuple[Inferred, str]:
     few = known < (MIN_ROWS if words < SENTENCE_WORDS else MIN_SENTENCE_ROWS)
     if few or repeat:
         return "categorical", f"texts: {distinct:,} different values in {known:,}"
-    if all(parse_number(label) is not None for label in table.labels()):
+    if all(parse_number(label) is not None for label in table.labels()) and not any(
+        LEADING_ZERO.match(label) for label in table.labels()
+    ):
         return "numeric", "numbers written as text"
     reason = f"{distinct:,} different texts in {known:,} rows"
     if words >= SENTENCE_WORDS:
         return "text", f"{reason}, of {words:.0f} words each"
-    return "identifier", f"{reason}: ignored, it would not be seen again"
+    return "identifier", f"{reason}: ignored, none would be seen again; state its kind to keep it"
 
 
 def _words_per_text(texts: Strings) -> float:
@@ -267,5 +307,5 @@ def _kind_of_numbers(parts: list[Numbers | Integers]) -> tuple[Inferred, str]:
     with np.errstate(over="ignore", invalid="ignore"):  # infinity is refused when it is counted
         consecutive = len(values) >= MIN_ROWS and bool(np.all(np.diff(values) == 1))
     if consecutive and not missing.any():
-        return "identifier", "whole numbers one after the other: a row number"
+        return "identifier", "a row number: ignored; state its kind to keep it"
     return "numeric", "numbers"

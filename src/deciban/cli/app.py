@@ -27,7 +27,9 @@ app.add_typer(mail.app)
 
 
 @app.command()
+@o.reads_files
 def train(
+    how: o.How,
     data: o.Data,
     target: o.Target,
     output: o.Output,
@@ -54,8 +56,6 @@ def train(
         bool,
         typer.Option("--classes-ok", help="More than 1000 different numbers may be classes."),
     ] = False,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     force: o.Force = False,
     json: o.Json = False,
     quiet: o.Quiet = False,
@@ -74,21 +74,21 @@ def train(
         "calibrate": calibrate,
         "max_classes": None if classes_ok else MAX_NUMBER_CLASSES,
     }
-    rows = _input(data, encoding, na)
+    rows = _input(data, how)
     facts = training.train(rows, target, settings, output, overwrite=force, quiet=quiet)
     _show(facts, json, quiet)
 
 
 @app.command("update", help="Count more labelled rows into a model.")
 @app.command("forget", help="Take labelled rows back that were counted before, exactly.")
+@o.reads_files
 def change(
+    how: o.How,
     context: typer.Context,
     model: o.ModelFile,
     data: o.Data,
     target: o.SameTarget = None,
     output: o.OtherOutput = None,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     force: o.Force = False,
     json: o.Json = False,
     quiet: o.Quiet = False,
@@ -99,7 +99,7 @@ def change(
 
     out, forget = output or model, context.info_name == "forget"
     check_outputs([out], data, force=force)
-    rows = _input(data, encoding, na)
+    rows = _input(data, how)
     facts = training.update(model, rows, target, out, forget=forget, overwrite=force, quiet=quiet)
     _show(facts, json, quiet)
 
@@ -121,7 +121,9 @@ def merge(
 
 
 @app.command(cls=o.OptionalKeep)
+@o.reads_files
 def predict(
+    how: o.How,
     model: o.ModelFile,
     data: o.Data,
     output: Annotated[
@@ -145,8 +147,6 @@ def predict(
     digits: Annotated[
         int, typer.Option(min=1, max=17, help="Digits of probabilities; 17 are all.")
     ] = 6,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     force: o.Force = False,
     json: o.Json = False,
     quiet: o.Quiet = False,
@@ -169,7 +169,7 @@ def predict(
     )
     facts = prediction.predict(
         opened,
-        _input(data, encoding, na),
+        _input(data, how),
         options,
         written,
         output=output or "",
@@ -180,7 +180,9 @@ def predict(
 
 
 @app.command()
+@o.reads_files
 def explain(
+    how: o.How,
     model: o.ModelFile,
     data: o.SomeData = None,
     row: Annotated[
@@ -201,8 +203,6 @@ def explain(
     html: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write a page of HTML that stands alone.")
     ] = None,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     force: o.Force = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object a row, for machines.")
@@ -224,7 +224,7 @@ def explain(
         model,
         row=o.row(row),
         text=text,
-        data=_input(files, encoding, na) if files else None,
+        data=_input(files, how) if files else None,
         limit=limit,
         against=against,
     )
@@ -235,7 +235,9 @@ def explain(
 
 
 @app.command()
+@o.reads_files
 def evaluate(
+    how: o.How,
     model: o.ModelFile,
     data: o.Data,
     target: o.SameTarget = None,
@@ -244,8 +246,6 @@ def evaluate(
     leave_one_out: o.LeaveOneOut = False,
     bootstrap: o.Bootstrap = 1000,
     seed: o.Seed = 0,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -257,12 +257,14 @@ def evaluate(
     options = evaluation.EvaluationOptions(
         partial(o.loss, loss), abstain, leave_one_out, bootstrap, seed
     )
-    rows = _input(data, encoding, na)
+    rows = _input(data, how)
     _show(evaluation.evaluate_file(model, rows, target, options, quiet=quiet), json, quiet)
 
 
 @app.command()
+@o.reads_files
 def compare(
+    how: o.How,
     files: Annotated[
         list[str],
         typer.Argument(
@@ -275,8 +277,6 @@ def compare(
     leave_one_out: o.LeaveOneOut = False,
     bootstrap: o.Bootstrap = 1000,
     seed: o.Seed = 0,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
@@ -289,12 +289,14 @@ def compare(
     options = evaluation.EvaluationOptions(
         partial(o.loss, loss), abstain, leave_one_out, bootstrap, seed
     )
-    rows = _input(data, encoding, na)
+    rows = _input(data, how)
     _show(evaluation.compare_files(models, rows, target, options, quiet=quiet), json, quiet)
 
 
 @app.command()
+@o.reads_files
 def report(
+    how: o.How,
     model: o.ModelFile,
     data: o.Data,
     output: Annotated[
@@ -313,8 +315,6 @@ def report(
         str | None,
         typer.Option(metavar="FILE", help="Print the page to PDF as well, by Chromium."),
     ] = None,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     force: o.Force = False,
     json: o.Json = False,
     quiet: o.Quiet = False,
@@ -329,19 +329,19 @@ def report(
         output, charts, pdf, force, partial(o.loss, loss), leave_one_out, bootstrap, seed
     )
     check_outputs([output, pdf], data, [model, loss], force=force)
-    rows = _input(data, encoding, na)
+    rows = _input(data, how)
     _show(reporting.report(model, rows, target, options, quiet=quiet), json, quiet)
 
 
 @app.command()
+@o.reads_files
 def inspect(
+    how: o.How,
     file: Annotated[
         list[str],
         typer.Argument(metavar="FILE...", help="A model file, or data.", show_default=False),
     ],
     kind: o.Kinds = None,
-    encoding: o.Encoding = "utf-8",
-    na: o.Na = None,
     json: o.Json = False,
 ) -> None:
     """Say what is in a model file, or what the columns of data are."""
@@ -350,7 +350,7 @@ def inspect(
     if len(file) == 1 and inspection.is_model(file[0]):
         _show(inspection.model(file[0]), json)
     else:
-        _show(inspection.table(_input(file, encoding, na), o.kinds(kind)), json)
+        _show(inspection.table(_input(file, how), o.kinds(kind)), json)
 
 
 @app.command()
@@ -361,10 +361,10 @@ def version(json: o.Json = False) -> None:
     print(f'{{"version": "{deciban.__version__}"}}' if json else deciban.__version__)
 
 
-def _input(paths: list[str], encoding: str, na: list[str] | None) -> Input:
+def _input(paths: list[str], how: o.How) -> Input:
     from deciban.cli.reading import Input
 
-    return Input(tuple(paths), encoding, tuple(na or ()))
+    return Input(tuple(paths), how)
 
 
 def _show(facts: HasDict | DataclassInstance, json: bool, quiet: bool = False) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from deciban import files, schema
@@ -12,7 +13,8 @@ from deciban.cli.reading import Input
 from deciban.explanation import Importance, expected_evidence
 from deciban.models.protocol import CountedModel, HasCounts, Model
 from deciban.schema import INFERENCE_ROWS, Schema
-from deciban.sources import Batch
+from deciban.sources import BatchScan
+from deciban.sources.files import ENDINGS
 
 _MAGIC = b"PK"
 
@@ -72,6 +74,8 @@ def is_model(path: str) -> bool:
     file = Path(path)
     if file.suffix == ".deciban":
         return True
+    if file.suffix.lower() in ENDINGS:  # a workbook is a zip as well
+        return False
     try:
         with file.open("rb") as opened:
             return opened.read(2) == _MAGIC
@@ -81,11 +85,10 @@ def is_model(path: str) -> bool:
 
 def table(data: Input, kinds: Mapping[str, str]) -> TableFacts:
     """The kinds of a data file's columns, from its first rows."""
-    first: list[Batch] = []
-    for batch in data.scan(rows=INFERENCE_ROWS):
-        first.append(batch)
-        break
-    return TableFacts(", ".join(data.paths), _columns(schema.infer(first, kinds)))
+    rows = data.scan(rows=INFERENCE_ROWS)
+    first = list(islice(rows, 1))
+    formats = rows.formats() if isinstance(rows, BatchScan) else None
+    return TableFacts(", ".join(data.paths), _columns(schema.infer(first, kinds, formats)))
 
 
 def model(path: str) -> ModelFacts:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import functools
 import glob
+import inspect
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,7 +24,7 @@ Data = Annotated[
     list[str],
     typer.Argument(
         metavar="DATA...",
-        help="CSV, TSV, Parquet or JSON lines: files, globs, or - for the standard input.",
+        help="CSV, TSV, Parquet, JSON or Excel: files, globs, or - for the standard input.",
         show_default=False,
     ),
 ]
@@ -65,15 +67,8 @@ Kinds = Annotated[
         "or cyclic:PERIOD. May be repeated.",
     ),
 ]
-Encoding = Annotated[
-    str, typer.Option("--encoding", metavar="NAME", help="Of CSV: utf-8, utf-16 or latin-1.")
-]
-Na = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--na", metavar="TEXT", help="A field of CSV that means 'no value'. May be repeated."
-    ),
-]
+#: How files are read: what the options of :func:`reads_files` state.
+How = Mapping[str, Any]
 Force = Annotated[
     bool,
     typer.Option("--force", help="Replace a file that is there, also if deciban did not write it."),
@@ -159,6 +154,70 @@ def kept(stated: str | None) -> list[str] | None:
     if not names or not all(names):
         raise _bad("--keep", f"{stated!r} is not COLUMN,..., such as id,name")
     return list(dict.fromkeys(names))
+
+
+#: The options of all commands that read files, by the names of ``ReadOptions``.
+READING = {
+    "encoding": Annotated[
+        str | None,
+        typer.Option(
+            "--encoding",
+            metavar="NAME",
+            help="Of text files, such as gb18030 or cp1252; guessed where UTF-8 fails.",
+        ),
+    ],
+    "na": Annotated[
+        list[str] | None,
+        typer.Option(
+            "--na", metavar="TEXT", help="A field that means 'no value'. May be repeated."
+        ),
+    ],
+    "decimal": Annotated[
+        str | None,
+        typer.Option("--decimal", metavar="SIGN", help="The decimal sign of numbers, . or ,"),
+    ],
+    "thousands": Annotated[
+        str | None,
+        typer.Option("--thousands", metavar="SIGN", help="What sets thousands apart."),
+    ],
+    "date_format": Annotated[
+        str | None,
+        typer.Option("--date-format", metavar="PATTERN", help="How dates are written: %d.%m.%Y"),
+    ],
+    "trim": Annotated[
+        bool, typer.Option(" /--no-trim", help="Leave blanks around fields as they are.")
+    ],
+    "sheet": Annotated[
+        str | None,
+        typer.Option("--sheet", metavar="NAME", help="Of a workbook: its name, or its number."),
+    ],
+}
+
+
+def reads_files(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with the options of how files are read, which it takes together as ``how``."""
+    signature = inspect.signature(command, eval_str=True)
+    options = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=True if name == "trim" else None,
+            annotation=annotation,
+        )
+        for name, annotation in READING.items()
+    ]
+    others = [p.replace(kind=p.KEYWORD_ONLY) for n, p in signature.parameters.items() if n != "how"]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        command(how={name: given.pop(name) for name in READING}, **given)
+
+    last = [parameter for parameter in others if parameter.name in ("json", "quiet")]
+    first = [parameter for parameter in others if parameter not in last]
+    signature = signature.replace(parameters=[*first, *options, *last])
+    vars(run)["__signature__"] = signature
+    run.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
+    return run
 
 
 def kinds(stated: Sequence[str] | None) -> dict[str, str]:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from deciban.sources import BATCH_ROWS, Batch, Scan, files
-from deciban.sources.field_types import FieldType, ReadOptions
+from deciban.sources.options import ReadOptions
 from deciban.sources.scan import wrap
 
 
 @dataclass(frozen=True)
 class Input:
-    """Where rows come from, and how they are written there."""
+    """Where rows come from, and how they are written there: what ``ReadOptions`` takes."""
 
     paths: tuple[str, ...]
-    encoding: str = "utf-8"
-    na: tuple[str, ...] = ()
+    how: Mapping[str, Any] = field(default_factory=dict)
 
     def scan(
         self,
-        types: Mapping[str, FieldType] | None = None,
+        types: Mapping[str, str] | None = None,
         rows: int = BATCH_ROWS,
         kept: Sequence[str] | None = (),
     ) -> Scan:
@@ -29,7 +29,8 @@ class Input:
         The fields of the columns in ``kept``, or of all if it is None, are given besides, as
         they stand in the files.
         """
-        options = ReadOptions(rows, self.na or None, self.encoding, types or {}, kept)
+        how = {**self.how, "na": self.how.get("na") or None}
+        options = ReadOptions(rows=rows, types=types or {}, kept=kept, **how)
         table = files.scan(self.paths, options)
         for name in kept or ():
             table.require(name)

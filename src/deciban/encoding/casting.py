@@ -14,11 +14,12 @@ times of a day
 
 Whole numbers, truth values and texts are types of categories. What cannot be cast is missing. In
 every column but one of texts, a text of blanks or one of the usual markers such as "NA" is missing.
+Texts are read as the fields of the training file were written, such as 1.234,5, or else plainly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -42,8 +43,9 @@ from deciban.sources.columns import (
     decode_dictionary,
     missing_column,
 )
-from deciban.sources.field_types import USUAL_MARKERS
+from deciban.sources.formats import Format, parse
 from deciban.sources.literals import parse_boolean, parse_integer, parse_number, parse_time
+from deciban.sources.options import USUAL_MARKERS
 
 __all__ = [
     "ColumnType",
@@ -198,9 +200,10 @@ def _parse(column: ColumnSchema, of: ColumnType, texts: Strings) -> Result:
     codes = table.encode(texts.offsets, texts.data, texts.missing)
     texts_seen = list(map(str.strip, table.labels()))
     marked = [text in USUAL_MARKERS for text in texts_seen]
+    written = _written_values(column, texts_seen)
     values = [
-        None if mark else _parse_text(column, of, text)
-        for text, mark in zip(texts_seen, marked, strict=True)
+        None if mark else _parse_text(of, text if form is None else form)
+        for text, mark, form in zip(texts_seen, marked, written, strict=True)
     ]
     bad = [value is None and not mark for value, mark in zip(values, marked, strict=True)]
     none = all(value is None for value in values)
@@ -208,8 +211,18 @@ def _parse(column: ColumnSchema, of: ColumnType, texts: Strings) -> Result:
     return decode_dictionary(distinct, codes), np.append(bad, False)[codes].astype(bool)
 
 
-def _parse_text(column: ColumnSchema, of: ColumnType, text: str) -> Any:
+def _written_values(column: ColumnSchema, texts: Sequence[str | None]) -> list[Any]:
+    """Values of texts that are written as those of training were, such as 1.234,5; else None."""
+    form = Format(column.format)
+    if not column.format or not (form.kind or form.is_pattern):
+        return [None] * len(texts)
+    return list(parse(Strings(*utf8(list(texts))), form).tolist())
+
+
+def _parse_text(of: ColumnType, text: Any) -> Any:
     """The value of a text, or None: the one place where texts are read as a column's type."""
+    if not isinstance(text, str):
+        return text
     if of == "number":
         return parse_number(text)
     if of == "integer":

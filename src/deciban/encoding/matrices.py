@@ -35,7 +35,6 @@ from deciban.sources.columns import (
     TextList,
     Times,
 )
-from deciban.sources.field_types import FieldType
 
 __all__ = [
     "Caster",
@@ -96,12 +95,13 @@ class Caster:
         return casting.types_of(self.schema, self.known, self.ignored)
 
     @cached_property
-    def _field_types(self) -> dict[str, FieldType]:
-        return {name: of for name, of in self.types.items() if of in ("text", "number")}
+    def _field_types(self) -> dict[str, str]:
+        plain = {name: of for name, of in self.types.items() if of in ("text", "number")}
+        return {**plain, **self.schema.field_types}
 
     def field_types(
         self, target: str | None = None, classes: Labels | None = None
-    ) -> Mapping[str, FieldType]:
+    ) -> Mapping[str, str]:
         """How columns were written in training, where the fields of a small file may mislead.
 
         A category "1" beside "x" is a text, also in a file where all categories look like

@@ -126,7 +126,9 @@ def predict(
                 "there are no labels: neither y nor the name of their column.",
                 hint="pass y, or target='column'",
             )
-        split = split_target(X, name, sample_weight, by_name=isinstance(model, HasSchema))
+        schema = model.schema_ if isinstance(model, HasSchema) else None
+        types = None if schema is None else schema.field_types
+        split = split_target(X, name, sample_weight, by_name=schema is not None, types=types)
         X, labelled, sample_weight = split.X, split.labels, split.weight
     else:
         if target is not None:

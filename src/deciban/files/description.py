@@ -95,6 +95,7 @@ class ColumnEntry(Record):
     kind: str
     reason: str
     unit: Literal["", "date", "timestamp", "time"]
+    format: str = ""
 
 
 class ChoiceEntry(Record):

@@ -147,9 +147,11 @@ cdef class Stream:
 
 
 cdef tuple describe(ArrowSchema* schema):
-    """The name of a column, its format, and that of its dictionary or nothing."""
+    """The name of a column, its format, and that of its dictionary or items, or nothing."""
     name = b"" if schema.name == NULL else <bytes>schema.name
     values = b"" if schema.dictionary == NULL else <bytes>schema.dictionary.format
+    if schema.n_children == 1 and (<bytes>schema.format).startswith((b"+l", b"+L")):
+        values = <bytes>schema.children[0].format
     return (name.decode("utf-8", "replace"), (<bytes>schema.format).decode(), values.decode())
 
 
@@ -205,6 +207,13 @@ cdef class Array:
             raise ArrowError("a dictionary is missing")
         return slice_of(self.owner, self.array.dictionary, self.array.dictionary.offset,
                         self.array.dictionary.length)
+
+    def items(self, Py_ssize_t start, Py_ssize_t stop):
+        """Items ``start .. stop`` of all those that a column of lists has."""
+        if self.array.n_children != 1 or not 0 <= start <= stop <= self.array.children[0].length:
+            raise ArrowError("the items of a list are missing")
+        return slice_of(self.owner, self.array.children[0],
+                        self.array.children[0].offset + start, stop - start)
 
     def buffer(self, Py_ssize_t k, Py_ssize_t start, Py_ssize_t stop):
         """Bytes ``start .. stop`` of buffer ``k``, as a view."""

@@ -8,13 +8,11 @@ cdef inline int two(const uint8_t* at) noexcept nogil:
     return -1
 
 
-cdef inline int64_t days(Field f) noexcept nogil:
-    """Days since 1970-01-01 of ``YYYY-MM-DD``, or NO_DAY."""
-    cdef int64_t century = two(f.at), y = two(f.at + 2), m = two(f.at + 5), d = two(f.at + 8)
+cdef inline int64_t day_number(int64_t y, int64_t m, int64_t d) noexcept nogil:
+    """Days since 1970-01-01, or NO_DAY where the calendar has no such day."""
     cdef int64_t longest = 31, day
-    if century < 0 or y < 0 or f.at[4] != c"-" or f.at[7] != c"-" or not 1 <= m <= 12:
+    if not 1 <= m <= 12:
         return NO_DAY
-    y += 100 * century
     if m == 2:
         longest = 28 + (y % 4 == 0 and (y % 100 != 0 or y % 400 == 0))
     elif m in (4, 6, 9, 11):
@@ -25,6 +23,14 @@ cdef inline int64_t days(Field f) noexcept nogil:
     y += 400 - (m <= 2)
     day = (153 * (m - 3 if m > 2 else m + 9) + 2) // 5 + d - 1
     return 365 * y + y // 4 - y // 100 + y // 400 + day - 719468 - 146097
+
+
+cdef inline int64_t days(Field f) noexcept nogil:
+    """Days since 1970-01-01 of ``YYYY-MM-DD``, or NO_DAY."""
+    cdef int64_t century = two(f.at), y = two(f.at + 2)
+    if century < 0 or y < 0 or f.at[4] != c"-" or f.at[7] != c"-":
+        return NO_DAY
+    return day_number(100 * century + y, two(f.at + 5), two(f.at + 8))
 
 
 cdef inline int64_t clock(Field f, bint seconds_needed, Py_ssize_t* used) noexcept nogil:

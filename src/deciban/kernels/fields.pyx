@@ -9,6 +9,7 @@ The grammar, blanks around a field left aside:
 - BOOLEAN ``true``, ``false``, in any case
 - DATE ``YYYY-MM-DD``; CLOCK ``HH:MM:SS`` with up to nine decimals
 - MOMENT a date, or a date, ``T`` or a blank, ``HH:MM``, seconds or not, and ``Z`` or an offset
+- numbers in the ways of other countries, and dates in other orders: see ``written.pxi``
 """
 
 import numpy as np
@@ -29,11 +30,38 @@ cpdef enum:
     MOMENT = 16
     CLOCK = 32
     NESTED = 64      # only in JSON
+    LIST = 128       # of texts, only in JSON
+    # Numbers by their decimal sign and by what sets thousands apart.
+    POINT = 1 << 8
+    POINT_COMMA = 1 << 9
+    POINT_SPACE = 1 << 10
+    POINT_QUOTE = 1 << 11
+    COMMA = 1 << 12
+    COMMA_POINT = 1 << 13
+    COMMA_SPACE = 1 << 14
+    COMMA_QUOTE = 1 << 15
+    # Dates by what they begin with; each has a bit for those that a time of day may follow.
+    DAY_FIRST = 1 << 16
+    DAY_FIRST_MOMENT = 1 << 17
+    MONTH_FIRST = 1 << 18
+    MONTH_FIRST_MOMENT = 1 << 19
+    YEAR_FIRST = 1 << 20
+    YEAR_FIRST_MOMENT = 1 << 21
 
 cdef enum:
     SECONDS_PER_DAY = 86_400
     NO_DAY = -10_000_000
     NO_ZONE = -1_000_000
+    POINTS = 0xF << 8
+    COMMAS = 0xF << 12
+    DAYS_FIRST = 3 << 16
+    MONTHS_FIRST = 3 << 18
+    YEARS_FIRST = 3 << 20
+    DATES = 63 << 16
+    MOMENTS = (2 << 16) | (2 << 18) | (2 << 20)
+
+cdef int64_t NO_CLOCK = -(1 << 60)
+cdef int64_t MICROSECONDS_PER_HOUR = 3600 * 1_000_000
 
 cdef uint64_t MAX_INTEGER = 0x7FFFFFFFFFFFFFFF
 cdef uint64_t MAX_EXACT_INTEGER = 1 << 53      # up to here every whole number is a double
@@ -58,128 +86,10 @@ cdef inline Value no_value() noexcept nogil:
     return v
 
 
-cdef inline Field trim(const uint8_t* at, Py_ssize_t n) noexcept nogil:
-    cdef Field f
-    while n > 0 and (at[0] == c" " or at[0] == c"\t"):
-        at += 1
-        n -= 1
-    while n > 0 and (at[n - 1] == c" " or at[n - 1] == c"\t"):
-        n -= 1
-    f.at, f.n = at, n
-    return f
-
-
-cdef inline bint is_word(Field f, const char* word, Py_ssize_t n) noexcept nogil:
-    """Whether the field is a word of small letters, in any case."""
-    cdef Py_ssize_t i
-    if f.n != n:
-        return False
-    for i in range(n):
-        if (f.at[i] | 32) != <uint8_t>word[i]:
-            return False
-    return True
-
-
-cdef inline Value word(Field f) noexcept nogil:
-    cdef Value v = no_value()
-    cdef Field bare = f
-    if is_word(f, "true", 4) or is_word(f, "false", 5):
-        v.kinds, v.whole = BOOLEAN, f.n == 4
-        return v
-    if f.n and (f.at[0] == c"-" or f.at[0] == c"+"):
-        bare.at += 1
-        bare.n -= 1
-    if is_word(bare, "nan", 3):
-        v.kinds, v.number = NUMBER, NAN
-    elif is_word(bare, "inf", 3) or is_word(bare, "infinity", 8):
-        v.kinds, v.number = NUMBER, -INFINITY if f.at[0] == c"-" else INFINITY
-    return v
-
-
-cdef struct Digits:
-    uint64_t value       # the first 19 significant digits
-    int n                # how many significant digits there are
-    int point            # the power of ten of the last one in value
-    bint fraction        # there is a decimal point
-    Py_ssize_t used      # bytes read; 0 when there was no digit
-
-
-cdef inline Digits digits_of(const uint8_t* at, Py_ssize_t n) noexcept nogil:
-    cdef:
-        Digits d
-        Py_ssize_t i
-        bint seen = False
-    d.value, d.n, d.point, d.fraction, d.used = 0, 0, 0, False, 0
-    for i in range(n):
-        if c"0" <= at[i] <= c"9":
-            seen = True
-            d.n += d.n > 0 or at[i] != c"0"
-            if d.n <= 19:
-                d.value = 10 * d.value + (at[i] - c"0")
-                d.point -= d.fraction
-            else:
-                d.point += not d.fraction
-        elif at[i] == c"." and not d.fraction:
-            d.fraction = True
-        else:
-            break
-    else:
-        i = n
-    d.used = i if seen else 0
-    return d
-
-
-cdef inline int exponent(const uint8_t* at, Py_ssize_t n, bint* good) noexcept nogil:
-    """What follows the digits: nothing is 0, otherwise ``e`` and a power of ten."""
-    cdef Py_ssize_t i = 1
-    cdef int e = 0, sign = 1
-    good[0] = n == 0
-    if n < 2 or at[0] | 32 != c"e":
-        return 0
-    if at[1] == c"-" or at[1] == c"+":
-        sign = -1 if at[1] == c"-" else 1
-        i = 2
-    good[0] = i < n
-    while i < n:
-        if not c"0" <= at[i] <= c"9":
-            good[0] = False
-            return 0
-        e = min(10 * e + (at[i] - c"0"), 100_000)
-        i += 1
-    return sign * e
-
-
-cdef inline Value number(Field f) noexcept nogil:
-    """A number in decimal notation, exact: either as one division or product, or marked slow."""
-    cdef:
-        Value v = no_value()
-        Digits d
-        Py_ssize_t sign = f.n > 0 and (f.at[0] == c"-" or f.at[0] == c"+"), rest
-        bint negative = f.n > 0 and f.at[0] == c"-", good
-        int power
-    if sign + 1 < f.n and f.at[sign] == c"0" and c"0" <= f.at[sign + 1] <= c"9":
-        return v
-    d = digits_of(f.at + sign, f.n - sign)
-    rest = f.n - sign - d.used
-    power = d.point + exponent(f.at + sign + d.used, rest, &good)
-    if d.used == 0 or not good:
-        return v
-    v.kinds = NUMBER
-    if (rest == 0 and not d.fraction and d.n <= 19 and (negative or sign == 0)
-            and d.value - negative <= MAX_INTEGER):      # minus zero wraps round
-        v.kinds = NUMBER | INTEGER
-        v.whole = <int64_t>(0 - d.value) if negative else <int64_t>d.value
-    if d.value == 0:
-        v.number = 0
-    elif d.value <= MAX_EXACT_INTEGER and d.n <= 19 and -22 <= power <= 22:
-        v.number = d.value / POWERS_OF_TEN[-power] if power < 0 else d.value * POWERS_OF_TEN[power]
-    else:
-        v.slow = True
-    v.number = -v.number if negative else v.number
-    return v
-
-
+include "blanks.pxi"
+include "numerals.pxi"
 include "clock.pxi"
+include "written.pxi"
 
 
 cdef inline Value time(Field f) noexcept nogil:
@@ -199,7 +109,7 @@ cdef inline Value time(Field f) noexcept nogil:
         return v
     v.whole = day * SECONDS_PER_DAY * 1_000_000
     if f.n == 10:
-        v.kinds = DATE | MOMENT
+        v.kinds = DATE | MOMENT | YEARS_FIRST
         return v
     if not (f.at[10] == c"T" or f.at[10] == c" "):
         return v
@@ -212,59 +122,138 @@ cdef inline Value time(Field f) noexcept nogil:
     if east == NO_ZONE:
         return v
     v.whole += micro - east * 1_000_000
-    v.kinds = MOMENT
+    v.kinds = MOMENT | YEAR_FIRST_MOMENT
     return v
 
 
 cdef inline Value value_of(Field f, int kinds) noexcept nogil:
-    """The field as one of some kinds."""
+    """The field as one of some kinds; numbers and moments as they are written plainly."""
     cdef Value v = no_value()
-    if kinds & (NUMBER | INTEGER):
+    if kinds & (NUMBER | INTEGER | POINTS | COMMAS):
         v = number(f)
     if not v.kinds & kinds and kinds & (BOOLEAN | NUMBER):
         v = word(f)
-    if not v.kinds & kinds and kinds & (DATE | MOMENT | CLOCK):
+    if not v.kinds & kinds and kinds & (DATE | MOMENT | CLOCK | YEARS_FIRST):
         v = time(f)
+    if not v.kinds & kinds and kinds & DATES:
+        v = written_date(f, kinds)
     v.kinds &= kinds
     return v
 
 
-cdef inline Value json_value(Field f, int kinds) noexcept nogil:
-    """A value of JSON as one of some kinds: only what is in quotes can be a time."""
-    cdef Value v
+cdef inline int json_kinds(Field f, int kinds) noexcept nogil:
+    """The kinds that a value of JSON has: only what is in quotes can be a time."""
     if f.n >= 2 and f.at[0] == c'"':
         f.at, f.n = f.at + 1, f.n - 2
-        return value_of(f, kinds & (DATE | MOMENT | CLOCK))
-    v = value_of(f, kinds & (BOOLEAN | INTEGER | NUMBER))
-    if f.n and (f.at[0] == c"{" or f.at[0] == c"["):
-        v.kinds = kinds & NESTED
-    return v
+        return value_of(f, kinds & (DATE | MOMENT | CLOCK | DATES)).kinds
+    if f.n and f.at[0] == c"[":
+        f = trim(f.at + 1, f.n - 1)
+        return kinds & (LIST if f.n and (f.at[0] == c'"' or f.at[0] == c"]") else NESTED)
+    if f.n and f.at[0] == c"{":
+        return kinds & NESTED
+    return value_of(f, kinds & (BOOLEAN | INTEGER | NUMBER)).kinds
 
 
-def kinds(const int64_t[::1] offsets, const uint8_t[::1] data, missing, int possible, bint json):
-    """Which of the ``possible`` kinds all fields have that are not missing.
+def kinds(const int64_t[::1] offsets, const uint8_t[::1] data, missing, int possible, list affixes):
+    """Which of the ``possible`` kinds all fields have that are not missing, and their affixes.
 
-    In JSON, NESTED is added when some field is an object or a list.
+    The affixes that some field has are bits: 1 for none, ``1 << (i + 1)`` for that of number i.
     """
     cdef:
-        const uint8_t[::1] gap = missing.view(np.uint8)
+        const uint8_t[::1] gap = missing.view(np.uint8), text = b"".join(affixes) + b"\0"
+        const int64_t[::1] ends = np.cumsum([0] + [len(affix) for affix in affixes])
         Py_ssize_t i, n = gap.shape[0]
-        int some = 0, kinds_of_field, every = possible & ~NESTED
+        int every = possible, kinds_of_field
+        uint64_t seen = 0
+        Affixes known
+        Written w
         Field f
+    known.text, known.ends, known.n = &text[0], &ends[0], len(affixes)
     with nogil:
         for i in range(n):
             if gap[i]:
                 continue
             f = trim(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
-            if json:
-                kinds_of_field = json_value(f, every | NESTED).kinds
-                some |= kinds_of_field & NESTED
-            else:
-                kinds_of_field = value_of(f, every).kinds
+            kinds_of_field = value_of(f, every).kinds
+            if kinds_of_field:
+                seen |= 1
+            elif every & (POINTS | COMMAS):
+                w = written_number(f, known, 0)
+                kinds_of_field, seen = w.kinds, seen | w.affix
             every &= kinds_of_field
-            if not json and not every:
+            if not every:
                 break
-    return every | some
+    return every, seen
+
+
+def kinds_in_json(const int64_t[::1] offsets, const uint8_t[::1] data, missing, int possible):
+    """Which of the ``possible`` kinds all values have; NESTED is added when some value is nested."""
+    cdef:
+        const uint8_t[::1] gap = missing.view(np.uint8)
+        Py_ssize_t i, n = gap.shape[0]
+        int some = 0, kinds_of_field, every = possible & ~NESTED
+    with nogil:
+        for i in range(n):
+            if gap[i]:
+                continue
+            kinds_of_field = json_kinds(
+                trim(&data[0] + offsets[i], offsets[i + 1] - offsets[i]), every | NESTED | LIST)
+            some |= kinds_of_field & (NESTED | LIST)
+            every &= kinds_of_field
+    return every | (some & NESTED) | (NESTED if some & LIST and not every & LIST else 0)
+
+
+def odd(const int64_t[::1] offsets, const uint8_t[::1] data, missing, int kinds, list affixes):
+    """The rows whose field is there and has none of some kinds."""
+    cdef:
+        const uint8_t[::1] gap = missing.view(np.uint8), text = b"".join(affixes) + b"\0"
+        const int64_t[::1] ends = np.cumsum([0] + [len(affix) for affix in affixes])
+        Py_ssize_t i, n = gap.shape[0]
+        uint8_t[::1] out = np.zeros(n, dtype=np.uint8)
+        Affixes known
+        Field f
+    known.text, known.ends, known.n = &text[0], &ends[0], len(affixes)
+    with nogil:
+        for i in range(n):
+            if not gap[i]:
+                f = trim(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
+                out[i] = not (value_of(f, kinds).kinds or written_number(f, known, 0).kinds & kinds)
+    return np.flatnonzero(out)
+
+
+def trim_fields(const int64_t[::1] offsets, const uint8_t[::1] data, missing):
+    """Offsets, bytes and gaps without blanks around fields, of any width; None if there are none.
+
+    A field of blanks alone is a gap.
+    """
+    cdef:
+        const uint8_t[::1] gap = missing.view(np.uint8)
+        Py_ssize_t i, n = gap.shape[0], total = 0
+        int64_t[::1] starts
+        uint8_t[::1] out, gaps
+        bint some = False
+        Field f, bare
+    with nogil:
+        for i in range(n):
+            if not gap[i] and offsets[i + 1] > offsets[i]:
+                f.at, f.n = &data[0] + offsets[i], offsets[i + 1] - offsets[i]
+                if is_blank_ended(f):
+                    some = True
+                    break
+    if not some:
+        return None
+    starts, gaps = np.zeros(n + 1, dtype=np.int64), missing.view(np.uint8).copy()
+    out = np.empty(max(offsets[n] - offsets[0], 1), dtype=np.uint8)
+    with nogil:
+        for i in range(n):
+            f.at, f.n = &data[0] + offsets[i], offsets[i + 1] - offsets[i]
+            if not gap[i] and f.n:
+                bare = trim_all(f)
+                gaps[i] = bare.n == 0
+                memcpy(&out[total], bare.at, bare.n)
+                total += bare.n
+            starts[i + 1] = total
+    return np.asarray(starts), np.asarray(out)[:total], np.asarray(gaps).view(np.bool_)
 
 
 def mark_missing(const int64_t[::1] offsets, const uint8_t[::1] data, missing, list markers):
@@ -274,15 +263,25 @@ def mark_missing(const int64_t[::1] offsets, const uint8_t[::1] data, missing, l
         int64_t[::1] ends = np.cumsum([0] + [len(m) for m in markers])
         uint8_t[::1] out = missing.view(np.uint8).copy()
         Py_ssize_t i, k, j, n = out.shape[0], n_markers = len(markers), longest
+        bint[256] begins      # some marker, or a blank, begins with this byte
+        bint blank = b"" in markers
         Field f
     longest = max([len(m) for m in markers], default=-1)
+    for i in range(256):
+        begins[i] = i == c" " or i == c"\t"
+    for m in markers:
+        if m:
+            begins[<uint8_t>m[0]] = True
     with nogil:
         for i in range(n):
             if out[i]:
                 continue
-            f.n = 0
-            if offsets[i + 1] > offsets[i]:
-                f = trim(&data[offsets[i]], offsets[i + 1] - offsets[i])
+            if offsets[i + 1] == offsets[i]:
+                out[i] = blank
+                continue
+            if not begins[data[offsets[i]]]:
+                continue
+            f = trim(&data[offsets[i]], offsets[i + 1] - offsets[i])
             if f.n > longest:
                 continue
             for k in range(n_markers):
@@ -302,13 +301,18 @@ def whole(const int64_t[::1] offsets, const uint8_t[::1] data, missing, int kind
         uint8_t[::1] gap = missing.view(np.uint8).copy()
         Py_ssize_t i, n = gap.shape[0]
         int64_t[::1] out = np.zeros(n, dtype=np.int64)
+        Field f
         Value v
     with nogil:
         for i in range(n):
             if gap[i]:
                 continue
-            v = value_of(trim(&data[0] + offsets[i], offsets[i + 1] - offsets[i]), kind)
-            if v.kinds:
+            f = trim(&data[0] + offsets[i], offsets[i + 1] - offsets[i])
+            v = written_date(f, kind) if kind & DATES else value_of(f, kind)
+            if kind & DATES and not v.kinds & kind:
+                v = time(f)                  # ISO's order is never mistaken for another
+                v.kinds = kind if v.kinds & (MOMENT if kind & MOMENTS else DATE) else 0
+            if v.kinds & kind:
                 out[i] = v.whole
             else:
                 gap[i] = 1
@@ -348,3 +352,34 @@ cdef double parse_slowly(Field f):
         return PyOS_string_to_double(text, NULL, NULL)
     finally:
         PyMem_Free(text)
+
+
+def written_numbers(const int64_t[::1] offsets, const uint8_t[::1] data, missing, int kind,
+                    list affixes):
+    """Numbers of a kind that is not plain, correctly rounded; NaN where missing or none."""
+    cdef:
+        const uint8_t[::1] gap = missing.view(np.uint8), text = b"".join(affixes) + b"\0"
+        const int64_t[::1] ends = np.cumsum([0] + [len(affix) for affix in affixes])
+        Py_ssize_t i, n = gap.shape[0]
+        double[::1] out = np.full(n, NAN)
+        Affixes known
+        Written w
+        Field f
+        Value v
+    known.text, known.ends, known.n = &text[0], &ends[0], len(affixes)
+    with nogil:
+        for i in range(n):
+            if gap[i]:
+                continue
+            w = written_number(
+                trim(&data[0] + offsets[i], offsets[i + 1] - offsets[i]), known, kind)
+            if not w.kinds & kind:
+                continue
+            f.at, f.n = <const uint8_t*>w.plain, w.n
+            v = number(f)
+            if v.slow:
+                with gil:
+                    out[i] = parse_slowly(f)
+            elif v.kinds:
+                out[i] = v.number
+    return np.asarray(out)

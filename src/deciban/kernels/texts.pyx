@@ -8,7 +8,8 @@ import numpy as np
 
 from deciban.kernels.utf8 cimport encode
 
-from cpython.unicode cimport PyUnicode_Check
+from cpython.float cimport PyFloat_Check
+from cpython.unicode cimport PyUnicode_Check, PyUnicode_CheckExact
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
@@ -124,6 +125,45 @@ def utf8(list texts):
     for i in range(n):
         if not missing[i]:
             put(texts[i], &data[0] + offsets[i])
+    return np.asarray(offsets), np.asarray(data)[:total], np.asarray(missing).view(np.bool_)
+
+
+def utf8_or_nothing(list values):
+    """As :func:`utf8`, of values that are texts or missing; None if there is another value.
+
+    What differs from itself is missing, as NaN is. None is also given for a text with a lone
+    surrogate, and where no value is a text.
+
+    >>> utf8_or_nothing(["né", None, float("nan")])[2], utf8_or_nothing(["né", 1])
+    (array([False,  True,  True]), None)
+    """
+    cdef:
+        Py_ssize_t n = len(values), i
+        int64_t total = 0
+        int64_t[::1] offsets
+        uint8_t[::1] missing, data
+        bint some = False
+    if n == 0 or not (PyUnicode_Check(values[0]) or PyFloat_Check(values[0]) or values[0] is None):
+        return None
+    offsets, missing = np.zeros(n + 1, dtype=np.int64), np.zeros(n, dtype=np.uint8)
+    values = list(values)       # nobody else can change this one
+    for i in range(n):
+        value = values[i]
+        if PyUnicode_CheckExact(value):
+            PyUnicode_READY(value)
+            total += utf8_size(value)
+            some = True
+        elif value is None or (PyFloat_Check(value) and value != value):
+            missing[i] = 1
+        else:
+            return None
+        offsets[i + 1] = total
+    if not some or has_surrogates([v for v in values if PyUnicode_CheckExact(v)]):
+        return None
+    data = np.empty(max(total, 1), dtype=np.uint8)
+    for i in range(n):
+        if not missing[i]:
+            put(values[i], &data[0] + offsets[i])
     return np.asarray(offsets), np.asarray(data)[:total], np.asarray(missing).view(np.bool_)
 
 

@@ -27,6 +27,7 @@ from deciban.models.selection import Choice
 from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import ColumnSchema, Schema
+from deciban.sources.formats import Format
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
@@ -132,6 +133,8 @@ def schema_of(entries: Sequence[ColumnEntry]) -> Schema:
     for column in columns:
         if not is_kind(column.kind):
             raise ModelFileError(f"column {column.name!r} is of no known kind.")
+        if column.format and not Format(column.format).is_known:
+            raise ModelFileError(f"{column.format!r:.40} is no known format of a column.")
     return Schema(columns)
 
 

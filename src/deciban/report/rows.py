@@ -105,7 +105,9 @@ def _cast(
 
 def _scan(model: Classifier, X: Tabular, names: Sequence[str]) -> Scan:
     """The table; the columns of a plain matrix are the model's, in order."""
-    matrix = None if isinstance(model, HasSchema) else scan_named(X, names)
+    if isinstance(model, HasSchema):
+        return sources.scan(X, types=model.schema_.field_types)
+    matrix = scan_named(X, names)
     return sources.scan(X) if matrix is None else matrix
 
 

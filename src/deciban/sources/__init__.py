@@ -5,7 +5,7 @@ A source is one of
 - a frame of pandas or Polars (lazy ones are collected batch by batch), a
   pyarrow table or reader, or any object with ``__arrow_c_stream__``
 - a two-dimensional NumPy array, a dict of columns, a list of dicts or of tuples
-- a path or glob of CSV, TSV, Parquet or JSON lines; "-" is the standard input
+- a path or glob of CSV, TSV, Parquet, JSON, Excel, Arrow, ORC or Avro; "-" is the standard input
 - a DuckDB relation, or a DuckDB connection and ``sql``
 - an iterable of tables, or of dicts that are rows
 
@@ -14,9 +14,10 @@ None of these libraries is imported here; files need DuckDB.
 
 Reading order: ``columns``, ``batch``, ``scan`` (the contract), ``open`` (what X is);
 then ``objects``, ``frames``, ``arrow``, ``stream``, ``texts``, ``matrix`` for what is in
-memory, and ``files``, ``delimited``, ``json_lines``, ``field_types``, ``duckdb`` for what is
-not. ``labelled`` adds labels and weights, ``sample`` keeps some rows, ``row`` is a single one,
-``held`` a table whose rows are looked up.
+memory, and for what is not ``options``, ``files``, ``encodings``, ``spool``, ``delimited``,
+``excel``, ``json_lines``, ``formats`` (how fields are written), ``field_types``, ``arrow_files``
+and ``duckdb``. ``labelled`` adds labels and weights, ``sample`` keeps some rows, ``row`` is a
+single one, ``held`` a table whose rows are looked up.
 """
 
 from __future__ import annotations

@@ -10,21 +10,24 @@
 | date, timestamp, time | Times |
 | duration | Numbers, in seconds |
 | dictionary | what its values are |
+| lists of strings | Strings: each item is one word |
 
-Lists, structs, maps, unions and intervals are refused by name. A timestamp
+Other lists, structs, maps, unions and intervals are refused by name. A timestamp
 with a zone is already an instant: the zone itself is not kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal
+from itertools import pairwise
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError
 from deciban.kernels.arrow import Array, ArrowError, Chunk, Stream
+from deciban.kernels.texts import utf8
 from deciban.sources.batch import Batch
 from deciban.sources.columns import (
     Booleans,
@@ -33,12 +36,15 @@ from deciban.sources.columns import (
     Numbers,
     Strings,
     Times,
+    bag_text,
     concatenate,
     decode_dictionary,
 )
+from deciban.sources.formats import BAG, CATEGORY, Format
 
 __all__ = [
     "ArrowError",
+    "formats",
     "microseconds",
     "open_stream",
     "read",
@@ -54,6 +60,8 @@ _NESTED = {
     "+s": "struct", "+m": "map", "+ud": "union", "+us": "union", "+r": "run-end encoded",
     "ti": "interval",
 }  # fmt: skip
+_LISTS = {"+l": np.int32, "+L": np.int64}
+_TEXTS = {"u", "U", "vu"}
 _INTEGERS = {
     "c": np.int8, "C": np.uint8, "s": np.int16, "S": np.uint16,
     "i": np.int32, "I": np.uint32, "l": np.int64, "L": np.uint64,
@@ -122,6 +130,10 @@ def read_series(source: Any, name: str) -> Column | None:
 
 def reader(name: str, form: str, dictionary: str) -> Reader:
     """How arrays of a format become columns; a clear error where they cannot."""
+    if form in _LISTS:
+        if dictionary not in _TEXTS:
+            raise _unsupported(name, form)
+        return _bags(_LISTS[form], reader(name, dictionary, ""))
     if dictionary:
         return _decoder(_integers(name, form), reader(name, dictionary, ""))
     if form in _INTEGERS:
@@ -135,6 +147,28 @@ def reader(name: str, form: str, dictionary: str) -> Reader:
     if form.startswith(("d:", "w:")):
         return _sized_reader(form)
     raise _unsupported(name, form)
+
+
+def formats(stream: Stream) -> dict[str, Format]:
+    """The columns whose type says what they are: dictionaries and lists of texts."""
+    return {name: BAG if form in _LISTS else CATEGORY for name, form, of in stream.fields if of}
+
+
+def _bags(offset: Any, items_of: Reader) -> Reader:
+    """Lists of texts: each is a text in which every item is one word."""
+
+    def convert(array: Array) -> Strings:
+        if array.length == 0:
+            return Strings(np.zeros(1, np.int64), np.empty(0, np.uint8), array.missing())
+        size = np.dtype(offset).itemsize
+        first, stop = array.first * size, (array.first + array.length + 1) * size
+        ends = array.buffer(1, first, stop).view(offset).tolist()
+        items = cast("Strings", items_of(array.items(ends[0], ends[-1]))).tolist()
+        bags = [bag_text(items[a - ends[0] : b - ends[0]]) for a, b in pairwise(ends)]
+        gaps = array.missing().tolist()
+        return Strings(*utf8([None if gap else bag for bag, gap in zip(bags, gaps, strict=True)]))
+
+    return convert
 
 
 def _unsupported(name: str, form: str) -> InputError:

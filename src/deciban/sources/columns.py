@@ -12,7 +12,8 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from deciban.kernels import arrow, texts
 
 __all__ = [
+    "Bags",
     "Booleans",
     "Column",
     "Integers",
@@ -33,6 +35,7 @@ __all__ = [
     "Strings",
     "TextList",
     "Times",
+    "bag_text",
     "concatenate",
     "decode_dictionary",
     "missing_column",
@@ -43,6 +46,8 @@ Mask = NDArray[np.bool_]
 RowNumbers = NDArray[np.intp]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: A sign of ASCII, or a blank.
+_SIGN = re.compile(r"[\s!-/:-@\[-`{-~]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,6 +246,20 @@ class TextList(Strings):
     def take(self, rows: RowNumbers) -> TextList:
         """Some texts."""
         return TextList([self.texts[row] for row in rows.tolist()])
+
+
+class Bags(Strings):
+    """Texts, each of which was a list of texts: their order says nothing."""
+
+
+def bag_text(items: Iterable[str | None]) -> str:
+    """The items of a list as a text in which each is one word, with no sign or blank in it.
+
+    >>> bag_text(["red", None, "New York", "c++", "c"])
+    'red New_York c__ _c'
+    """
+    words = [_SIGN.sub("_", item.strip()) for item in items if item is not None]
+    return " ".join(f"_{word}" if len(word) == 1 else word for word in words)
 
 
 Column = Numbers | Integers | Booleans | Strings | Times

@@ -2,41 +2,45 @@
 
 The dialect is fixed by the first line, not guessed from the data: it names
 the columns, and the delimiter is the one of comma, tab, semicolon and bar
-that it holds most often (a tab for ``.tsv``). Fields are quoted with ``"``,
-doubled inside. A byte-order mark is skipped. An empty field is missing, a
-quoted empty one (``""``) is the empty text.
+that it holds most often (a tab for ``.tsv``); if it holds none, there is one
+column, in which they are signs like others. Fields are quoted with ``"``,
+doubled inside. An empty field is missing, a quoted empty one (``""``) is the
+empty text.
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
 import io
-import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
-from itertools import chain
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
-from deciban.errors import FileError, ParameterError
+from deciban.errors import FileError
 from deciban.sources import duckdb, field_types
 from deciban.sources.batch import Batch
-from deciban.sources.field_types import ReadOptions
+from deciban.sources.encodings import TextFile, open_bytes, open_text
+from deciban.sources.formats import Format
+from deciban.sources.options import ReadOptions
 from deciban.sources.scan import BATCH_ROWS, BatchScan
+from deciban.sources.spool import Spool, read_spools
 
 __all__ = ["scan"]
 
 _DELIMITERS = ",\t;|"
-#: Python's name of an encoding, and DuckDB's.
-_ENCODINGS = {"utf-8": "utf-8", "utf-16": "utf-16", "iso8859-1": "latin-1"}
+#: Names of columns have no more lines than this together.
+MAX_HEADER_LINES = 1000
+#: A sign that is in no text.
+_NO_DELIMITER = "\x1f"
 
 
 def scan(files: Sequence[Path], form: str, options: ReadOptions) -> BatchScan:
     """One table from files with the same header."""
-    heads = [_head(path, form, _encoding(path, options.encoding)) for path in files]
+    texts = [open_text(path, options) for path in files]
+    heads = [_head(text.path, path, form) for text, path in zip(texts, files, strict=True)]
     names, delimiter = heads[0]
     for path, head in zip(files, heads, strict=True):
         if head != heads[0]:
@@ -44,14 +48,31 @@ def scan(files: Sequence[Path], form: str, options: ReadOptions) -> BatchScan:
                 f"{path} has another header than {files[0]}.",
                 hint="files that are read together need the same columns in the same order",
             )
-    table = _reader(files, delimiter, len(names), _encoding(files[0], options.encoding))
+    table = _reader([text.path for text in texts], delimiter, len(names))
     read = partial(_read_text, duckdb.connect(), table, str(files[0]), names)
-    kinds = cache(lambda: field_types.infer(names, read, options))
+    spools = [text.spool for text in texts if text.spool is not None]
+    types = cache(lambda: field_types.infer(names, read, options, commas=delimiter == ";"))
 
     def batches() -> Iterator[Batch]:
-        return field_types.convert(read(names, None, options.rows), kinds(), options)
+        return _keep(types().convert(read(names, None, options.rows)), spools)
 
-    return BatchScan(names, batches, "file")
+    def reopen(known: Mapping[str, str]) -> BatchScan:
+        return scan(files, form, replace(options, types={**known, **options.types}))
+
+    formats = cache(lambda: _formats(types(), texts[0]))
+    return BatchScan(names, batches, "file", formats=formats, reopen=reopen)
+
+
+def _keep(batches: Iterator[Batch], spools: list[Spool]) -> Iterator[Batch]:
+    return read_spools(batches, spools) if spools else batches
+
+
+def _formats(types: field_types.FieldTypes, text: TextFile) -> dict[str, Format]:
+    """The formats of columns; those of text say in which encoding they were, if not UTF-8."""
+    if not text.encoding:
+        return dict(types.formats)
+    texts = [n for n, kind in types.kinds.items() if not kind and n not in types.formats]
+    return {**types.formats, **dict.fromkeys(texts, Format(f"text {text.encoding}"))}
 
 
 def _read_text(
@@ -70,59 +91,28 @@ def _read_text(
     return duckdb.ask(connection, sql, path, rows, some)
 
 
-def _reader(files: Sequence[Path], delimiter: str, n_columns: int, encoding: str) -> str:
+def _reader(files: Sequence[Path], delimiter: str, n_columns: int) -> str:
     """DuckDB's reader with nothing left to guess."""
     paths = duckdb.paths_literal(files)
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(n_columns))
     return (
         f"read_csv({paths}, auto_detect = false, header = true, "
         f"delim = '{delimiter}', quote = '\"', escape = '\"', nullstr = '', "
-        f"allow_quoted_nulls = false, encoding = '{_ENCODINGS[encoding]}', columns = {{{columns}}})"
+        f"allow_quoted_nulls = false, encoding = 'utf-8', columns = {{{columns}}})"
     )
 
 
-def _encoding(path: Path, stated: str) -> str:
-    """Python's name of the encoding; a byte-order mark of UTF-16 overrules what is stated."""
-    with _open(path) as file:
-        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return "utf-16"
+def _head(text: Path, path: Path, form: str) -> tuple[tuple[str, ...], str]:
+    """The names in the first line of a file in UTF-8, and the delimiter; errors name ``path``."""
     try:
-        name = codecs.lookup(stated).name
-    except LookupError:
-        name = ""
-    if name not in _ENCODINGS:
-        raise ParameterError(
-            f"encoding must be utf-8, utf-16 or latin-1, got {stated!r}.",
-            hint="convert other encodings first, for example with iconv",
-        )
-    return name
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[IO[bytes]]:
-    """The file's bytes, unpacked."""
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield cast("IO[bytes]", file)
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise FileError(
-            f"{path} is not a complete gzip file.", hint="copy or compress it again"
-        ) from None
-
-
-def _head(path: Path, form: str, encoding: str) -> tuple[tuple[str, ...], str]:
-    """The names in the first line, and the delimiter."""
-    try:
-        with _open(path) as file:
-            name = "utf-8-sig" if encoding == "utf-8" else encoding
-            lines = io.TextIOWrapper(file, encoding=name, newline="")
-            first = lines.readline()
-            delimiter = "\t" if form == "tsv" else max(_DELIMITERS, key=_bare(first).count)
-            names = next(csv.reader(chain([first], lines), delimiter=delimiter), [])
+        with open_bytes(text) as file:
+            lines = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+            first = _first_record(lines)
+            delimiter = _delimiter(first, form)
+            names = next(csv.reader(io.StringIO(first, newline=""), delimiter=delimiter), [])
     except UnicodeDecodeError:
         raise FileError(
-            f"{path} is not in {encoding}.",
-            hint="pass encoding='latin-1' or 'utf-16', or save the file as UTF-8",
+            f"{path} is not in utf-8.", hint="leave encoding out, or save the file as UTF-8"
         ) from None
     except csv.Error as error:
         raise FileError(f"{path} has a first line that is no header: {error}.") from None
@@ -131,6 +121,25 @@ def _head(path: Path, form: str, encoding: str) -> tuple[tuple[str, ...], str]:
             f"{path} has no header: its first line is blank.", hint="name the columns in line one"
         )
     return tuple(name.strip() or f"column {i + 1}" for i, name in enumerate(names)), delimiter
+
+
+def _first_record(lines: Iterable[str]) -> str:
+    """The first line, and those after it that belong to it because a quote is still open."""
+    record = ""
+    for line in islice(lines, MAX_HEADER_LINES):
+        record += line
+        if record.count('"') % 2 == 0:
+            break
+    return record
+
+
+def _delimiter(first: str, form: str) -> str:
+    """What the first line has most often; one that no text has, if it names one column."""
+    bare = _bare(first)
+    if form == "tsv":
+        return "\t"
+    delimiter = max(_DELIMITERS, key=bare.count)
+    return delimiter if delimiter in bare else _NO_DELIMITER
 
 
 def _bare(line: str) -> str:

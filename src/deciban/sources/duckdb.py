@@ -34,7 +34,7 @@ __all__ = [
     "scan_relation",
 ]
 
-_ENCODING = "pass encoding='latin-1' or 'utf-16', or save the file as UTF-8"
+_ENCODING = "leave encoding out to have it guessed, or save the file as UTF-8"
 _GZIP = ("is not a complete gzip file", "copy or compress it again")
 #: What DuckDB says, what that means, and what helps.
 _MEANINGS = {

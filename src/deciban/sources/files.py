@@ -1,37 +1,44 @@
 """Files: a path or glob, or "-" for the standard input, to a scan.
 
-The name says what a file is: ``.csv``, ``.tsv`` or ``.tab``, ``.parquet`` or
-``.pq``, ``.jsonl`` or ``.ndjson``; the texts may end in ``.gz`` as well. What
-comes from the standard input is kept in a temporary file, because types are
-settled in a first reading, and is recognised by how it begins.
+The name says what a file is; texts may end in ``.gz`` as well. What comes from
+the standard input is kept in a temporary file, because types are settled in a
+first reading, and is recognised by how it begins.
 """
 
 from __future__ import annotations
 
 import glob
 import os
-import shutil
 import sys
-import tempfile
-import weakref
 import zlib
 from collections.abc import Iterator, Sequence
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from deciban.errors import FileError
-from deciban.sources import delimited, duckdb, json_lines
-from deciban.sources.batch import Batch
+from deciban.sources import arrow_files, delimited, duckdb, excel, json_lines
 from deciban.sources.column_names import nearest
-from deciban.sources.field_types import ReadOptions
+from deciban.sources.options import ReadOptions
 from deciban.sources.scan import BatchScan, Scan
+from deciban.sources.spool import Spool, read_spools
 
-__all__ = ["matching", "scan"]
+__all__ = ["ENDINGS", "matching", "scan"]
 
 _FORMS = {
-    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".parquet": "parquet", ".pq": "parquet",
-    ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".csv": "csv", ".txt": "csv", ".dat": "csv", ".data": "csv", ".tsv": "tsv", ".tab": "tsv",
+    ".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".json": "json", ".xlsx": "excel", ".xlsm": "excel", ".xlsb": "excel", ".xls": "excel",
+    ".ods": "excel", ".feather": "arrow", ".arrow": "arrow", ".ipc": "arrow", ".orc": "orc",
+    ".avro": "avro",
+}  # fmt: skip
+#: What the names of files end in that can be read.
+ENDINGS = frozenset(_FORMS)
+_TEXTS = {"csv", "tsv", "jsonl", "json"}
+#: How files begin that are no text, and what their names end in.
+_BEGINNINGS = {
+    b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx", b"ARROW1": ".arrow", b"ORC": ".orc",
+    b"Obj\x01": ".avro", b"\xd0\xcf\x11\xe0": ".xls",
 }  # fmt: skip
 
 
@@ -43,9 +50,19 @@ def scan(paths: Sequence[str], options: ReadOptions) -> Scan:
         raise FileError(
             "the standard input cannot be read together with files.", hint="pass '-' alone"
         )
-    spool = Spool(sys.stdin.buffer)
+    return _scan_spool(_spool(sys.stdin.buffer), options)
+
+
+def _scan_spool(spool: Spool, options: ReadOptions) -> BatchScan:
+    """The table in a temporary file, which is there as long as somebody reads it."""
     table = _scan([spool.path], options)
-    return BatchScan(table.names, partial(_read_spool, table, spool), "file")
+    return BatchScan(
+        table.names,
+        lambda: read_spools(iter(table), [spool]),
+        "file",
+        formats=table.formats if isinstance(table, BatchScan) else dict,
+        reopen=lambda types: _scan_spool(spool, replace(options, types={**types, **options.types})),
+    )
 
 
 def _scan(files: Sequence[Path], options: ReadOptions) -> Scan:
@@ -58,22 +75,40 @@ def _scan(files: Sequence[Path], options: ReadOptions) -> Scan:
     form = forms.pop()
     if form == "parquet":
         return duckdb.scan_parquet(files, options.rows, options.kept)
-    if form == "jsonl":
+    if form in ("jsonl", "json"):
         return json_lines.scan(files, options)
-    return delimited.scan(files, form, options)
+    if form == "excel":
+        return excel.scan(files, options)
+    if form in ("csv", "tsv"):
+        return delimited.scan(files, form, options)
+    return arrow_files.scan(files, form, options.rows)
 
 
 def _form(path: Path) -> str:
     ends = path.suffixes
     end = "".join(ends[-1:]).lower()
-    if end == ".gz" and len(ends) > 1 and ends[-2].lower() != ".parquet":
+    packed = end == ".gz" and len(ends) > 1
+    if packed and _FORMS.get(ends[-2].lower()) in _TEXTS:
         end = ends[-2].lower()
     if end not in _FORMS:
         raise FileError(
             f"{path} has an ending that is not known: {end or 'none'!r}.",
             hint=f"known are {', '.join(_FORMS)}, texts also with .gz",
         )
-    return _FORMS[end]
+    form = _FORMS[end]
+    return _refuse_disguised(path, form) if form in _TEXTS and not packed else form
+
+
+def _refuse_disguised(path: Path, form: str) -> str:
+    """The form of a text file, unless it begins like another kind of file."""
+    with path.open("rb") as file:
+        start = file.read(8)
+    ending = next((ending for begin, ending in _BEGINNINGS.items() if start.startswith(begin)), "")
+    if ending:
+        raise FileError(
+            f"{path} is no text: it begins like a {ending} file.", hint=f"rename it to *{ending}"
+        )
+    return form
 
 
 def matching(path: str) -> list[Path]:
@@ -114,31 +149,25 @@ def _suggestion(file: Path) -> str:
     return "check the name" if file.suffix else "check the name; a text is given in a list"
 
 
-class Spool:
-    """A temporary file with all of a stream; it is deleted when nobody reads it any more."""
+def _spool(stream: IO[bytes]) -> Spool:
+    """A temporary file with all of a stream."""
+    start = stream.read(1 << 16)
+    if not start:
+        raise FileError("the standard input is empty.", hint="a table has at least a header")
+    return Spool(_blocks(start, stream), _ending(start))
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        start = stream.read(1 << 16)
-        if not start:
-            raise FileError("the standard input is empty.", hint="a table has at least a header")
-        handle, name = tempfile.mkstemp(prefix="stdin-", suffix=_ending(start))
-        self.path = Path(name)
-        weakref.finalize(self, self.path.unlink, missing_ok=True)
-        with os.fdopen(handle, "wb") as file:
-            file.write(start)
-            shutil.copyfileobj(stream, file, 1 << 20)
+
+def _blocks(start: bytes, stream: IO[bytes]) -> Iterator[bytes]:
+    yield start
+    while block := stream.read(1 << 20):
+        yield block
 
 
 def _ending(start: bytes) -> str:
     """What a file's name would end in, from how it begins."""
     if start[:2] == b"\x1f\x8b":
         return _ending(zlib.decompressobj(wbits=31).decompress(start, 64)) + ".gz"
-    if start[:4] == b"PAR1":
-        return ".parquet"
-    return ".jsonl" if start.lstrip()[:1] == b"{" else ".csv"
-
-
-def _read_spool(table: Scan, spool: Spool) -> Iterator[Batch]:
-    """The batches, holding on to the temporary file until the last one."""
-    yield from table
-    del spool
+    for begin, ending in _BEGINNINGS.items():
+        if start.startswith(begin):
+            return ending
+    return {b"{": ".jsonl", b"[": ".json"}.get(start.lstrip()[:1], ".csv")

@@ -25,6 +25,7 @@ from deciban.sources.columns import (
     Times,
     decode_dictionary,
 )
+from deciban.sources.formats import CATEGORY, Format
 from deciban.sources.scan import BatchScan, read_once, scan_columns
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "take_rows",
 ]
 
+_CATEGORICAL_TYPES = {"category", "interval", "period", "Categorical", "Enum"}
 #: Ticks of NumPy's units in one microsecond (below 0: microseconds in one tick).
 _TICKS = {"s": -1_000_000, "ms": -1_000, "us": 1, "ns": 1_000}
 
@@ -61,14 +63,38 @@ def scan_dict(table: Mapping[Any, Any], rows: int) -> BatchScan:
             f"column {low!r} has {lengths[low]} rows, {high!r} has {lengths[high]}.",
             hint="give every column the same number of rows",
         )
-    return scan_columns(names, columns, max(lengths.values(), default=0), rows)
+    return scan_columns(
+        names,
+        columns,
+        max(lengths.values(), default=0),
+        rows,
+        lambda: _formats(columns, dict(zip(names, table.values(), strict=True))),
+    )
 
 
 def scan_pandas(frame: Any, rows: int) -> BatchScan:
     """A frame of pandas; its index is left out."""
     names = tuple(map(str, frame.columns))
     columns = {name: column(name, frame.iloc[:, i]) for i, name in enumerate(names)}
-    return scan_columns(names, columns, len(frame), rows)
+    return scan_columns(
+        names,
+        columns,
+        len(frame),
+        rows,
+        lambda: _formats(columns, {name: frame.iloc[:, i] for i, name in enumerate(names)}),
+    )
+
+
+def _formats(columns: Mapping[str, Column], values: Mapping[str, Any]) -> dict[str, Format]:
+    """The columns whose type says what they are: categories, and lists of texts."""
+    dtypes = {name: getattr(some, "dtype", None) for name, some in values.items()}
+    named = {name: CATEGORY for name, dtype in dtypes.items() if _is_categorical(dtype)}
+    return named | objects.formats(columns)
+
+
+def _is_categorical(dtype: Any) -> bool:
+    """Whether a type of pandas or Polars is one of names: categories, intervals or periods."""
+    return str(dtype).partition("[")[0].partition("(")[0] in _CATEGORICAL_TYPES
 
 
 def scan_array(values: NDArray[Any], rows: int) -> BatchScan:
@@ -86,12 +112,16 @@ def scan_array(values: NDArray[Any], rows: int) -> BatchScan:
 def scan_arrow(source: Any, rows: int) -> BatchScan:
     """An Arrow stream: tables give a new one each time, readers only one."""
     stream = arrow.open_stream(source)
-    names = tuple(name for name, _, _ in stream.fields)
+    names, formats = tuple(name for name, _, _ in stream.fields), arrow.formats(stream)
     if hasattr(source, "read_next_batch"):
         read = read_once(arrow.read_or_explain(stream, rows))
-        return BatchScan(names, read, rereadable=False)
+        return BatchScan(names, read, rereadable=False, formats=lambda: formats)
     stream.close()
-    return BatchScan(names, lambda: arrow.read_or_explain(arrow.open_stream(source), rows))
+    return BatchScan(
+        names,
+        lambda: arrow.read_or_explain(arrow.open_stream(source), rows),
+        formats=lambda: formats,
+    )
 
 
 def scan_lazy(source: Any, rows: int) -> BatchScan:
@@ -190,9 +220,12 @@ def _series(name: str, values: Any) -> Column:
         return _through_arrow(name, values.to_series() if hasattr(values, "to_series") else values)
     if hasattr(dtype, "numpy_dtype"):
         return _nullable(values, dtype.numpy_dtype)
+    if _is_categorical(dtype):
+        names = zip(values, values.isna(), strict=True)
+        return objects.column(name, [None if gap else str(value) for value, gap in names])
     if hasattr(dtype, "tz"):
         return _array(name, values.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
-    return objects.column(name, values.astype(object).tolist())
+    return objects.column(name, values.to_numpy(dtype=object, na_value=None).tolist())
 
 
 def _nullable(values: Any, dtype: np.dtype[Any]) -> Column:

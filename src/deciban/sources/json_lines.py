@@ -1,9 +1,9 @@
-"""JSON lines: one object a line, one column a key.
+"""JSON: one object a line, or one array of objects; one column a key.
 
 Numbers, truth values and text have JSON's own types; text in which every
 value is an ISO date or time is times, since JSON has no other way to write
 them. A key that an object lacks, and null, are missing. A column that mixes
-text with other values is text.
+text with other values is text. A list of texts is a bag of words.
 
 The file is read three times: for all its keys, for the types, for the rows. Where fields are
 wanted as they stand, lines are parsed in Python, since DuckDB writes numbers in its own way.
@@ -11,9 +11,10 @@ wanted as they stand, lines are parsed in Python, since DuckDB writes numbers in
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -23,8 +24,11 @@ from deciban.errors import FileError
 from deciban.sources import duckdb, field_types
 from deciban.sources.batch import Batch, FieldBatch
 from deciban.sources.columns import Strings, TextList
-from deciban.sources.field_types import ReadOptions
+from deciban.sources.encodings import open_bytes, open_text
+from deciban.sources.formats import typed_types
+from deciban.sources.options import ReadOptions
 from deciban.sources.scan import BATCH_ROWS, BatchScan
+from deciban.sources.spool import read_spools
 
 __all__ = ["scan"]
 
@@ -33,30 +37,60 @@ _ORDERED_ROWS = 2048
 
 
 def scan(files: Sequence[Path], options: ReadOptions) -> BatchScan:
-    """One table from files of JSON lines."""
-    source = f"{duckdb.paths_literal(files)}, format = 'newline_delimited'"
+    """One table from files of JSON."""
+    texts = [open_text(path, options) for path in files]
+    shape = {_shape(text.path, path) for text, path in zip(texts, files, strict=True)}
+    if len(shape) > 1:
+        raise FileError(
+            f"{files[0]} and others are JSON lines and arrays.", hint="read them one by one"
+        )
+    source = f"{duckdb.paths_literal([text.path for text in texts])}, format = '{shape.pop()}'"
     path, connection = str(files[0]), duckdb.connect()
     names = _keys(connection, source, path)
     read = partial(_read, connection, source, path)
-    options = replace(options, missing=options.missing or ())
-    kinds = cache(lambda: field_types.infer(names, partial(read, "JSON"), options, json=True))
+    fields = replace(
+        options,
+        na=options.na or (),
+        types=typed_types(options.types),
+        trim=False,
+        decimal=None,
+        thousands=None,
+        kept=(),
+    )
+    types = cache(lambda: field_types.infer(names, partial(read, "JSON"), fields, in_json=True))
+    spools = [text.spool for text in texts if text.spool is not None]
 
     def batches() -> Iterator[Batch]:
-        plain = replace(options, kept=())
-        kept = options.keeps(names)
-        if not kept:
-            return field_types.convert(read("VARCHAR", names, None, options.rows), kinds(), plain)
+        rows = with_lines() if options.keeps(names) else plain()
+        return read_spools(rows, spools) if spools else rows
+
+    def plain() -> Iterator[Batch]:
+        return types().convert(read("VARCHAR", names, None, options.rows))
+
+    def with_lines() -> Iterator[Batch]:
         lines: deque[Strings] = deque()
         texts = _read_with_lines(connection, source, path, names, options.rows, lines)
-        typed = field_types.convert(texts, kinds(), plain)
+        kept = options.keeps(names)
         return (
-            FieldBatch(
-                batch.n_rows, batch.columns, fields=_fields(lines.popleft(), kept), json=True
-            )
-            for batch in typed
+            FieldBatch(b.n_rows, b.columns, fields=_fields(lines.popleft(), kept), json=True)
+            for b in types().convert(texts)
         )
 
-    return BatchScan(names, batches, "file")
+    def reopen(known: Mapping[str, str]) -> BatchScan:
+        return scan(files, replace(options, types={**known, **options.types}))
+
+    return BatchScan(names, batches, "file", formats=lambda: types().formats, reopen=reopen)
+
+
+def _shape(text: Path, path: Path) -> str:
+    """DuckDB's word for how the objects of a file follow each other; errors name ``path``."""
+    with open_bytes(text) as file:
+        start = file.read(1 << 12).removeprefix(codecs.BOM_UTF8).lstrip()
+    if start.startswith(b"["):
+        return "array"
+    if path.name.removesuffix(".gz").endswith(".json"):
+        return "unstructured"
+    return "newline_delimited"
 
 
 def _read(

@@ -381,7 +381,8 @@ def _infer(scan: Scan, beside: set[str], kinds: Mapping[str, str] | None) -> tup
             "Found array with 0 sample(s): there are no rows.", hint="a table needs rows"
         )
     sample = [batch.select(features) for batch in _head(first)]
-    return scan, schemas.infer(sample, kinds)
+    formats = scan.formats() if isinstance(scan, BatchScan) else None
+    return scan, schemas.infer(sample, kinds, formats)
 
 
 def _head(batches: Iterable[Batch]) -> Iterator[Batch]:

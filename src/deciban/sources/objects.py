@@ -2,7 +2,8 @@
 
 Truth values, integers, other numbers, text, dates, times and durations (in
 seconds) are known; None, NaN, NA and NaT are missing. A column that mixes
-text, numbers and truth values is text, written as JSON writes them.
+text, numbers and truth values is text, written as JSON writes them; intervals,
+periods and UUIDs are text as well. A list of texts is a bag of words.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, cast
 
@@ -18,9 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError, ShapeError
-from deciban.kernels.texts import has_surrogates, utf8
+from deciban.kernels.texts import utf8_or_nothing
 from deciban.labels import is_missing
-from deciban.sources.columns import Booleans, Column, Integers, Mask, Numbers, Strings, Times
+from deciban.sources.columns import (
+    Bags,
+    Booleans,
+    Column,
+    Integers,
+    Mask,
+    Numbers,
+    Strings,
+    Times,
+    bag_text,
+)
+from deciban.sources.formats import BAG, Format
 from deciban.sources.scan import BatchScan, scan_columns
 
 __all__ = ["column", "is_record", "scan_records", "scan_rows"]
@@ -34,7 +47,10 @@ _KINDS: list[tuple[str, tuple[type, ...]]] = [
     ("timestamp", (datetime, np.datetime64)),
     ("date", (date,)),
     ("time", (time,)),
+    ("list", (list, tuple, set, frozenset, np.ndarray)),
 ]
+#: Types of other libraries whose values are names.
+_NAMES = {"Interval", "Period", "UUID"}
 #: Kinds that can be written as text, where a column mixes them.
 _WRITABLE = {"boolean", "integer", "number", "text"}
 #: Types of which None and what differs from itself are the only missing values.
@@ -57,10 +73,15 @@ def scan_rows(rows: Sequence[Any], batch_rows: int) -> BatchScan | None:
 
 
 def is_record(item: Any) -> bool:
-    """Whether it is a dict of one value a column, not of whole columns."""
-    return isinstance(item, Mapping) and all(
-        isinstance(value, str | bytes) or not hasattr(value, "__len__") for value in item.values()
-    )
+    """Whether it is a dict of one value a column, not of whole columns.
+
+    >>> is_record({"n": 1, "tags": ["a", "b"]}), is_record({"n": [1, 2], "tags": ["a", "b"]})
+    (True, False)
+    """
+    if not isinstance(item, Mapping):
+        return False
+    single = [isinstance(v, str | bytes) or not hasattr(v, "__len__") for v in item.values()]
+    return any(single) or not single
 
 
 def scan_records(records: Iterable[Mapping[Any, Any]], rows: int) -> BatchScan:
@@ -73,7 +94,7 @@ def scan_records(records: Iterable[Mapping[Any, Any]], rows: int) -> BatchScan:
     keys = dict.fromkeys(key for record in items for key in record)
     values = {str(key): [record.get(key) for record in items] for key in keys}
     columns = {name: column(name, some) for name, some in values.items()}
-    return scan_columns(tuple(map(str, keys)), columns, len(items), rows)
+    return scan_columns(tuple(map(str, keys)), columns, len(items), rows, partial(formats, columns))
 
 
 def _scan_tuples(table: Sequence[Sequence[Any]], rows: int) -> BatchScan:
@@ -87,7 +108,12 @@ def _scan_tuples(table: Sequence[Sequence[Any]], rows: int) -> BatchScan:
         )
     values = {f"x{j}": list(some) for j, some in enumerate(zip(*table, strict=True))}
     columns = {name: column(name, some) for name, some in values.items()}
-    return scan_columns(tuple(columns), columns, len(table), rows)
+    return scan_columns(tuple(columns), columns, len(table), rows, partial(formats, columns))
+
+
+def formats(columns: Mapping[str, Column]) -> dict[str, Format]:
+    """The columns whose type says what they are: lists of texts."""
+    return {name: BAG for name, column in columns.items() if isinstance(column, Bags)}
 
 
 def column(name: str, values: Sequence[Any]) -> Column:
@@ -98,12 +124,11 @@ def column(name: str, values: Sequence[Any]) -> Column:
     >>> column("x", [1, 2.5, float("nan")]).tolist()
     [1.0, 2.5, None]
     """
+    texts = values if isinstance(values, list) else list(values)
+    as_texts = utf8_or_nothing(texts)
+    if as_texts is not None:
+        return Strings(*as_texts)
     types = set(map(type, values))
-    if types == {str} or types == {str, type(None)}:
-        texts = values if isinstance(values, list) else list(values)
-        if not has_surrogates(texts):
-            return Strings(*utf8(texts))
-        return _strings(name, values, np.array([value is None for value in values]))
     if types <= _PLAIN:
         missing = [value is None or value != value for value in values]
     else:
@@ -117,6 +142,8 @@ def _kind(name: str, of: type) -> str:
     for kind, types in _KINDS:
         if issubclass(of, types):
             return kind
+    if of.__name__ in _NAMES:
+        return "text"
     raise InputError(
         f"column {name!r} has a value of the type {of.__name__}, which cannot be counted.",
         hint="leave the column out, or turn it into text, numbers or several columns",
@@ -136,6 +163,9 @@ def _column_of_kinds(name: str, kinds: set[str], known: list[Any], missing: Mask
     if kinds <= {"date", "timestamp"}:
         moments = _spread(list(map(_since_epoch, known)), missing, np.int64)
         return Times(moments, missing, "timestamp" if "timestamp" in kinds else "date")
+    if kinds == {"list"}:
+        texts = _strings(name, [_join(name, items) for items in known], missing)
+        return Bags(texts.offsets, texts.data, texts.missing)
     if kinds <= _WRITABLE:
         return _strings(name, [_write(value) for value in known], missing)
     raise InputError(
@@ -164,6 +194,17 @@ def _write(value: Any) -> str | bytes:
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     return value if isinstance(value, str | bytes) else str(value)
+
+
+def _join(name: str, items: Iterable[Any]) -> str:
+    some = list(items)
+    odd = next((item for item in some if not isinstance(item, str) and item is not None), None)
+    if odd is not None:
+        raise InputError(
+            f"column {name!r} has lists of {type(odd).__name__}, which cannot be counted.",
+            hint="lists of texts are bags of words; turn others into several columns",
+        )
+    return bag_text(some)
 
 
 def _strings(name: str, values: Sequence[Any], missing: Mask) -> Strings:

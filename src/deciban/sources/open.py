@@ -12,8 +12,8 @@ from deciban import checks
 from deciban.errors import InputError, ParameterError
 from deciban.sources import duckdb, files, frames, matrix, objects, stream, texts
 from deciban.sources.batch import Batch
-from deciban.sources.field_types import FieldType, ReadOptions
-from deciban.sources.scan import BATCH_ROWS, Scan
+from deciban.sources.options import ReadOptions
+from deciban.sources.scan import BATCH_ROWS, BatchScan, Scan
 
 __all__ = ["Form", "batches", "is_matrix", "is_texts", "names", "scan", "scan_features"]
 
@@ -26,9 +26,14 @@ def scan(
     *,
     sql: str | None = None,
     rows: int = BATCH_ROWS,
-    missing: Sequence[str] | None = None,
-    encoding: str = "utf-8",
-    types: Mapping[str, FieldType] | None = None,
+    na: Sequence[str] | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    date_format: str | None = None,
+    trim: bool = True,
+    sheet: str | int | None = None,
+    types: Mapping[str, str] | None = None,
 ) -> Scan:
     """A source as a table that can be read: its column names now, its batches when iterated.
 
@@ -40,19 +45,32 @@ def scan(
         A query, when the source is a DuckDB connection.
     rows
         The most rows in a batch.
-    missing
-        Fields of CSV that mean "no value" in every column, such as
-        ``("NA", "?")``. Without it, an empty field is missing everywhere, and the
+    na
+        Fields of a text file that mean "no value" in every column, such as
+        ``["NA", "?"]``. Without it, an empty field is missing everywhere, and the
         usual markers are in columns that otherwise hold no text.
     encoding
-        Of CSV: utf-8, utf-16 or latin-1.
+        Of a text file, any that Python knows. Without it, UTF-8, or the likeliest one
+        where that does not fit, with a warning that names it.
+    decimal, thousands
+        The decimal sign of numbers, "." or ",", and what sets their thousands apart:
+        ",", ".", " ", "'" or "" for nothing. Without them, as all fields of a column show.
+    date_format
+        A pattern of ``strptime`` for columns all fields of which have it.
+    trim
+        Whether blanks around the fields of a text file are left away.
+    sheet
+        Of a workbook: its name, or its number from 1.
     types
-        Columns of CSV and JSON lines that are ``"text"`` or ``"number"``, as they were
-        when a model was trained, whatever the fields of this file look like. Numbers are
-        still text in a batch where some field is none.
+        Formats of columns of text files that are known, as they were when a model was
+        trained, whatever the fields of this file look like; see
+        :mod:`deciban.sources.formats`. A column is still text in a batch where some field
+        is written in another way.
 
     Examples
     --------
+    A scan goes wherever a table does: ``model.fit(scan("f.csv", decimal=","), target="y")``.
+
     >>> table = scan([{"text": "hello", "label": "ham"}])
     >>> table.require("lable")
     Traceback (most recent call last):
@@ -63,10 +81,14 @@ def scan(
     if rows != BATCH_ROWS:
         checks.whole_number("rows", rows, 1, "try 65536")
     if isinstance(source, str | os.PathLike) and sql is None:
-        options = ReadOptions(rows, missing, encoding, types or {})
+        options = ReadOptions(
+            rows, na, encoding, types or {}, decimal, thousands, date_format, trim, sheet
+        )
         return files.scan([os.fspath(source)], options)
     if sql is not None or _is_connection(source):
         return _scan_query(source, sql, rows)
+    if types and isinstance(source, BatchScan) and source.reopen is not None:
+        return source.reopen(types)
     if isinstance(source, list | tuple):
         table = objects.scan_rows(source, rows)
         if table is not None:
@@ -74,20 +96,13 @@ def scan(
     return _scan_object(source, rows)
 
 
-def batches(
-    source: Any,
-    *,
-    sql: str | None = None,
-    rows: int = BATCH_ROWS,
-    missing: Sequence[str] | None = None,
-    encoding: str = "utf-8",
-) -> Iterator[Batch]:
-    """The rows of a source, at most ``rows`` at a time; see :func:`scan`.
+def batches(source: Any, **options: Any) -> Iterator[Batch]:
+    """The rows of a source, at most ``rows`` at a time; ``options`` are those of :func:`scan`.
 
     >>> [batch.n_rows for batch in batches({"x": [1, 2, 3]}, rows=2)]
     [2, 1]
     """
-    return iter(scan(source, sql=sql, rows=rows, missing=missing, encoding=encoding))
+    return iter(scan(source, **options))
 
 
 def names(source: Any, *, sql: str | None = None) -> tuple[str, ...]:
@@ -146,13 +161,13 @@ def scan_features(
     names: tuple[str, ...] | None = None,
     named: bool = False,
     model: str = "the model",
-    types: Mapping[str, FieldType] | None = None,
+    types: Mapping[str, str] | None = None,
 ) -> tuple[Scan, Form]:
     """The features that a model learns from or answers for, and what they came in.
 
     ``names`` are the columns of a model that is fitted: those of a matrix, in order, and
     of a list of texts; ``named`` says that they were named in training. ``model`` is its
-    name, for messages. ``types`` are those of the columns of files, as in :func:`scan`.
+    name, for messages; ``types`` are the formats that its columns had in the files of training.
 
     >>> scan_features([[1, 2]])[0].names, scan_features(["good film"])[0].names
     (('x0', 'x1'), ('text',))

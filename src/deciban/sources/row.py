@@ -45,7 +45,12 @@ def read_row(
     for name in entries:
         if name not in names and name != ignore:
             raise column_names.unknown(name, names)
-    values = {name: _scalar(name, entries.get(name, absent)) for name in names}
+    values = {
+        column.name: _scalar(
+            column.name, entries.get(column.name, absent), bag=column.format == "bag"
+        )
+        for column in schema.columns
+    }
     return {**values, **_read_times(schema, values)}
 
 
@@ -87,11 +92,13 @@ def _read_values(row: Value, names: Sequence[str]) -> dict[str, Value]:
     return dict(zip(names, values, strict=True))
 
 
-def _scalar(name: str, value: Value) -> Value:
-    """One value; a list of one is its value."""
-    if isinstance(value, np.ndarray | list | tuple) and np.ndim(value) == 1 and len(value) == 1:
+def _scalar(name: str, value: Value, *, bag: bool = False) -> Value:
+    """One value; a list of one is its value, and the lists of a bag stay lists."""
+    if bag and isinstance(value, list | tuple) and all(isinstance(v, str) for v in value):
+        return list(value)
+    if isinstance(value, np.ndarray | list | tuple) and len(value) == 1 and np.ndim(value) <= 1:
         value = value[0]
-    if isinstance(value, np.ndarray | list | tuple | Mapping):
+    if isinstance(value, np.ndarray | list | tuple | Mapping) and not bag:
         raise ShapeError(f"{name!r} has {len(value)} values.", hint="explain one row at a time")
     return value.item() if isinstance(value, np.generic) else value
 

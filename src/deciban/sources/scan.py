@@ -25,6 +25,7 @@ from deciban.errors import InputError
 from deciban.sources import column_names
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Column
+from deciban.sources.formats import Format
 
 __all__ = [
     "BATCH_ROWS",
@@ -97,6 +98,10 @@ class BatchScan:
     place: Place = "memory"
     rereadable: bool = True
     n_rows: int | None = None
+    #: How columns are written or what their type says they are, where that is known.
+    formats: Callable[[], Mapping[str, Format]] = field(default=dict, repr=False)
+    #: The table anew, of the files it is read from, with formats of columns that are known.
+    reopen: Callable[[Mapping[str, str]], BatchScan] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_names(self.names)
@@ -127,7 +132,11 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def scan_columns(
-    names: tuple[str, ...], columns: Mapping[str, Column], n_rows: int, rows: int
+    names: tuple[str, ...],
+    columns: Mapping[str, Column],
+    n_rows: int,
+    rows: int,
+    formats: Callable[[], Mapping[str, Format]] = dict,
 ) -> BatchScan:
     """Whole columns of ``n_rows`` values, in batches of at most ``rows`` rows."""
     whole = Batch(n_rows, columns)
@@ -138,7 +147,7 @@ def scan_columns(
         starts = range(0, n_rows, rows)
         return (whole.slice(start, min(start + rows, n_rows)) for start in starts)
 
-    return BatchScan(names, read, n_rows=n_rows)
+    return BatchScan(names, read, n_rows=n_rows, formats=formats)
 
 
 def scan_batches(names: Iterable[str], batches: Sequence[Batch]) -> BatchScan:
@@ -163,7 +172,8 @@ def wrap(
 ) -> BatchScan:
     """A scan whose batches pass through ``read``: whoever has the rows no longer counts them."""
     place: Place = "memory" if scan.place == "memory" else "file"
-    return BatchScan(names or scan.names, read, place, scan.rereadable, scan.n_rows)
+    formats = scan.formats if isinstance(scan, BatchScan) else dict
+    return BatchScan(names or scan.names, read, place, scan.rereadable, scan.n_rows, formats)
 
 
 def read_once(batches: Iterator[Batch]) -> Callable[[], Iterator[Batch]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +27,18 @@ class SplitTable:
     weight: Any
 
 
-def split_target(X: Any, target: str, weight: Any = None, *, by_name: bool = True) -> SplitTable:
+def split_target(
+    X: Any,
+    target: str,
+    weight: Any = None,
+    *,
+    by_name: bool = True,
+    types: Mapping[str, str] | None = None,
+) -> SplitTable:
     """Take the column of labels, and that of weights if it is named, out of a table.
 
     ``by_name``: whether the model finds columns by their names; otherwise X is a frame,
-    and what is left of it is one.
+    and what is left of it is one. ``types`` are the formats that its columns had in training.
 
     >>> split = split_target({"x": [1, 2], "y": ["a", "b"]}, "y")
     >>> split.X.names, split.labels.codes
@@ -40,7 +48,7 @@ def split_target(X: Any, target: str, weight: Any = None, *, by_name: bool = Tru
         raise ParameterError(
             f"an array has no column {target!r}: its columns have no names.", hint="pass y"
         )
-    table = scan(X)
+    table = scan(X, types=types)
     beside = [name for name in (target, weight) if isinstance(name, str)]
     for name in beside:
         table.require(name)

@@ -1,0 +1,145 @@
+"""What the type of a column in memory says: categories, intervals, periods, lists, durations."""
+
+import datetime as dt
+from decimal import Decimal
+from uuid import UUID
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from deciban import NaiveBayes, load, scan
+from deciban.errors import InputError
+from deciban.kernels.texts import utf8_or_nothing
+
+N = 60
+Y = ["ab"[i % 3 == 0] for i in range(N)]
+TAGS = [["x", "big y"] if i % 3 else ["c++", None] for i in range(N)]
+CUT = pd.cut(pd.Series([i % 3 for i in range(N)]), 3)
+
+LETTERS, MONTHS = ["pqr"[i % 3] for i in range(N)], [f"2024-0{1 + i % 3}" for i in range(N)]
+
+CATEGORIES = {
+    "integers": pd.DataFrame({"x": pd.Categorical([i % 3 for i in range(N)])}),
+    "floats": pd.DataFrame({"x": pd.Categorical([i % 3 + 0.5 for i in range(N)])}),
+    "texts": pd.DataFrame({"x": pd.Categorical([str(i % 3) for i in range(N)])}),
+    "dict": {"x": pd.Categorical([i % 3 for i in range(N)])},
+    "cut": pd.DataFrame({"x": CUT}),
+    "intervals": pd.DataFrame({"x": pd.Series(pd.arrays.IntervalArray(CUT.astype("interval")))}),
+    "interval objects": {"x": list(CUT.astype(object))},
+    "periods": pd.DataFrame({"x": pd.PeriodIndex(MONTHS, freq="M")}),
+    "polars": pl.DataFrame({"x": pl.Series(LETTERS, dtype=pl.Categorical)}),
+    "enum": pl.DataFrame({"x": pl.Series(LETTERS, dtype=pl.Enum(["p", "q", "r"]))}),
+    "arrow": pa.table({"x": pa.array([i % 3 for i in range(N)]).dictionary_encode()}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CATEGORIES)
+def test_a_type_of_names_is_categorical(name, tmp_path):
+    X = CATEGORIES[name]
+    model = NaiveBayes().fit(X, Y)
+    (column,) = model.schema_.columns
+    assert column.kind == "categorical"
+    assert model.predict(X).tolist() == Y
+    model.save(tmp_path / "m.deciban")
+    assert load(tmp_path / "m.deciban").predict(X).tolist() == Y
+
+
+def test_names_that_do_not_repeat_are_categorical_if_their_type_says_so():
+    model = NaiveBayes().fit(pd.DataFrame({"x": pd.Categorical([f"a{i}" for i in range(N)])}), Y)
+    assert model.schema_.columns[0].kind == "categorical"
+
+
+def test_intervals_and_periods_are_named_as_pandas_writes_them():
+    X = pd.DataFrame({"x": CUT, "p": pd.PeriodIndex(["2024-01"] * N, freq="M")})
+    X.loc[0, "x"] = None
+    first, second = (row for batch in scan(X.iloc[:2]) for row in batch.tolist())
+    assert first == {"x": None, "p": "2024-01"}
+    assert second["x"] == str(CUT[1])
+
+
+BAGS = {
+    "pandas": pd.DataFrame({"x": TAGS}),
+    "arrays": pd.DataFrame({"x": [np.array(tags, dtype=object) for tags in TAGS]}),
+    "polars": pl.DataFrame({"x": TAGS}),
+    "arrow": pa.table({"x": TAGS}),
+    "large": pa.table({"x": pa.array(TAGS, pa.large_list(pa.large_string()))}),
+    "sliced": pa.table({"x": [["no"], *TAGS]}).slice(1),
+    "rows": [{"x": tags, "n": 1} for tags in TAGS],
+    "sets": {"x": [set(tags) - {None} for tags in TAGS]},
+}
+
+
+@pytest.mark.parametrize("name", BAGS)
+def test_a_list_of_texts_is_a_bag_of_words(name):
+    X = BAGS[name]
+    model = NaiveBayes().fit(X, Y)
+    assert (model.schema_.columns[0].kind, model.schema_.columns[0].format) == ("text", "bag")
+    assert model.predict(X).tolist() == Y
+    assert "big_y" in str(
+        model.explain({"x": ["x", "big y"], **({"n": 1} if name == "rows" else {})})
+    )
+
+
+def test_every_item_is_a_word():
+    texts = {row["x"] for batch in scan(BAGS["polars"]) for row in batch.tolist()}
+    assert texts == {"_x big_y", "c__"}
+
+
+def test_a_missing_list_is_missing():
+    rows = [
+        row["x"]
+        for batch in scan(pl.DataFrame({"x": [["ab"], None, []]}))
+        for row in batch.tolist()
+    ]
+    assert rows == ["ab", None, ""]
+
+
+@pytest.mark.parametrize("X", [pl.DataFrame({"x": [[1, 2]]}), {"x": [[1, 2]]}, {"x": [["a"], "a"]}])
+def test_other_lists_are_refused(X):
+    with pytest.raises(InputError, match=r"'x' (has|mixes)"):
+        list(scan(X))
+
+
+def test_amounts_durations_and_times_of_day():
+    X = pd.DataFrame(
+        {
+            "price": [Decimal(i % 3) / 4 for i in range(N)],
+            "took": pd.to_timedelta([i % 3 for i in range(N)], unit="h"),
+            "at": [dt.time(i % 3, 30) for i in range(N)],
+            "for": pd.Series([dt.timedelta(hours=i % 3) for i in range(N)], dtype=object),
+        }
+    )
+    model = NaiveBayes().fit(X, Y)
+    assert [c.kind for c in model.schema_.columns] == ["numeric", "numeric", "time", "numeric"]
+    assert model.predict(X).tolist() == Y
+    row = {"price": Decimal("0.25"), "took": dt.timedelta(hours=1), "at": dt.time(1, 30),
+           "for": dt.timedelta(hours=1)}  # fmt: skip
+    assert model.predict([row]).tolist() == ["a"]
+    assert model.explain(row).answer == "a"
+
+
+def test_uuids_are_texts():
+    rows = [UUID(int=i) for i in range(2)]
+    assert [r["x"] for b in scan({"x": rows}) for r in b.tolist()] == [str(value) for value in rows]
+
+
+@pytest.mark.parametrize(
+    "gap", [None, float("nan"), np.nan, pd.NA, pd.NaT], ids=["None", "nan", "np.nan", "NA", "NaT"]
+)
+def test_objects_with_holes_are_texts(gap):
+    values = ["né", gap, "", "北京"] * 3
+    for column in (pd.Series(values, dtype=object), values):
+        got = [row["x"] for batch in scan({"x": column}) for row in batch.tolist()]
+        assert got == ["né", None, "", "北京"] * 3
+
+
+def test_the_compiled_loop_takes_texts_and_holes_alone():
+    offsets, data, missing = utf8_or_nothing(["né", None, float("nan"), "x"])
+    assert (offsets.tolist(), data.tobytes(), missing.tolist()) == (
+        [0, 3, 3, 3, 4], "néx".encode(), [False, True, True, False],
+    )  # fmt: skip
+    for other in ([], [None], [1], ["x", 1], ["x", b"y"], ["x", "\udc80"], [float("nan")]):
+        assert utf8_or_nothing(other) is None
