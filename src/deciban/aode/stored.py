@@ -14,6 +14,8 @@ from deciban.aode.model import KIND, AODEModel, AODEOptions
 from deciban.aode.one_dependence import cell_weights
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
 from deciban.errors import ModelFileError, ParameterError
+from deciban.explanation import stored as evidence_files
+from deciban.explanation.stored import KEY
 from deciban.files import Stored
 from deciban.files.document import check_keys, field
 from deciban.models.calibration import DISCOUNT_GRID
@@ -38,7 +40,8 @@ def to_stored(
         "columns": [asdict(entry) for entry in model.schema.columns],
         "prior": None if model.prior is None else model.prior.tolist(),
     }
-    return Stored(KIND, model.counts, description, arrays=_arrays(model))
+    said, arrays = evidence_files.to_stored(model.measured_evidence, model.classes)
+    return Stored(KIND, model.counts, description | said, arrays=_arrays(model) | arrays)
 
 
 def _arrays(model: AODEModel) -> dict[str, NDArray[Any]]:
@@ -62,13 +65,14 @@ def from_stored(stored: Stored, options: AODEOptions | None = None) -> AODEModel
     if stored.counts is None:
         raise ModelFileError("the counts are missing.")
     pair_counts = PairCounts(cuts, stored.counts, _pop(arrays, "pairs"))
+    _check_values(schema, pair_counts)
     calibration = _calibration(arrays.pop("trust", None), options.strengths)
+    said = evidence_files.from_stored(about, arrays, schema, stored.counts.classes)
     if arrays:
         raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
-    _check_values(schema, pair_counts)
     _check_pairs(pair_counts)
     prior = stated_prior(about, stored.counts)
-    return AODEModel(schema, pair_counts, options, prior, calibration)
+    return AODEModel(schema, pair_counts, options, prior, calibration, said)
 
 
 def _options(stored: Stored) -> AODEOptions:
@@ -85,7 +89,7 @@ def check(stored: Stored) -> None:
     """Refuse a file of something else."""
     if stored.kind != KIND:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
-    check_keys(stored.description, "parameters", "target", "named", "columns", "prior")
+    check_keys(stored.description, "parameters", "target", "named", "columns", "prior", KEY)
     target = stored.description.get("target")
     if not (target is None or isinstance(target, str)):
         raise ModelFileError("the target must be the name of a column.")

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import explanation, files, threads
+from deciban import files, threads
 from deciban.engines import ENGINES, Plan
 from deciban.ensemble import stored
 from deciban.ensemble.model import EnsembleModel
@@ -70,6 +70,10 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     >>> m = BayesClassifier().fit(rows * 4, y * 4)
     >>> m.predict([{"x": 1, "z": "a"}, {"x": 1, "z": "b"}])
     array([ True, False])
+    >>> print(m.importance())                   # together they say it all, alone nothing
+    feature  decibans a row
+    x                  12.2  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
+    z                   3.8  ▇▇▇▇▇▇▇▇
 
     """
 
@@ -153,11 +157,6 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
             ) from None
         estimator._restore(model, about)
         return estimator
-
-    def _expected_evidence(self) -> dict[str, FloatArray]:
-        """That of the counts behind the evidence; texts are not among them."""
-        silent = dict.fromkeys(self.schema_.names, np.zeros(len(self.classes_)))
-        return {**silent, **explanation.expected_evidence(self._model().counted)}
 
     def _check_parameters(self) -> TrainingOptions:
         """The options of training; everything else is checked as well."""

@@ -28,6 +28,7 @@ from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.summary import EnsembleSummary, LearnerSummary
 from deciban.ensemble.trees import DEPTH_BY_MIN_ROWS, Forest
 from deciban.errors import ModelFileError, ParameterError
+from deciban.explanation import stored as evidence_files
 from deciban.files import Stored
 from deciban.files.document import check_keys, field
 from deciban.labels import Labels
@@ -51,6 +52,7 @@ _KEYS = (
     "texts",
     "share_of_pairs",
     "report",
+    evidence_files.KEY,
 )
 
 
@@ -72,9 +74,10 @@ def to_stored(
         "counted": dict(counted.description),
         **_describe(model),
     }
+    said, of_columns = evidence_files.to_stored(model.measured_evidence, model.classes)
     counts = Counts(model.classes, model.counts.weight, tables)
     phrases = {f"phrases_{j}": text.phrases for j, text in enumerate(model.texts)}
-    return Stored(KIND, counts, description, phrases, arrays)
+    return Stored(KIND, counts, description | said, phrases, arrays | of_columns)
 
 
 def _describe(model: EnsembleModel) -> dict[str, Any]:
@@ -124,11 +127,12 @@ def from_stored(stored: Stored) -> EnsembleModel:
     terms = replace(_terms(counted, features, arrays), aode=aode, aode_weight=aode_weight)
     schema = _schema(about, counted)
     texts = _texts(about, schema, dict(stored.labels), arrays, len(counted.counts.classes))
+    said = evidence_files.from_stored(about, arrays, schema, counted.counts.classes)
     if arrays:
         raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
     counted.estimate()  # what cannot be estimated is noticed now
     summary = _summary(field(about, "report", dict))
-    return EnsembleModel(schema, counted, features, terms, summary, texts)
+    return EnsembleModel(schema, counted, features, terms, summary, texts, said)
 
 
 def _check(stored: Stored) -> Counts:

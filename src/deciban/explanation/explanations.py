@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.explanation.explanation import Explanation, Part, Term
-from deciban.explanation.weights import DECIBANS
 from deciban.labels import Labels
 from deciban.models import scores
+from deciban.models.evidence import DECIBANS
 from deciban.models.protocol import Model, WordContribution
 from deciban.schema import ColumnSchema
 from deciban.sources.tabular import Value

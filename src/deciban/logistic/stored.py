@@ -1,4 +1,8 @@
-"""Logistic regression in a file: the model, and what an estimator needs to go on learning."""
+"""Logistic regression in a file: the model, and what an estimator needs to go on learning.
+
+Files written before columns were summarised have none of its arrays; such a model answers as
+ever, measures its reasons from x = 0 and has no curves.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +16,20 @@ from numpy.typing import NDArray
 from deciban.errors import ModelFileError
 from deciban.files import Stored
 from deciban.files.document import check_keys, field
+from deciban.logistic.columns import ColumnSummary
 from deciban.logistic.model import LogisticModel
 
 KIND = "LogisticRegression"
 FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
+
+#: The arrays of the summary of columns, by its fields.
+_COLUMNS = {
+    "weight": "class_weights",
+    "mean": "column_means",
+    "deviation": "column_deviations",
+    "values": "column_values",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +55,8 @@ def to_stored(model: LogisticModel, training: Training) -> Stored:
     if model.feature_names is not None:
         labels["columns"] = model.feature_names
     arrays = {"coef": model.coef, "intercept": model.intercept, "iterations": training.n_iter}
+    if model.columns is not None:
+        arrays |= {array: getattr(model.columns, name) for name, array in _COLUMNS.items()}
     for i, (centre, precision) in enumerate(training.posteriors):
         arrays |= {f"centre{i}": centre, f"precision{i}": precision}
     description = {"parameters": parameters, "posteriors": len(training.posteriors)}
@@ -91,7 +106,26 @@ def _read_model(stored: Stored, arrays: Arrays, parameters: Mapping[str, Any]) -
         _check_floats("intercept", arrays.pop("intercept", None), (n_logits,)),
         _one_vs_rest(parameters) and len(classes) > 2,
         None if names is None else np.asarray(names, dtype=object),
+        _read_columns(arrays, len(classes), n_columns),
     )
+
+
+def _read_columns(arrays: Arrays, n_classes: int, n_columns: int) -> ColumnSummary | None:
+    """The summary of the columns; None where the file has nothing of it."""
+    parts = {name: arrays.pop(array, None) for name, array in _COLUMNS.items()}
+    if all(part is None for part in parts.values()):
+        return None
+    values, table = parts["values"], (n_classes, n_columns)
+    n_values = len(values) if values is not None and values.ndim == 2 else 0
+    shapes = (n_classes,), table, table, (max(1, n_values), n_columns)
+    summary = ColumnSummary(
+        *(_check_floats(_COLUMNS[n], parts[n], s) for n, s in zip(parts, shapes, strict=True))
+    )
+    if np.any(summary.weight < 0) or not summary.weight.any() or np.any(summary.deviation < 0):
+        raise ModelFileError("a weight or a deviation of the columns is below zero.")
+    if np.any(np.diff(summary.values, axis=0) < 0):
+        raise ModelFileError("the values of a column must not fall.")
+    return summary
 
 
 def _one_vs_rest(parameters: Mapping[str, Any]) -> bool:

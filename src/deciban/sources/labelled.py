@@ -116,7 +116,8 @@ class LabelledScan:
     Labels are ``labels`` or the column ``target``; weights are an array, or the name
     of a column. ``named`` says whether the columns had names. ``n_rows`` is known when
     all labelled batches have been read. Rows without a label are an error, unless there
-    is a list ``unlabelled`` where they are put, each with the code 0.
+    is a list ``unlabelled`` where they are put, each with the code 0; so are all rows if there
+    are no labels at all.
     """
 
     scan: Scan
@@ -173,6 +174,8 @@ class LabelledScan:
     def _labels(self, batch: Batch, start: int, stop: int) -> Labelled:
         if self.target is not None:
             return matrices.column_classes(batch.columns[self.target])
+        if self.labels is None and self.unlabelled is not None:
+            return Labelled(np.empty(0, dtype=object), np.full(batch.n_rows, -1, dtype=np.intp))
         if self.labels is None:
             raise MissingValueError(
                 "there are no labels: requires y to be passed, but the target y is None.",

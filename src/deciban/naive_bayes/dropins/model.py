@@ -69,6 +69,7 @@ class DropInModel:
     encoder: Encoder
 
     additive = True
+    measured_evidence = None
 
     @property
     def table(self) -> Table:
