@@ -141,12 +141,12 @@ def test_many_rows_are_summarised_by_some(monkeypatch):
 
 
 def test_rows_that_come_later_are_added():
-    X, y = schooling(n=600)
+    X, y = schooling(n=450)
     X = X / X.std()
     whole = LogisticRegression().fit(X, y)
     stream = LogisticRegression()
-    for start in range(0, 600, 200):
-        part = slice(start, start + 200)
+    for start in range(0, 450, 150):
+        part = slice(start, start + 150)
         stream.partial_fit(X[part], y[part], classes=["high", "low"])
     np.testing.assert_allclose(stream.model_.centre, whole.model_.centre)
     for name in X:
@@ -166,7 +166,7 @@ def test_the_closed_form_knows_its_columns():
     measured = closed.importance(X, y)
     for weight in closed.importance():
         assert weight.decibans == pytest.approx(measured[weight.feature].decibans, abs=1e-6)
-        assert weight.absolute == pytest.approx(measured[weight.feature].absolute, rel=0.1)
+        assert weight.absolute == pytest.approx(measured[weight.feature].absolute, rel=0.1, abs=0.1)
     assert closed.curve("education").x[0] < 12 < closed.curve("education").x[-1]
 
 
