@@ -128,7 +128,7 @@ class Explainable(Generic[M]):
         weights = importance_of(model)
         if weights is None:
             raise InputError(
-                f"what the columns of this {type(self).__name__} say was not measured in training.",
+                f"what the columns of this {model.kind} say was not measured in training.",
                 hint="importance(X, y) measures it on rows",
             )
         return weights

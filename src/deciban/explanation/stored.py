@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from deciban.errors import ModelFileError
 from deciban.explanation.measurement import as_written, build_curve
 from deciban.families.piece import Piece, as_number
-from deciban.files.document import check_keys, field
+from deciban.files.document import field
 from deciban.labels import Labels
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.schema import Schema
-from deciban.sources.tabular import Value
 
 FloatArray = NDArray[np.float64]
 Arrays = dict[str, NDArray[Any]]
@@ -72,47 +71,51 @@ def from_stored(
     )
     if np.any(weight < 0) or np.any(means[1] < 0):
         raise ModelFileError("a weight or an absolute value of measured evidence is below zero.")
-    entries = field(about, KEY, list)
-    sizes = [len(_field(entry, "values", list)) for entry in entries]
+    entries = [_check_entry(entry, schema) for entry in field(about, KEY, list)]
+    sizes = [len(entry["values"]) for entry in entries]
     table = _check(_CURVES, parts[2], (sum(sizes), len(classes) + 1))
     each = np.split(table, np.cumsum(sizes)[:-1]) if sizes else []
     curves = tuple(_curve(e, t, schema) for e, t in zip(entries, each, strict=True))
     return MeasuredEvidence(classes, weight, means[0], means[1], curves)
 
 
-def _curve(entry: dict[str, Any], table: FloatArray, schema: Schema) -> Piece:
-    check_keys(entry, "column", "values", "edges")
-    name = _field(entry, "column", str)
+def _check_entry(entry: Any, schema: Schema) -> dict[str, Any]:
+    """The record of a curve, of a column that there is and of some values."""
+    if not isinstance(entry, dict) or set(entry) != {"column", "values", "edges"}:
+        raise ModelFileError("a curve must be a record of its column, values and edges.")
+    name, values = entry["column"], entry["values"]
     if name not in schema.names:
         raise ModelFileError(f"there is a curve of {name!r}, which is no column.")
-    column = schema.columns[schema.names.index(name)]
-    values: tuple[Value, ...] = tuple(_field(entry, "values", list))
-    if not values or not all(isinstance(value, str | bool | int | float) for value in values):
+    plain = isinstance(values, list) and all(isinstance(v, str | int | float) for v in values)
+    if not plain or not values:
         raise ModelFileError(f"the curve of {name!r} needs values.")
-    if entry.get("edges") is None:
-        return build_curve(column, values, None, table[:, :-1], table[:, -1])
-    edges = _numbers(name, _field(entry, "edges", list))
+    return entry
+
+
+def _curve(entry: dict[str, Any], table: FloatArray, schema: Schema) -> Piece:
+    name, values = entry["column"], entry["values"]
+    column, mean, rows = schema.columns[schema.names.index(name)], table[:, :-1], table[:, -1]
+    if entry["edges"] is None:
+        return build_curve(column, tuple(values), None, mean, rows)
+    edges = _numbers(name, entry["edges"])
     if len(edges) != len(values) - 1 or np.any(np.diff(edges) <= 0):
         raise ModelFileError(f"the cut points of {name!r} must rise, one between two values.")
-    written = as_written(column, _numbers(name, list(values)))
+    try:
+        written = as_written(column, _numbers(name, values))
+    except (ValueError, OverflowError):
+        written = ()
     if len(written) != len(values):
         raise ModelFileError(f"the curve of {name!r} has values that are no times.")
-    return build_curve(column, written, tuple(edges.tolist()), table[:, :-1], table[:, -1])
+    return build_curve(column, written, tuple(edges.tolist()), mean, rows)
 
 
-def _numbers(name: str, values: list[Any]) -> FloatArray:
-    if not all(type(value) in (int, float) for value in values):
+def _numbers(name: str, values: Any) -> FloatArray:
+    if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
         raise ModelFileError(f"the curve of {name!r} must be of numbers.")
     numbers = np.array(values, dtype=np.float64)
     if not np.isfinite(numbers).all():
         raise ModelFileError(f"the curve of {name!r} must be of finite numbers.")
     return numbers
-
-
-def _field(entry: Any, name: str, kind: type) -> Any:
-    if not isinstance(entry, dict):
-        raise ModelFileError("a curve must be a record.")
-    return field(entry, name, kind)
 
 
 def _check(name: str, array: NDArray[Any] | None, shape: tuple[int, ...]) -> FloatArray:
