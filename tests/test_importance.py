@@ -159,6 +159,18 @@ def test_aode_that_forgets_keeps_no_row():
     assert (model + AODE(bins=model.bins_).fit(X, y)).model_.sample is None
 
 
+def test_curves_of_other_classes_are_not_shown():
+    X, y = table(n=90, n_classes=3)
+    y = np.asarray(y)
+    model = AODE().fit(X, y)
+    gone = {k: [v for v, label in zip(X[k], y, strict=True) if label == "eggs"] for k in X}
+    model.forget(gone, y[y == "eggs"])
+    assert len(model.importance()[0].by_class) == 2
+    with pytest.raises(InputError, match=r"other classes.*curve\(column, X=rows\)"):
+        model.curve("size")
+    assert model.curve("size", X=X).decibans.shape[1] == 2
+
+
 def test_classes_that_come_later_are_put_in_their_place():
     one = MeasuredEvidence(np.array(["b"]), np.ones(1), np.array([[2.0]]), np.array([[3.0]]))
     other = MeasuredEvidence(np.array(["a"]), 3 * np.ones(1), np.array([[6.0]]), np.array([[7.0]]))

@@ -249,13 +249,14 @@ class Explainable(Generic[M]):
     def _measured_curves(self, model: M) -> Sequence[Piece]:
         """The curves that were measured in training, where evidence depends on other features."""
         measured = model.measured_evidence
-        if measured is None or not measured.curves:
+        curves = () if measured is None else measured.among(model.classes).curves
+        if not curves:
             raise InputError(
                 f"what a value says depends on the other features in {type(self).__name__}, and "
-                "was not measured in training.",
+                "was not measured in training, or of other classes.",
                 hint="curve(column, X=rows) measures it",
             )
-        return measured.curves
+        return curves
 
     # ------------------------------------------------------------------ measuring
 
