@@ -77,7 +77,7 @@ def summarize(
     n_used = len(codes) if used is None else len(used)
     at = np.arange(0, n_used, max(1, -(-n_used // _n_rows(X))))
     at = at if used is None else used[at]
-    some, of = X[at], codes[at]
+    some, of = (X, codes) if len(at) == len(codes) else (X[at], codes[at])
     member = np.zeros((n_classes, len(at)))
     member[of, np.arange(len(at))] = 1.0 if weight is None else weight[at]
     sums = member.sum(axis=1)
