@@ -56,8 +56,8 @@ class MeasuredEvidence:
         >>> said = np.array([[[2.0, -2.0]], [[4.0, -4.0]], [[1.0, -1.0]]])
         >>> y, weight, classes = np.array([0, 0, 1]), np.ones(3), np.array(["a", "b"])
         >>> one = MeasuredEvidence.of_rows(said, y, weight, classes)
-        >>> one.mean, one.share @ one.absolute[0]
-        (array([[ 3., -1.]]), 2.3333333333333335)
+        >>> one.mean, (one.share @ one.absolute.T).round(2)
+        (array([[ 3., -1.]]), array([2.33]))
         """
         true = finite(evidence[np.arange(len(y)), :, y])
         member = np.zeros((len(y), len(classes)))
