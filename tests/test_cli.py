@@ -61,7 +61,7 @@ def test_training_prints_what_people_want_to_know(tiny, tmp_path):
         "temperature  1.00",
         "",
         "feature  decibans a row",
-        "size                1.5  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇",
+        "size                3.8  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇",
         "",
     ]
     assert rest[-1].startswith(f"written to {tmp_path / 'm.deciban'}, ")

@@ -44,22 +44,26 @@ def test_contributions_add_up(kind, classes):
     estimator, frame = fitted(kind, classes)
     model = estimator.model_
     total = model.log_prior + model.contributions(batch_of(frame)).sum(axis=1)
-    if model.one_vs_rest:
-        np.testing.assert_allclose(total, estimator.decision_function(frame))
-    else:
-        np.testing.assert_allclose(total, estimator.predict_joint_log_proba(frame), atol=1e-12)
+    np.testing.assert_allclose(total, estimator.predict_joint_log_proba(frame), atol=1e-12)
     assert model.one_vs_rest == (kind == "ovr" and classes == 3)
 
 
-def test_pieces_are_the_contributions_of_one_unit():
-    estimator, frame = fitted("softmax", 3)
-    unit = batch_of(pd.DataFrame(np.ones((1, 3)), columns=list(frame.columns)))
-    pieces, contributions = estimator.model_.pieces(), estimator.model_.contributions(unit)[0]
-    assert [piece.feature for piece in pieces] == list(frame.columns)
-    for piece, by_class in zip(pieces, contributions, strict=True):
-        np.testing.assert_array_equal(piece.log_likelihood, [np.zeros(3), by_class])
-    assert estimator.model_.additive
-    assert len(estimator.model_.word_contributions("a", "some text")) == 0
+@pytest.mark.parametrize(("kind", "classes"), CASES)
+def test_pieces_are_the_contributions_of_values_seen(kind, classes):
+    estimator, frame = fitted(kind, classes)
+    model = estimator.model_
+    assert [piece.feature for piece in model.pieces()] == list(frame.columns)
+    assert model.additive == (not model.one_vs_rest)
+    for j, piece in enumerate(model.pieces()):
+        assert set(piece.values) <= set(frame[piece.name])
+        assert piece.values[0] == frame[piece.name].min()
+        assert piece.values[-1] == frame[piece.name].max()
+        rows = pd.DataFrame([model.centre] * len(piece.values), columns=list(frame.columns))
+        rows[piece.name] = piece.values
+        said = model.contributions(batch_of(rows))
+        np.testing.assert_allclose(piece.log_likelihood, said[:, j], atol=1e-12)
+        np.testing.assert_allclose(np.delete(said, j, axis=1), 0.0, atol=1e-12)
+    assert len(model.word_contributions("a", "some text")) == 0
 
 
 def test_columns_are_found_by_name_and_may_be_whole_numbers():

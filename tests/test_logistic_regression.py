@@ -182,17 +182,32 @@ def test_evidence_adds_up_to_the_odds(classes):
     others = [np.delete(log, c, axis=1).mean(axis=1) for c in range(classes)]
     total = model.evidence(X).sum(axis=1) + model.prior_evidence()
     np.testing.assert_allclose(total, DECIBANS * (log - np.column_stack(others)), atol=1e-8)
-    for c, part in enumerate(model.evidence(sparse.csr_array(X))):
-        np.testing.assert_allclose(part.toarray(), model.evidence(X)[:, :, c])
+
+
+@pytest.mark.parametrize("kind", ["softmax", "ovr"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_evidence_of_a_sparse_matrix_is_as_sparse_and_adds_up(kind, classes):
+    X, y = table(classes=classes)
+    X = np.where(np.abs(X) < 0.5, 0.0, X)
+    for rows in (X, sparse.csr_array(X)):
+        model = LogisticRegression(multi_class=kind).fit(rows, y)
+        log = model.predict_log_proba(X)
+        parts = model.evidence(sparse.csr_array(X), against=0)
+        assert {part.nnz for part in parts} == {np.count_nonzero(X)}
+        total = np.column_stack([part.sum(axis=1) for part in parts])
+        total += model.prior_evidence(against=0, centred=False)
+        np.testing.assert_allclose(total, DECIBANS * (log - log[:, :1]), atol=1e-8)
 
 
 def test_evidence_of_one_against_the_rest():
     X, y = table()
     model = LogisticRegression(multi_class="ovr").fit(X, y)
-    total = model.evidence(X).sum(axis=1) + model.prior_evidence()
-    np.testing.assert_allclose(total, DECIBANS * model.decision_function(X), atol=1e-8)
-    with pytest.raises(InputError, match="compared with the rest"):
-        model.evidence(X, against=0)
+    log = model.predict_log_proba(X)
+    for c in range(3):
+        total = model.evidence(X, against=c).sum(axis=1) + model.prior_evidence(against=c)
+        np.testing.assert_allclose(total, DECIBANS * (log - log[:, [c]]), atol=1e-8)
+    mean = model.model_.centre[None]
+    np.testing.assert_allclose(model.evidence(mean), 0.0, atol=1e-12)  # also where steps vanish
 
 
 def test_decide():

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import reduce
 from typing import Self
 
 import numpy as np
@@ -37,6 +40,9 @@ from deciban.transaction import all_or_nothing
 MAX_CALIBRATION_ROWS = 1_000
 #: On fewer, though not fewer than these, where rows by pairs of columns by classes are more.
 MIN_CALIBRATION_ROWS, MAX_CALIBRATION_SCORES = 250, 3_000_000
+
+#: When rows are added, the evidence of columns is measured on so many of the sample before.
+MAX_EARLIER_ROWS = 200
 
 
 class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
@@ -148,6 +154,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
         sample = ENGINES[rows.scan.place].sample(rows, MAX_CALIBRATION_ROWS)
         with all_or_nothing(self):
+            self.model_ = replace(self.model_, evidence=None, sample=None)
             self._adopt(self.model_.pair_counts, None)
             self._calibrate(sample, None)
         return self
@@ -220,12 +227,14 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
     def _adopt(self, total: PairCounts, calibration: StrengthCalibration | None) -> None:
         n_classes = len(total.counts.classes)
         prior = None if self.prior is None else np.exp(check_prior(self.prior, n_classes))
-        self.model_ = AODEModel(self.schema_, total, self._check_parameters(), prior, calibration)
+        options, before = self._check_parameters(), self.model_
+        self.model_ = AODEModel(
+            before.schema, total, options, prior, calibration, before.evidence, before.sample
+        )
         self.classes_ = total.counts.classes
 
-    def _sample(self) -> Sample[LabelledBatch] | None:
-        wanted = self.calibrate or isinstance(self.smoothing, str)
-        return Sample(MAX_CALIBRATION_ROWS) if wanted else None
+    def _sample(self) -> Sample[LabelledBatch]:
+        return Sample(MAX_CALIBRATION_ROWS)
 
     def _calibrate(
         self, sample: Sample[LabelledBatch] | None, before: StrengthCalibration | None
@@ -236,9 +245,36 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         counts, n_rows = self.model_.pair_counts, some.batch.n_rows
         work = counts.layout.n_columns**2 * len(self.classes_) * n_rows
         step = max(1, min(-(-work // MAX_CALIBRATION_SCORES), n_rows // MIN_CALIBRATION_ROWS))
-        losses = self.model_.measure(some.take(np.arange(0, n_rows, step)))
-        losses = losses * (step * sample.stride)
-        self._adopt(counts, losses if before is None else before + losses)
+        part, stands_for = some.take(np.arange(0, n_rows, step)), float(step * sample.stride)
+        if self.calibrate or isinstance(self.smoothing, str):
+            losses = self.model_.measure(part) * stands_for
+            self._adopt(counts, losses if before is None else before + losses)
+        self._keep(replace(part, weight=part.weights * stands_for))
+
+    def _keep(self, part: LabelledBatch) -> None:
+        """Keep rows to measure the evidence of columns on; it is measured on earlier ones now."""
+        model = self.model_
+        if model.sample is not None:
+            step = -(-model.sample.batch.n_rows // MAX_EARLIER_ROWS)
+            few = model.sample.take(np.arange(0, model.sample.batch.n_rows, step))
+            model = replace(model, sample=replace(few, weight=few.weights * step))
+        self.model_ = replace(model, evidence=model.measured_evidence, sample=part)
+
+    def _shrink(self, left: PairCounts) -> None:
+        """Rows that are taken away are kept nowhere: what is known of them is measured first."""
+        said = self._model().measured_evidence
+        super()._shrink(left)
+        self.model_ = replace(self.model_, evidence=said, sample=None)
+
+    def __add__(self, other: object) -> Self:
+        """The model of both data sets, with the parameters of the first."""
+        result = super().__add__(other)
+        if isinstance(other, AODE):
+            parts = [side.model_.measured_evidence for side in (self, other)]
+            said = [part for part in parts if part is not None]
+            both = reduce(operator.add, said) if said else None
+            result.model_ = replace(result.model_, evidence=both, sample=None)
+        return result
 
     def _check_parameters(self) -> AODEOptions:
         cut_points.check(self.bins)

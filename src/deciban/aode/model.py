@@ -24,16 +24,18 @@ from deciban.aode.one_dependence import AODEParameters
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
 from deciban.encoding import matrices
 from deciban.errors import ParameterError
+from deciban.explanation.measurement import as_written, measure
 from deciban.families.discrete import log_shares
 from deciban.families.histogram import bin_codes
 from deciban.families.piece import Piece
 from deciban.labels import Labels
 from deciban.models import prior
 from deciban.models.calibration import Calibration
+from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.options import Options
 from deciban.models.protocol import WordContribution
 from deciban.models.selection import Choice, select_smoothing
-from deciban.naive_bayes.pieces import column_homes, values_of
+from deciban.naive_bayes.pieces import column_homes
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch
@@ -95,13 +97,19 @@ class AODEOptions:
 
 @dataclass(frozen=True, eq=False)
 class AODEModel:
-    """All that training leaves behind; everything else is derived when it is asked for."""
+    """All that training leaves behind; everything else is derived when it is asked for.
+
+    ``evidence`` is what columns said in rows that were measured before, and ``sample`` are rows
+    on which it is still to be measured, when it is asked for.
+    """
 
     schema: Schema
     pair_counts: PairCounts
     options: AODEOptions = field(default_factory=AODEOptions)
     prior: FloatArray | None = None
     calibration: StrengthCalibration | None = None
+    evidence: MeasuredEvidence | None = None
+    sample: LabelledBatch | None = None
 
     @property
     def kind(self) -> str:
@@ -279,13 +287,21 @@ class AODEModel:
         batches = threads.chunks(len(y), LEAVE_ONE_OUT_BATCH_ROWS) or [slice(0, 0)]
         return reduce(operator.add, threads.run(work, batches))
 
+    @cached_property
+    def measured_evidence(self) -> MeasuredEvidence | None:
+        """What the columns said in rows of training."""
+        if self.sample is None:
+            return self.evidence
+        said = measure(self, self.sample, curves=True)
+        return said if self.evidence is None else self.evidence + said
+
     # ------------------------------------------------------------------ single values
 
     def pieces(self) -> list[Piece]:
         """The log likelihood of each value if nothing else is known.
 
         Pairs of values make it depend on the others, so these tables are not
-        what the model adds up: they rank the columns, and name values to try.
+        what the model adds up: they name values to try.
         """
         names = self.pair_counts.cells.columns.tolist()
         each = (self._piece(j, name) for j, name in enumerate(names))
@@ -319,4 +335,4 @@ def _bin_values(column: ColumnSchema, cuts: FloatArray) -> tuple[Value, ...]:
         return ()
     width = float(np.diff(cuts).mean()) if len(cuts) > 1 else 1.0
     middle = (cuts[1:] + cuts[:-1]) / 2
-    return values_of(column, np.concatenate([[cuts[0] - width / 2], middle, cuts[-1:]]))
+    return as_written(column, np.concatenate([[cuts[0] - width / 2], middle, cuts[-1:]]))

@@ -14,10 +14,12 @@ from deciban.aode.model import KIND, AODEModel, AODEOptions
 from deciban.aode.one_dependence import cell_weights
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
 from deciban.errors import ModelFileError, ParameterError
+from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
 from deciban.files.description import AODEEntry
 from deciban.models.calibration import DISCOUNT_GRID
+from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.naive_bayes.stored import check_texts, plain, schema_of, stated_prior
 from deciban.schema import Schema
 from deciban.stats.categories import CATEGORIES, count_of
@@ -45,7 +47,8 @@ def to_stored(
         "columns": [asdict(entry) for entry in model.schema.columns],
         "prior": None if model.prior is None else model.prior.tolist(),
     }
-    return Stored(KIND, model.counts, description, arrays=_arrays(model))
+    said, arrays = evidence_files.to_stored(model.measured_evidence, model.classes)
+    return Stored(KIND, model.counts, description | said, arrays=_arrays(model) | arrays)
 
 
 def _arrays(model: AODEModel) -> dict[str, NDArray[Any]]:
@@ -84,15 +87,16 @@ def model_of(about: AODEEntry, stored: Stored, options: AODEOptions) -> AODEMode
     if stored.counts is None:
         raise ModelFileError("the counts are missing.")
     prior = stated_prior(about.prior, stored.counts)
-    arrays = ArrayReader(stored.arrays)
-    model = _model(schema_of(about.columns), stored.counts, arrays, options, prior)
+    arrays, schema = ArrayReader(stored.arrays), schema_of(about.columns)
+    said = evidence_files.from_stored(about.curves, arrays, schema, stored.counts.classes)
+    model = _model(schema, stored.counts, arrays, options, prior, said)
     arrays.done()
     return model
 
 
 def pairs_model(schema: Schema, counts: Counts, arrays: ArrayReader) -> AODEModel:
     """An AODE of defaults, inside another model."""
-    return _model(schema, counts, arrays, AODEOptions(), None)
+    return _model(schema, counts, arrays, AODEOptions())
 
 
 def _model(
@@ -100,7 +104,8 @@ def _model(
     counts: Counts,
     arrays: ArrayReader,
     options: AODEOptions,
-    prior: FloatArray | None,
+    prior: FloatArray | None = None,
+    evidence: MeasuredEvidence | None = None,
 ) -> AODEModel:
     cuts = _cut_points(schema, arrays)
     _check_values(schema, counts, cuts)
@@ -108,7 +113,7 @@ def _model(
     pair_counts = PairCounts(cuts, counts, arrays.floats("pairs", shape, least=0.0))
     _check_pairs(pair_counts)
     calibration = _calibration(arrays, options.strengths)
-    model = AODEModel(schema, pair_counts, options, prior, calibration)
+    model = AODEModel(schema, pair_counts, options, prior, calibration, evidence)
     _ = model.params  # what cannot be estimated is noticed now
     return model
 

@@ -10,7 +10,7 @@ from deciban.charts import CHART_WIDTH, PLAIN, Chart, altair, data
 
 
 class Weight(Protocol):
-    """A feature, and its expected evidence in decibans a row."""
+    """A feature, and its mean evidence in decibans a row."""
 
     @property
     def feature(self) -> str:
@@ -22,13 +22,13 @@ class Weight(Protocol):
 
 
 def chart(weights: Iterable[Weight], limit: int = 30) -> Chart:
-    """Bars of the expected evidence of at most so many features."""
+    """Bars of the mean evidence of at most so many features."""
     alt = altair()
     rows = [{"feature": w.feature, "decibans": w.decibans} for w in islice(weights, limit)]
     order = [row["feature"] for row in rows]
     base = alt.Chart(data(rows)).encode(
         y=alt.Y("feature:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False)),
-        x=alt.X("decibans:Q", title="expected decibans a row, for the true class"),
+        x=alt.X("decibans:Q", title="mean decibans a row, for the true class"),
     )
     return (
         alt.layer(

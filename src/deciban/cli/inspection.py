@@ -10,7 +10,7 @@ from pathlib import Path
 from deciban import files, schema
 from deciban.cli import models
 from deciban.cli.reading import Input
-from deciban.explanation import Importance, expected_evidence
+from deciban.explanation import importance_of
 from deciban.models.protocol import CountedModel, HasCounts, Model
 from deciban.schema import INFERENCE_ROWS, Schema
 from deciban.sources import BatchScan
@@ -128,10 +128,12 @@ def _priors(model: Model) -> dict[str, float | None]:
 
 
 def importance(model: Model) -> dict[str, float]:
-    """The expected evidence of every counted column, in decibans a row, the strongest first."""
-    weights = Importance.from_evidence(expected_evidence(model)).to_dict()
-    without = ignored(model)
-    return {name: decibans for name, decibans in weights.items() if name not in without}
+    """The mean evidence of every column that is used, in decibans a row, the strongest first.
+
+    Empty where it was not measured in training.
+    """
+    weights, without = importance_of(model), ignored(model)
+    return {w.feature: w.decibans for w in weights or () if w.feature not in without}
 
 
 def ignored(model: Model) -> dict[str, str]:

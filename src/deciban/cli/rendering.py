@@ -156,7 +156,10 @@ def _quality(quality: Quality, rows: float) -> Iterator[str]:
 
 def _importance(weights: Mapping[str, float]) -> Iterator[str]:
     """As the library prints what ``importance()`` returns."""
-    longest = max(weights.values(), default=0.0)
+    if not weights:
+        yield "what its columns say was not measured in training; deciban report measures it"
+        return
+    longest = max(map(abs, weights.values()), default=0.0)
     rows = [
         (name, f"{decibans:.1f}", "▇" * bar_length(decibans, longest, BAR_CHARACTERS))
         for name, decibans in weights.items()

@@ -20,12 +20,15 @@ from deciban.ensemble.features import Features
 from deciban.ensemble.logits import FloatArray
 from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.summary import EnsembleSummary
+from deciban.explanation import measure
 from deciban.families.piece import Piece
 from deciban.labels import Labels
+from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.protocol import WordContribution
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
+from deciban.sources.labelled import LabelledBatch
 from deciban.stats.counts import Counts
 
 KIND = "BayesClassifier"
@@ -38,7 +41,8 @@ class EnsembleModel:
     """All that training leaves behind.
 
     ``counted`` is the naive Bayes model of the table without its texts, which are
-    read by ``texts``.
+    read by ``texts``. ``sample`` are rows on which the evidence of columns is measured when it is
+    asked for; without any, ``evidence`` is what was measured before.
     """
 
     schema: Schema
@@ -47,6 +51,8 @@ class EnsembleModel:
     terms: AdditiveTerms
     summary: EnsembleSummary
     texts: tuple[PhraseModel, ...] = ()
+    evidence: MeasuredEvidence | None = None
+    sample: LabelledBatch | None = None
 
     @property
     def kind(self) -> str:
@@ -158,13 +164,17 @@ class EnsembleModel:
         columns = enumerate(self.schema.columns)
         return {name: j for j, c in columns for name in (*c.numbers, *c.categories)}
 
+    @cached_property
+    def measured_evidence(self) -> MeasuredEvidence | None:
+        """What the columns said in rows of training."""
+        return self.evidence if self.sample is None else measure(self, self.sample, curves=True)
+
     # ------------------------------------------------------------------ single values and words
 
     def pieces(self) -> Sequence[Piece]:
         """The log likelihood of each value by itself, of the counts alone.
 
-        These tables are not what the model adds up: they rank the columns, and
-        name values to try.
+        These tables are not what the model adds up: they name values to try.
         """
         return self.counted.pieces()
 

@@ -27,6 +27,7 @@ from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.summary import EnsembleSummary, LearnerSummary
 from deciban.ensemble.trees import DEPTH_BY_MIN_ROWS, Forest
 from deciban.errors import ModelFileError
+from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
 from deciban.files.description import MAX_NUMBER, EnsembleEntry, SummaryEntry
@@ -61,9 +62,10 @@ def to_stored(
         "counted": dict(counted.description),
         **_describe(model),
     }
+    said, of_columns = evidence_files.to_stored(model.measured_evidence, model.classes)
     counts = Counts(model.classes, model.counts.weight, tables)
     phrases = {f"phrases_{j}": text.phrases for j, text in enumerate(model.texts)}
-    return Stored(KIND, counts, description, phrases, arrays)
+    return Stored(KIND, counts, description | said, phrases, arrays | of_columns)
 
 
 def _describe(model: EnsembleModel) -> dict[str, Any]:
@@ -123,8 +125,10 @@ def read(stored: Stored) -> tuple[EnsembleModel, EnsembleEntry]:
     )
     schema = _schema(about, counted)
     texts = _texts(about, schema, dict(stored.labels), arrays, len(own.classes))
+    said = evidence_files.from_stored(about.curves, arrays, schema, own.classes)
     arrays.done()
-    return EnsembleModel(schema, counted, features, terms, _summary(about.report), texts), about
+    summary = _summary(about.report)
+    return EnsembleModel(schema, counted, features, terms, summary, texts, said), about
 
 
 def _schema(about: EnsembleEntry, counted: NaiveBayesModel) -> Schema:

@@ -27,6 +27,8 @@ MAX_SCORES = 100_000_000
 #: but no fewer than this.
 MIN_ROWS = 1000
 
+#: The evidence of columns is measured on no more rows than this.
+MAX_MEASURED_ROWS = 2_000
 #: Columns of text, each with a tokenizer by which it is read; one column may be read twice.
 Tokenizers = Sequence[tuple[str, Tokenizer]]
 
@@ -77,12 +79,19 @@ def train(
     part = whole if n_rows <= most else whole.take(np.arange(most) * n_rows // most)
     table = TrainingTable.of(counted, part, options.seed)
     if table.n_classes == 1:
-        return _of_one_class(schema, tokenizers, table, n_rows)
+        return _with_sample(_of_one_class(schema, tokenizers, table, n_rows), table)
     stack = None
     if _has_plain_columns(schema):
         stack = _stack(table, whole, options.memory_limit, advance)
     texts = [text_learner.fit(name, rule, table, advance) for name, rule in tokenizers]
-    return _combine(schema, table, n_rows, stack, texts)
+    return _with_sample(_combine(schema, table, n_rows, stack, texts), table)
+
+
+def _with_sample(model: EnsembleModel, table: TrainingTable) -> EnsembleModel:
+    """The model, with rows of the table, which are in no order, to measure its evidence on."""
+    n_rows = table.part.batch.n_rows
+    some = np.arange(0, n_rows, -(-n_rows // MAX_MEASURED_ROWS))
+    return replace(model, sample=table.part.take(some))
 
 
 def _max_rows(counted: NaiveBayesModel, options: TrainingOptions) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from typing import Any, Self
 
@@ -22,7 +22,7 @@ from deciban.labels import Labels
 from deciban.models.columns import constant_values
 from deciban.schema import Schema
 from deciban.sources.held import HeldTable, refuse_sparse
-from deciban.sources.labelled import LabelledScan, few_texts, labelled_scan
+from deciban.sources.labelled import LabelledBatch, LabelledScan, few_texts, labelled_scan
 from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
 
 FloatArray = NDArray[np.float64]
@@ -197,6 +197,10 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
         """The rows of a table, in the columns of the model, held in memory."""
         refuse_sparse(X)
         return HeldTable.of_batches(X, self._rows(X).batches(), self._model().schema.names)
+
+    def _labelled(self, X: Tabular, y: LabelsLike, target: str | None) -> Iterator[LabelledBatch]:
+        """Labelled rows, in the columns of the model."""
+        return self._rows(X, y, self._target(y, target)).labelled_batches()
 
     def _restore(self, model: M, about: ModelEntry) -> None:
         """Take on a model that was read from a file, and what the file says about it."""

@@ -14,8 +14,8 @@ Read in the order of a run:
     :class:`Evaluation`, and :func:`evaluate`
 ``comparison``
     :func:`compare`: models on the same rows, row by row
-``text``
-    tables for people
+``rounding``, ``text``
+    what is taken for equal; tables for people
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from deciban.evaluation.classifier import Classifier
 from deciban.evaluation.decisions import Decisions, decide
 from deciban.evaluation.predictions import predict
 from deciban.evaluation.reliability import Interval
+from deciban.evaluation.rounding import ROUNDING
 from deciban.evaluation.text import PlainDict, align, between, figure, html, plain
 
 FloatArray = NDArray[np.float64]
@@ -172,7 +173,7 @@ def compare_decisions(
     }
     pairs = list(combinations(range(len(decisions)), 2))
     signs = np.array([1.0 if more else -1.0 for more in COMPARED_METRICS.values()])
-    gaps = np.concatenate([signs * (terms[a] - terms[b]) for a, b in pairs], axis=1)
+    gaps = np.concatenate([signs * _difference(terms[a], terms[b]) for a, b in pairs], axis=1)
     ends = _intervals(gaps, weight, bootstrap, confidence, seed)
     differences = _differences(list(decisions), gaps, weight, ends)
     return Comparison(len(weight), confidence, figures, differences)
@@ -182,6 +183,13 @@ def _terms(decisions: Decisions) -> FloatArray:
     """What each row adds to the compared metrics, (rows, metrics)."""
     right = (decisions.answers == decisions.predictions.codes).astype(np.float64)
     return np.stack([decisions.log_loss, right, decisions.realised_cost], axis=1)
+
+
+def _difference(a: FloatArray, b: FloatArray) -> FloatArray:
+    """``a - b``, zero where it is no more than the sums behind them may be off by."""
+    gap = a - b
+    off = ROUNDING * np.maximum(1.0, np.maximum(np.abs(a), np.abs(b)))
+    return np.asarray(np.where(np.isfinite(gap) & (np.abs(gap) <= off), 0.0, gap))
 
 
 def _intervals(

@@ -16,6 +16,7 @@ from deciban.errors import ParameterError
 from deciban.evaluation.areas import Ranking
 from deciban.evaluation.decisions import Decisions
 from deciban.evaluation.metrics import share
+from deciban.evaluation.rounding import ROUNDING
 from deciban.evaluation.text import Plain
 
 FloatArray = NDArray[np.float64]
@@ -37,8 +38,9 @@ class Thresholds:
 
     @property
     def best(self) -> int:
-        """The position of the least cost."""
-        return int(self.cost.argmin())
+        """The position of the least cost; of costs that only rounding tells apart, the first."""
+        least = self.cost.min() + ROUNDING * np.abs(self.cost).max()
+        return int(np.argmax(self.cost <= least))
 
     def to_dict(self) -> dict[str, list[Plain]]:
         """The columns by name, as a frame takes them."""

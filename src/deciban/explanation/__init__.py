@@ -3,12 +3,12 @@
 Everything here follows from what every model answers: its prior, the contributions of columns and
 the tables that it adds up (:mod:`deciban.models.protocol`). Read in this order:
 
-``weights``
-    evidence in decibans, from log likelihoods
 ``explanation``, ``explanations``
     the terms of one row's answer, and of the rows of a table
+``measurement``, ``stored``
+    what columns say in some rows, on average and by their values; the same in a file
 ``importance``, ``curve``, ``nomogram``
-    of a whole model: the expected evidence of columns, the evidence of values, both on paper
+    of a whole model: the mean evidence of columns, the evidence of values, both on paper
 ``counterfactual``
     the fewest changes for another answer
 ``terminal``, ``html``, ``plot``
@@ -25,13 +25,14 @@ from deciban.explanation.curve import Curve
 from deciban.explanation.explainable import Explainable
 from deciban.explanation.explanation import Explanation, Part, Term
 from deciban.explanation.explanations import Explanations
-from deciban.explanation.importance import Importance, Weight, expected_evidence
+from deciban.explanation.importance import Importance, Weight, importance_of
 from deciban.explanation.matrix import MatrixExplainable
+from deciban.explanation.measurement import measure
 from deciban.explanation.nomogram import Nomogram, Scale
 from deciban.explanation.plot import Plot
-from deciban.explanation.weights import DECIBANS, decibans
 from deciban.families.piece import Piece
 from deciban.labels import position
+from deciban.models.evidence import DECIBANS, decibans
 
 __all__ = [
     "DECIBANS",
@@ -51,6 +52,7 @@ __all__ = [
     "Term",
     "Weight",
     "decibans",
-    "expected_evidence",
+    "importance_of",
+    "measure",
     "position",
 ]

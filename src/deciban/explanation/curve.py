@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from deciban.charts import Chart
 from deciban.errors import InputError, ParameterError
-from deciban.explanation.weights import decibans
 from deciban.families.piece import Piece
 from deciban.labels import Labels
+from deciban.models.evidence import decibans
 from deciban.sources.tabular import Value
 
 FloatArray = NDArray[np.float64]

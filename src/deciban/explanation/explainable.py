@@ -7,7 +7,9 @@ text in their places. Rows are tables by name; :class:`MatrixExplainable` has th
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable, Iterable, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
@@ -21,18 +23,21 @@ from deciban.explanation.counterfactual import Change, Changes, Counterfactual, 
 from deciban.explanation.curve import Curve, evidence_curve
 from deciban.explanation.explanation import Explanation
 from deciban.explanation.explanations import Explanations, Marks
-from deciban.explanation.importance import Importance, expected_evidence
+from deciban.explanation.importance import Importance, importance_of
+from deciban.explanation.measurement import mean_curves, measure
 from deciban.explanation.nomogram import Nomogram, build_nomogram
 from deciban.explanation.plot import Plot
-from deciban.explanation.weights import decibans
 from deciban.families.piece import Piece
 from deciban.labels import Labels, position
+from deciban.models.evidence import decibans
+from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.protocol import Model
 from deciban.sources import column_names
 from deciban.sources.batch import Batch
 from deciban.sources.held import HeldTable
+from deciban.sources.labelled import LabelledBatch
 from deciban.sources.row import read_row
-from deciban.sources.tabular import Row, Tabular, Value
+from deciban.sources.tabular import LabelsLike, Row, Tabular, Value
 
 FloatArray = NDArray[np.float64]
 M = TypeVar("M", bound=Model)
@@ -65,6 +70,11 @@ class Explainable(Generic[M]):
         def _hold(self, X: Tabular) -> HeldTable:
             """The rows of a table, checked and held in memory."""
 
+        def _labelled(
+            self, X: Tabular, y: LabelsLike, target: str | None
+        ) -> Iterable[LabelledBatch]:
+            """Labelled rows, in the columns of the model."""
+
     def explain(self, row: object, against: Hashable = None) -> Explanation:
         """Why this row gets its answer: the answer against the runner-up, or ``against``.
 
@@ -96,24 +106,52 @@ class Explainable(Generic[M]):
         """
         return self._explain(self._model(), self._hold(X), against)
 
-    def importance(self) -> Importance:
-        """Which features carry how much: their expected evidence, in decibans a row.
+    def importance(
+        self, X: Tabular = None, y: LabelsLike = None, *, target: str | None = None
+    ) -> Importance:
+        """Which features carry how much: their mean evidence for the true class, in decibans a row.
+
+        It is measured on rows of training, or on those that are given: ``X`` with labels ``y`` or
+        in the column ``target``. See :mod:`deciban.explanation.importance`.
 
         >>> from deciban import NaiveBayes
         >>> X = {"size": ["S", "S", "L", "L"], "noise": [1, 2, 1, 2]}
-        >>> print(NaiveBayes(smoothing=1, calibrate=False).fit(X, [1, 1, 2, 2]).importance())
+        >>> m = NaiveBayes(smoothing=1, calibrate=False).fit(X, [1, 1, 2, 2])
+        >>> print(m.importance())
         feature  decibans a row
-        size                2.4  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
+        size                4.8  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
         noise               0.0
+        >>> m.importance({"size": ["S"], "noise": [1]}, [2])["size"].decibans.__round__(1)
+        -4.8
         """
-        return Importance.from_evidence(self._expected_evidence(), self.classes_.tolist())
+        model = self._model()
+        if X is not None:
+            measured = self._measure(model, X, y, target)
+            return Importance.of_measured(model.schema.names, measured, self.classes_)
+        weights = importance_of(model)
+        if weights is None:
+            raise InputError(
+                f"what the columns of this {model.kind} say was not measured in training.",
+                hint="importance(X, y) measures it on rows",
+            )
+        return weights
 
-    def curve(self, column: str, against: Hashable = None, level: float = 0.95) -> Curve:
+    def curve(
+        self,
+        column: str,
+        against: Hashable = None,
+        level: float = 0.95,
+        *,
+        X: Tabular = None,
+    ) -> Curve:
         """What each value of a column says for every class, and how sure that is.
 
         Numbers give a curve, categories a table. A time's hour and day of the
         week, and whether a value is missing, have curves of their own, such as
         ``"picked (weekday)"`` and ``"age (missing)"``.
+
+        Where what a value says depends on the other columns, the curve is the mean over rows of
+        training with about that value, without a band; over the rows of ``X``, if they are given.
 
         >>> from deciban import NaiveBayes
         >>> X, y = {"x": ["S", "S", "L"]}, ["a", "a", "b"]
@@ -121,7 +159,12 @@ class Explainable(Generic[M]):
         >>> bool((c.low < c.decibans).all() and (c.decibans < c.high).all())
         True
         """
-        pieces = {piece.name: piece for piece in self._additive_pieces()}
+        model = self._model()
+        if X is not None:
+            some: Sequence[Piece] = self._mean_curves(model, X)
+        else:
+            some = self._additive_pieces() if model.additive else self._measured_curves(model)
+        pieces = {piece.name: piece for piece in some}
         if column not in pieces:
             raise column_names.unknown(str(column), list(pieces))
         at = position(against, self.classes_)
@@ -187,16 +230,13 @@ class Explainable(Generic[M]):
 
     # ------------------------------------------------------------------ the model
 
-    def _expected_evidence(self) -> dict[str, FloatArray]:
-        """The expected decibans of each column for every class, (classes,) by column."""
-        return expected_evidence(self._model())
-
     def _known_pieces(self) -> Sequence[Piece]:
         pieces = self._model().pieces()
         if not pieces:
             raise InputError(
-                f"{type(self).__name__} has no tables of evidence.",
-                hint="explain works without",
+                f"{type(self).__name__} has no tables of evidence: what its columns were in "
+                "training is not known.",
+                hint="explain works without; curve(column, X=rows) measures one",
             )
         return pieces
 
@@ -205,9 +245,38 @@ class Explainable(Generic[M]):
         if not self._model().additive:
             raise InputError(
                 f"what a value says depends on the other features in {type(self).__name__}.",
-                hint="explain shows what it says in one row",
+                hint="explain shows what it says in one row, curve(column) on average",
             )
         return self._known_pieces()
+
+    def _measured_curves(self, model: M) -> Sequence[Piece]:
+        """The curves that were measured in training, where evidence depends on other features."""
+        measured = model.measured_evidence
+        curves = () if measured is None else measured.among(model.classes).curves
+        if not curves:
+            raise InputError(
+                f"what a value says depends on the other features in {type(self).__name__}, and "
+                "was not measured in training, or of other classes.",
+                hint="curve(column, X=rows) measures it",
+            )
+        return curves
+
+    # ------------------------------------------------------------------ measuring
+
+    def _measure(self, model: M, X: Tabular, y: LabelsLike, target: str | None) -> MeasuredEvidence:
+        """What the columns say in labelled rows."""
+        parts = (part for part in self._labelled(X, y, target) if part.batch.n_rows)
+        each = list(threads.run(lambda part: measure(model, part), parts))
+        if not each:
+            raise InputError("there are no rows.", hint="give a table with labelled rows")
+        return reduce(operator.add, each)
+
+    def _mean_curves(self, model: M, X: Tabular) -> list[Piece]:
+        """The mean contribution of about the same values in some rows."""
+        batch = Batch.concatenate(list(self._hold(X).batches))
+        return list(
+            mean_curves(model.schema, batch, model.contributions(batch), np.ones(batch.n_rows))
+        )
 
     # ------------------------------------------------------------------ rows
 

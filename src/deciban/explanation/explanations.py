@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from deciban.encoding.unseen import UnseenValues
 from deciban.explanation.explanation import Explanation, Part, Term
-from deciban.explanation.weights import DECIBANS
 from deciban.labels import Labels
 from deciban.models import scores
+from deciban.models.evidence import DECIBANS
 from deciban.models.protocol import Model, WordContribution
 from deciban.schema import ColumnSchema
 from deciban.sources.tabular import Value

@@ -51,7 +51,7 @@ def explanation(why: Explanation) -> str:
 
 def importance(features: Importance) -> str:
     """The features, the strongest first."""
-    longest = max((weight.decibans for weight in features), default=0.0)
+    longest = max((abs(weight.decibans) for weight in features), default=0.0)
     bars = [
         Bar(w.feature, f"{w.decibans:.1f}", 0, bar_length(w.decibans, longest, BAR_PIXELS), PLAIN)
         for w in features

@@ -1,20 +1,27 @@
-"""Which features carry how much: the expected weight of evidence, in decibans a row.
+"""Which features carry how much: the mean evidence for the true class, in decibans a row.
 
-For a feature j, with ``W_c(v)`` the decibans that value v gives class c against
-the others (what ``explain`` shows for it), it is
+For a feature j, with ``W_j(c, x)`` the decibans that it gives class c against the others in a row
+x (what ``evidence`` and ``explain`` show for it), it is the mean of ``W_j(y, x)`` over rows of
+training, with their true classes y; beside it the mean of its absolute value, what the feature
+says either way. A feature that only misleads has less than nothing. It is measured
 
-    ``sum_c P(c) sum_v P(v | c) W_c(v)``
+- of naive Bayes, whose evidence is a table, on all rows that are counted:
+  ``sum_c P(c) sum_v P(v | c) W_j(c, v)`` with the shares P of the counts. It follows the counts
+  when rows are added, taken back or merged. Of texts, v are the words that texts of a class have
+  on average;
+- of :class:`~deciban.AODE`, :class:`~deciban.BayesClassifier` and
+  :class:`~deciban.LogisticRegression` on evenly spaced rows that they were fitted to. Rows that
+  are added or merged add what was measured on some of them, rows that are taken back leave it as
+  it is;
+- of any model on rows that are given.
 
-by the model's own probabilities: what the feature says for the true class, on
-average, if rows are as the counts say (Good, 1950). It is zero for a feature that
-looks the same in every class and never less; for two classes it is their
-Kullback-Leibler divergences, weighted by the prior. For bags of words v is the
-expected amount in a row, and only the sum over all words is a divergence.
+A file keeps what was measured, and no row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
@@ -23,9 +30,11 @@ from numpy.typing import NDArray
 
 from deciban.charts import Chart
 from deciban.errors import InputError
-from deciban.explanation.weights import decibans
-from deciban.families.piece import Piece
-from deciban.models.protocol import Model
+from deciban.families.piece import Piece, missing_name
+from deciban.labels import Labels
+from deciban.models.evidence import decibans
+from deciban.models.measured_evidence import MeasuredEvidence, finite
+from deciban.models.protocol import HasCounts, Model
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -35,11 +44,17 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Weight:
-    """A feature, and the decibans a row that it gives the true class; by class as well."""
+    """A feature, and the decibans a row that it gives the true class; by class as well.
+
+    ``absolute`` is the mean of their absolute values: how much it says, for or against. It is
+    None where counts alone do not tell: of a text, and of a time, which is counted as several
+    things.
+    """
 
     feature: str
     decibans: float
     by_class: tuple[float, ...] = ()
+    absolute: float | None = None
 
 
 @dataclass(frozen=True)
@@ -51,19 +66,25 @@ class Importance(Sequence[Weight]):
     >>> m = NaiveBayes(smoothing=1, calibrate=False).fit(X, ["a", "a", "b", "b"])
     >>> features = m.importance()
     >>> features[0].feature, [round(features[name].decibans, 2) for name in X]
-    ('size', [2.39, 0.0])
+    ('size', [4.77, 0.0])
     """
 
     weights: tuple[Weight, ...]
     classes: tuple[Hashable, ...] = ()
 
     @classmethod
-    def from_evidence(
-        cls, evidence: Mapping[str, FloatArray], classes: Sequence[Hashable] = ()
+    def of_measured(
+        cls, names: Sequence[str], measured: MeasuredEvidence, classes: Labels
     ) -> Importance:
-        """From the expected evidence of each feature, (classes,)."""
-        weights = [Weight(n, float(db.sum()), tuple(db.tolist())) for n, db in evidence.items()]
-        return cls.of(weights, classes)
+        """From the mean evidence of columns by true class."""
+        known = measured.among(classes)
+        by_class = known.mean * known.share
+        absolute = known.absolute @ known.share
+        weights = [
+            Weight(name, float(db.sum()), tuple(db.tolist()), None if math.isnan(a) else a)
+            for name, db, a in zip(names, by_class, absolute.tolist(), strict=True)
+        ]
+        return cls.of(weights, classes.tolist())
 
     @classmethod
     def of(cls, weights: Iterable[Weight], classes: Sequence[Hashable] = ()) -> Importance:
@@ -117,28 +138,61 @@ class Importance(Sequence[Weight]):
         return html.importance(self)
 
 
-def expected_evidence(model: Model) -> dict[str, FloatArray]:
-    """``P(c) E[W_c]`` by column of a model, (classes,): pieces and texts; others say nothing."""
-    prior = np.exp(model.log_prior - np.logaddexp.reduce(model.log_prior))
-    expected = sum_pieces(model.pieces(), prior, model.schema.names)
-    for name, contribution in model.expected_word_contributions().items():
-        expected[name] = prior * np.diagonal(decibans(contribution))
-    return expected
+def importance_of(model: Model) -> Importance | None:
+    """The importance of the columns of a model; None where it was not measured in training."""
+    measured = model.measured_evidence
+    if measured is None and isinstance(model, HasCounts) and model.additive:
+        measured = _measure_counts(model, model.counts.weight)
+    if measured is None:
+        return None
+    return Importance.of_measured(model.schema.names, measured, model.classes)
 
 
-def sum_pieces(
-    pieces: Iterable[Piece], prior: FloatArray, names: Iterable[str] = ()
-) -> dict[str, FloatArray]:
-    """``P(c) sum_v P(v | c) W_c(v)`` in decibans by feature, (classes,); 0 for other names."""
-    by_feature = {name: np.zeros(len(prior)) for name in names}
+def _measure_counts(model: Model, weight: FloatArray) -> MeasuredEvidence:
+    """The mean evidence of the rows that are counted, of a model whose evidence is a table."""
+    pieces: dict[str, list[Piece]] = {name: [] for name in model.schema.names}
+    for piece in model.pieces():
+        pieces[piece.feature].append(piece)
+    texts = model.expected_word_contributions()
+    means = []
+    for name, some in pieces.items():
+        if name in texts:
+            mean = np.diagonal(decibans(texts[name]))
+            means.append((mean, np.full(len(weight), np.nan)))
+        else:
+            means.append(_measure_pieces(some, weight))
+    mean, absolute = np.array(means).reshape(-1, 2, len(weight)).transpose(1, 0, 2)
+    return MeasuredEvidence(model.classes, weight, mean, absolute)
+
+
+def _measure_pieces(pieces: Sequence[Piece], weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean evidence of a column for each true class, (classes,), and that of its absolute value.
+
+    Whether a value is missing is a piece of its own: it is added to what the value says.
+    """
+    mean = np.zeros(len(weight))
     for piece in pieces:
-        before = by_feature.get(piece.feature, np.zeros(len(prior)))
-        by_feature[piece.feature] = before + prior * _expected(piece)
-    return by_feature
+        mean += (_shares(piece, weight) * _finite_evidence(piece)).sum(axis=0)
+    values = [piece for piece in pieces if piece.name != missing_name(piece.feature)]
+    gaps = [piece for piece in pieces if piece.name == missing_name(piece.feature)]
+    if len(values) > 1:
+        return mean, np.full(len(weight), np.nan)
+    present, missing = _finite_evidence(gaps[0]) if gaps else (0.0, 0.0)
+    absolute = np.zeros(len(weight))
+    for piece in values:
+        absolute += (_shares(piece, weight) * np.abs(_finite_evidence(piece) + present)).sum(axis=0)
+    if gaps:
+        absolute += _shares(gaps[0], weight)[1] * np.abs(missing)
+    return mean, np.maximum(absolute, np.abs(mean))
 
 
-def _expected(piece: Piece) -> FloatArray:
-    """``sum_v P(v | c) W_c(v)``, (classes,)."""
-    with np.errstate(invalid="ignore"):
-        each = piece.share * decibans(piece.log_likelihood)
-    return np.asarray(np.where(piece.share > 0, each, 0.0).sum(axis=0))
+def _shares(piece: Piece, weight: FloatArray) -> FloatArray:
+    """How often rows of each class have each value, (values, classes); of an amount, how much."""
+    if piece.rows is None:
+        return piece.share
+    return np.asarray(piece.rows / np.where(weight > 0, weight, 1.0))
+
+
+def _finite_evidence(piece: Piece) -> FloatArray:
+    """Decibans of each value for every class, (values, classes)."""
+    return finite(decibans(piece.log_likelihood))

@@ -7,13 +7,20 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban import encoding
 from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen
+from deciban.errors import ParameterError
 from deciban.explanation.explainable import Explainable, M
 from deciban.explanation.explanations import Marks
+from deciban.explanation.measurement import mean_curves
+from deciban.families.piece import Piece
 from deciban.labels import Labels
+from deciban.models.measured_evidence import MeasuredEvidence
+from deciban.sources.batch import Batch
 from deciban.sources.frames import named_frame
 from deciban.sources.held import HeldTable, refuse_sparse
-from deciban.sources.tabular import Row, Tabular
+from deciban.sources.matrix import scan_named
+from deciban.sources.tabular import LabelsLike, Row, Tabular
 
 FloatArray = NDArray[np.float64]
 
@@ -56,3 +63,24 @@ class MatrixExplainable(Explainable[M]):
     def _held_evidence(self, model: M, held: HeldTable, against: int) -> FloatArray:
         """Decibans of held rows, (rows, columns, classes)."""
         return np.asarray(self.evidence(held.X, self.classes_[against]))
+
+    def _measure(self, model: M, X: Tabular, y: LabelsLike, target: str | None) -> MeasuredEvidence:
+        """What the columns say in the rows of a dense matrix."""
+        if target is not None:
+            raise ParameterError(
+                f"target={target!r}: a matrix has no column of labels.", hint="pass y"
+            )
+        refuse_sparse(X)
+        labels = encoding.require_labels(y, type(self).__name__)
+        evidence = np.asarray(self.evidence(X))
+        encoding.check_length(evidence, len(labels), "X")
+        codes = encoding.codes_of(labels, self.classes_)
+        return MeasuredEvidence.of_rows(evidence, codes, np.ones(len(codes)), self.classes_)
+
+    def _mean_curves(self, model: M, X: Tabular) -> list[Piece]:
+        """The mean contribution of about the same numbers in the rows of a dense matrix."""
+        refuse_sparse(X)
+        table = scan_named(np.asarray(X), model.schema.names)
+        batch = Batch.concatenate([] if table is None else list(table))
+        weight = np.ones(batch.n_rows)
+        return list(mean_curves(model.schema, batch, model.contributions(batch), weight))

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from deciban.charts import Chart
 from deciban.errors import InputError
-from deciban.explanation.weights import DECIBANS
 from deciban.families.piece import Piece, as_number, missing_name
 from deciban.labels import Labels
+from deciban.models.evidence import DECIBANS
 from deciban.sources.tabular import Row, Value
 
 FloatArray = NDArray[np.float64]

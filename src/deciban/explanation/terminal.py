@@ -102,7 +102,7 @@ def importance(features: Importance) -> RenderableType:
 
     table = _table()
     table.add_row(Text("feature", style="dim"), Text("decibans a row", style="dim"), "")
-    longest = max((weight.decibans for weight in features), default=0.0)
+    longest = max((abs(weight.decibans) for weight in features), default=0.0)
     for weight in features:
         bar = Text("▇" * bar_length(weight.decibans, longest, BAR_WIDTH), style="blue")
         table.add_row(Text(weight.feature), f"{weight.decibans:.1f}", bar)

@@ -149,6 +149,14 @@ class TokenizerEntry(Record):
     buckets: Count | None = None
 
 
+class CurveEntry(Record):
+    """The values of a column whose mean evidence was measured; numbers lie between edges."""
+
+    column: str
+    values: Annotated[list[bool | int | float | str], Meta(min_length=1)]
+    edges: list[float] | None
+
+
 # ---------------------------------------------------------------------- models
 
 
@@ -175,6 +183,7 @@ class AODEEntry(ModelEntry, kw_only=True):
     """An AODE."""
 
     prior: list[Probability] | None
+    curves: list[CurveEntry] | None = None
 
 
 class DropInEntry(ModelEntry, kw_only=True):
@@ -224,3 +233,4 @@ class EnsembleEntry(ModelEntry, kw_only=True):
     texts: list[TextColumnEntry]
     share_of_pairs: Annotated[float, Meta(ge=0.0, le=1e6)] | None
     report: SummaryEntry
+    curves: list[CurveEntry] | None = None

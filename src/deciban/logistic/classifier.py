@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import decision, explanation
 from deciban.decision import Loss
-from deciban.errors import ParameterError
 from deciban.labels import Labels
 from deciban.logistic.model import LogisticModel
 from deciban.models import scores
@@ -47,6 +46,7 @@ class LinearClassifier(
             self.intercept_,
             self.multi_class == "ovr" and len(self.classes_) > 2,
             vars(self).get("feature_names_in_"),
+            vars(self).get("_columns"),
         )
 
     def decision_function(self, X: Tabular) -> FloatArray:
@@ -115,45 +115,47 @@ class LinearClassifier(
         return decision.decide(self.predict_proba(X), self.classes_, loss, abstain)
 
     def evidence(self, X: Tabular, against: Hashable = None) -> Tabular:
-        """The evidence of every column for every class, in decibans, intercept apart.
+        """The evidence of every column for every class, in decibans, from the mean row on.
 
-        A dense X gives (rows, columns, classes): ``w_cj x_j`` against the other
-        classes, or against the class named. With :meth:`prior_evidence` it adds
-        up to the log-odds of :meth:`predict_joint_log_proba`. A sparse X gives
-        a list with one CSR matrix (rows, columns) a class. Of three or more
-        classes one against the rest, each is compared with the rest.
+        A dense X gives (rows, columns, classes): ``w_cj (x_j - m_j)`` against the other
+        classes, or against the class named, with the mean row m of training. With
+        :meth:`prior_evidence` it adds up to the log-odds of :meth:`predict_joint_log_proba`.
+        A sparse X gives a list with one CSR matrix (rows, columns) a class, ``w_cj x_j``: measured
+        from the mean row, a number that is not stored would be evidence too. It adds up with
+        ``prior_evidence(centred=False)``.
 
         >>> from deciban import LogisticRegression
         >>> m = LogisticRegression().fit([[-1.0], [1.0]], ["a", "b"])
         >>> m.evidence([[2.0]]).round(1)
         array([[[-5.9,  5.9]]])
         """
-        model = self.model_
+        model, at = self.model_, explanation.position(against, self.classes_)
         X = finite_matrix(self, X, reset=False)
-        by_unit = self._decibans(model, model.coef_by_class, against)
         if not is_sparse(X):
-            return X[:, :, None] * by_unit.T
-        data = (X.data * of_class[X.indices] for of_class in by_unit)
-        return [type(X)((d, X.indices.copy(), X.indptr.copy()), shape=X.shape) for d in data]
+            return explanation.decibans(model.contributions_of_matrix(X), at)
+        slopes = model.slopes(X, np.zeros(X.shape[1])).repeat(np.diff(X.indptr), axis=0)
+        parts = X.data[:, None] * model.coef_by_class.T[X.indices] * slopes
+        by_class = explanation.decibans(parts, at).T
+        return [type(X)((d, X.indices.copy(), X.indptr.copy()), shape=X.shape) for d in by_class]
 
-    def prior_evidence(self, against: Hashable = None) -> FloatArray:
-        """The evidence of the intercept for every class, in decibans.
+    def prior_evidence(self, against: Hashable = None, *, centred: bool = True) -> FloatArray:
+        """The evidence of the mean row for every class, in decibans: what is known before any.
+
+        ``centred=False`` is that of the intercept alone, to which the evidence of a sparse
+        matrix is added.
 
         >>> from deciban import LogisticRegression
         >>> m = LogisticRegression().fit([[0.0], [0.0], [0.0]], ["a", "b", "b"])
         >>> m.prior_evidence().round(2)
         array([-3.01,  3.01])
         """
-        model = self.model_
-        return self._decibans(model, model.log_prior, against)
+        model, at = self.model_, explanation.position(against, self.classes_)
+        if centred:
+            return explanation.decibans(model.log_prior, at)
+        zero = np.zeros((1, model.coef.shape[1]))
+        return explanation.decibans(model.log_joint_of_matrix(zero)[0], at)
 
     # ------------------------------------------------------------------ inside
-
-    def _expected_evidence(self) -> dict[str, FloatArray]:
-        """How far one unit of each column moves each class, whichever way."""
-        model = self.model_
-        by_unit = np.abs(explanation.decibans(model.coef_by_class.T))
-        return dict(zip(model.schema.names, by_unit / len(self.classes_), strict=True))
 
     def _logits(self, X: Tabular) -> FloatArray:
         model = self.model_
@@ -164,17 +166,3 @@ class LinearClassifier(
         even = np.full(len(self.classes_), -np.log(len(self.classes_)))
         scores.normalise(out, even, logarithm=logarithm)
         return out
-
-    def _decibans(
-        self, model: LogisticModel, by_class: FloatArray, against: Hashable
-    ) -> FloatArray:
-        """Logits by class, (classes, ...), as evidence."""
-        at = explanation.position(against, self.classes_)
-        if not model.one_vs_rest:
-            return np.asarray(explanation.decibans(by_class.T, at).T)
-        if at is not None:
-            raise ParameterError(
-                f'against={against!r}: with multi_class="ovr" a class is compared with the rest.',
-                hint='multi_class="softmax" compares any two',
-            )
-        return np.asarray(explanation.DECIBANS * by_class)

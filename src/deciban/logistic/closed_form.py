@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.special import erf
 
 from deciban.errors import InputError
+from deciban.families.piece import CURVE_DEVIATIONS
+from deciban.logistic.columns import MAX_VALUES, ColumnSummary
 
 FloatArray = NDArray[np.float64]
 
@@ -57,6 +60,24 @@ def shared_variance(model: Any) -> FloatArray:
             hint="every class needs rows, every column some spread",
         )
     return np.asarray(var[0])
+
+
+def gaussian_columns(mean: FloatArray, var: FloatArray, weight: FloatArray) -> ColumnSummary:
+    """What columns are that are normal in every class, of means (classes, columns).
+
+    The mean distance of N(mu, s**2) from a centre is that of a folded normal distribution; the
+    values are spaced over three standard deviations around all means.
+
+    >>> of = gaussian_columns(np.array([[0.0], [0.0]]), np.array([1.0]), np.array([3.0, 1.0]))
+    >>> of.deviation.round(4).T, of.values[[0, -1]].T          # sqrt(2 / pi)
+    (array([[0.7979, 0.7979]]), array([[-3.,  3.]]))
+    """
+    sd, off = np.sqrt(var), mean - weight @ mean / weight.sum()
+    density = np.exp(-((off / sd) ** 2) / 2) / np.sqrt(2 * np.pi)
+    deviation = 2 * sd * density + off * erf(off / (sd * np.sqrt(2)))
+    reach = CURVE_DEVIATIONS * sd
+    values = np.linspace(mean.min(axis=0) - reach, mean.max(axis=0) + reach, MAX_VALUES)
+    return ColumnSummary(weight, mean, deviation, values)
 
 
 def naive_bayes_coefficients(

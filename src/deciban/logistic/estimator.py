@@ -15,6 +15,7 @@ from deciban.labels import Labels
 from deciban.logistic import closed_form, fitting, solvers, stored
 from deciban.logistic.checks import ClassWeight, check_finite, check_several, row_weights
 from deciban.logistic.classifier import LinearClassifier
+from deciban.logistic.columns import ColumnSummary, summarize
 from deciban.logistic.fitting import Options
 from deciban.logistic.solvers import Prior, Problem
 from deciban.sources.matrix import CheckedMatrix, finite_matrix
@@ -61,6 +62,7 @@ class LogisticRegression(LinearClassifier):
     """
 
     _posteriors: list[Prior] | None
+    _columns: ColumnSummary | None
 
     def __init__(
         self,
@@ -110,6 +112,7 @@ class LogisticRegression(LinearClassifier):
                 self._coefficients() if warm else self._start(X, labelled.codes, weight, problems)
             )
             self._solve(problems, start, options, fitting.MAX_POSTERIOR_FLOPS)
+            self._columns = summarize(X, labelled.codes, weight, len(self.classes_))
         return self
 
     def partial_fit(
@@ -147,6 +150,9 @@ class LogisticRegression(LinearClassifier):
             problems = fitting.problems(X, codes, weight, priors, options.fit_intercept)
             start = np.hstack([prior.centre for prior in priors])
             self._solve(problems, start, options)
+            known = None if first else self._columns
+            more = summarize(X, codes, weight, len(self.classes_))
+            self._columns = more if known is None else known + more
         return self
 
     @classmethod
@@ -172,6 +178,8 @@ class LogisticRegression(LinearClassifier):
         result.n_iter_ = np.zeros(1, dtype=np.int64)
         result.n_features_in_ = len(W) - 1
         result._posteriors = None
+        weight = np.asarray(getattr(model, "class_count_", prior))
+        result._columns = closed_form.gaussian_columns(mean, var, weight)
         if hasattr(model, "feature_names_in_"):
             result.feature_names_in_ = model.feature_names_in_
         return result
@@ -207,7 +215,7 @@ class LogisticRegression(LinearClassifier):
             ) from None
         result.classes_, result.n_iter_ = model.classes, training.n_iter
         result.coef_, result.intercept_ = model.coef, model.intercept
-        result.n_features_in_ = model.coef.shape[1]
+        result._columns, result.n_features_in_ = model.columns, model.coef.shape[1]
         if model.feature_names is not None:
             result.feature_names_in_ = model.feature_names
         result._posteriors = [Prior(*posterior) for posterior in training.posteriors] or None

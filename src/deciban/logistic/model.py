@@ -8,8 +8,14 @@ Conventions
 - The posterior is the softmax of the log joint, (rows, classes): (0, logit) for two classes,
   the logits themselves for more.
 - One against the rest (K >= 3 alone), each class has a classifier of its own, and the log joint
-  is the logarithm of its sigmoid. Contributions are still parts of the logit, which is then the
-  log-odds of a class against all others.
+  is the logarithm of its sigmoid.
+- Contributions are measured from the *mean row* m of training: ``w_cj (x_j - m_j)``, and the
+  offset ``log_prior`` is the log joint of that row. So a column says nothing where it is as
+  usual, whatever its unit and zero. Of a model that keeps no summary of its columns (read from a
+  file that has none), m = 0 and the offset is the intercept.
+- One against the rest, the log joint f of a logit is not linear in it. What it changes by from
+  the mean row is dealt out as the logit is: ``w_cj (x_j - m_j) (f(z) - f(z_m)) / (z - z_m)``, the
+  integral of its gradient along the line from the mean row. So it adds up as well.
 """
 
 from __future__ import annotations
@@ -23,8 +29,12 @@ from numpy.typing import NDArray
 
 from deciban.encoding import matrices
 from deciban.errors import MissingValueError
+from deciban.explanation.measurement import as_written
 from deciban.families.piece import Piece
 from deciban.labels import Labels
+from deciban.logistic.columns import ColumnSummary
+from deciban.models.evidence import decibans
+from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.batch import Batch
 
@@ -35,12 +45,16 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
+#: Logits that are nearer to each other are taken for equal in the slope between them.
+MIN_LOGIT_STEP = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class LogisticModel:
     """Classes and coefficients; see the conventions above.
 
     ``feature_names`` are the names of the columns, (columns,); None is x0, x1, and so on.
+    ``columns`` are what the columns were in training; None is not known.
 
     >>> from deciban.sources.columns import Numbers
     >>> model = LogisticModel(np.array(["a", "b"]), np.array([[2.0]]), np.array([-1.0]))
@@ -56,6 +70,7 @@ class LogisticModel:
     intercept: FloatArray
     one_vs_rest: bool = False
     feature_names: Labels | None = None
+    columns: ColumnSummary | None = None
 
     # ------------------------------------------------------------------ what it is
 
@@ -75,18 +90,23 @@ class LogisticModel:
 
     @property
     def additive(self) -> bool:
-        """True: a column's contribution depends on its own value alone."""
-        return True
+        """Whether a column's contribution depends on its own value alone: not against the rest."""
+        return not self.one_vs_rest
 
     @property
     def absent_value(self) -> float:
         """0: an amount that is not there."""
         return 0.0
 
-    @property
+    @cached_property
+    def centre(self) -> FloatArray:
+        """The mean row of training, (columns,), from which contributions are measured."""
+        return np.zeros(self.coef.shape[1]) if self.columns is None else self.columns.centre
+
+    @cached_property
     def log_prior(self) -> FloatArray:
-        """The intercept of every class, (classes,)."""
-        return _by_class(self.intercept)
+        """The log joint of the mean row, (classes,)."""
+        return np.asarray(self.log_joint_of_matrix(self.centre[None])[0])
 
     @property
     def coef_by_class(self) -> FloatArray:
@@ -110,8 +130,27 @@ class LogisticModel:
         return False
 
     def contributions(self, batch: Batch) -> FloatArray:
-        """``w_cj x_j``, each column's part of the logit of each class, (rows, columns, classes)."""
-        return np.asarray(self._matrix(batch)[:, :, None] * self.coef_by_class.T)
+        """Each column's part of the log joint, from the mean row on, (rows, columns, classes)."""
+        return self.contributions_of_matrix(self._matrix(batch))
+
+    def contributions_of_matrix(self, X: FloatArray) -> FloatArray:
+        """Each column's part of the log joint of a dense matrix, (rows, columns, classes)."""
+        parts = np.asarray((X - self.centre)[:, :, None] * self.coef_by_class.T)
+        return parts * self.slopes(X, self.centre)[:, None] if self.one_vs_rest else parts
+
+    def slopes(self, X: FloatArray | csr_array, origin: FloatArray) -> FloatArray:
+        """By how much log joints change for a change of their logit, from one row to each of X.
+
+        (rows, classes); 1 unless each class is against the rest.
+        """
+        if not self.one_vs_rest:
+            return np.ones((X.shape[0], len(self.classes)))
+        z, z0 = self.logits(X), self.logits(origin[None])
+        step = z - z0
+        near = np.abs(step) < MIN_LOGIT_STEP
+        change = _log_sigmoid(z) - _log_sigmoid(z0)
+        at_middle = np.exp(_log_sigmoid(-(z + z0) / 2))
+        return np.where(near, at_middle, change / np.where(near, 1.0, step))
 
     def logits(self, X: FloatArray | csr_array) -> FloatArray:
         """The logits of a matrix of finite numbers, dense or sparse, (rows, m)."""
@@ -119,10 +158,13 @@ class LogisticModel:
 
     def log_joint_of_matrix(self, X: FloatArray | csr_array) -> FloatArray:
         """The log joint of a matrix of finite numbers, dense or sparse, (rows, classes)."""
-        logits = self.logits(X)
+        return self._joint(self.logits(X))
+
+    def _joint(self, logits: FloatArray) -> FloatArray:
+        """The log joint of every class, (rows, classes), from logits, (rows, m)."""
         if logits.shape[1] == 1:
             return np.column_stack([np.zeros(len(logits)), logits])
-        return -np.logaddexp(0.0, -logits) if self.one_vs_rest else logits
+        return _log_sigmoid(logits) if self.one_vs_rest else logits
 
     def _matrix(self, batch: Batch) -> FloatArray:
         """The numbers of a batch, (rows, columns); a missing one is an error."""
@@ -139,15 +181,34 @@ class LogisticModel:
     # ------------------------------------------------------------------ reasons
 
     def pieces(self) -> list[Piece]:
-        """A line for each column: the evidence of none of it, and of one unit.
+        """What values of each column say if all others are as in the mean row; none if not known.
 
-        No moments are kept, so importance is by the unit, for columns on one scale.
+        The values are some of those in training, from the least to the greatest.
         """
-        amounts = np.repeat([[0.0], [1.0]], len(self.classes), axis=1)
-        return [
-            Piece(name, name, "amount", (0.0, 1.0), amounts * by_class, amounts)
-            for name, by_class in zip(self.schema.names, self.coef_by_class.T, strict=True)
-        ]
+        if self.columns is None:
+            return []
+        columns = zip(self.schema.names, self.columns.values.T, strict=True)
+        return [self._piece(j, name, np.unique(x)) for j, (name, x) in enumerate(columns)]
+
+    def _piece(self, j: int, name: str, x: FloatArray) -> Piece:
+        logits = self.logits(self.centre[None]) + np.outer(x - self.centre[j], self.coef[:, j])
+        said = self._joint(logits) - self.log_prior
+        values = as_written(self.schema.columns[j], x)
+        return Piece(name, name, "number", values, said, np.full_like(said, 1 / len(x)))
+
+    @property
+    def measured_evidence(self) -> MeasuredEvidence | None:
+        """What the columns said in the rows that they were summarised on: slopes times means.
+
+        None where there is no summary, and one against the rest, where slopes depend on the row.
+        """
+        of = self.columns
+        if of is None or self.one_vs_rest:
+            return None
+        by_unit = decibans(self.coef_by_class.T)
+        mean = by_unit * (of.mean - of.centre).T
+        absolute = np.maximum(np.abs(by_unit) * of.deviation.T, np.abs(mean))
+        return MeasuredEvidence(self.classes, of.weight, mean, absolute)
 
     def word_contributions(self, column: str, text: str) -> tuple[WordContribution, ...]:
         """None: no column is a text."""
@@ -156,6 +217,10 @@ class LogisticModel:
     def expected_word_contributions(self) -> dict[str, FloatArray]:
         """None: no column is a text."""
         return {}
+
+
+def _log_sigmoid(logits: FloatArray) -> FloatArray:
+    return np.asarray(-np.logaddexp(0.0, -logits))
 
 
 def _by_class(logits: FloatArray) -> FloatArray:

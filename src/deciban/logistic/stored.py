@@ -1,4 +1,8 @@
-"""Logistic regression in a file: the model, and what an estimator needs to go on learning."""
+"""Logistic regression in a file: the model, and what an estimator needs to go on learning.
+
+Files written before columns were summarised have none of its arrays; such a model answers as
+ever, measures its reasons from x = 0 and has no curves.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,19 @@ from deciban.errors import ModelFileError
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
 from deciban.files.description import LogisticEntry
+from deciban.logistic.columns import ColumnSummary
 from deciban.logistic.model import LogisticModel
 
 KIND = "LogisticRegression"
 FloatArray = NDArray[np.float64]
+
+#: The arrays of the summary of columns, by its fields.
+_COLUMNS = {
+    "weight": "class_weights",
+    "mean": "column_means",
+    "deviation": "column_deviations",
+    "values": "column_values",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +55,8 @@ def to_stored(model: LogisticModel, training: Training) -> Stored:
     if model.feature_names is not None:
         labels["columns"] = model.feature_names
     arrays = {"coef": model.coef, "intercept": model.intercept, "iterations": training.n_iter}
+    if model.columns is not None:
+        arrays |= {array: getattr(model.columns, name) for name, array in _COLUMNS.items()}
     for i, (centre, precision) in enumerate(training.posteriors):
         arrays |= {f"centre{i}": centre, f"precision{i}": precision}
     description = {"parameters": parameters, "posteriors": len(training.posteriors)}
@@ -92,7 +107,24 @@ def _read_model(
         arrays.floats("intercept", (n_logits,)),
         _one_vs_rest(parameters) and len(classes) > 2,
         None if names is None else np.asarray(names, dtype=object),
+        _read_columns(arrays, len(classes), n_columns),
     )
+
+
+def _read_columns(arrays: ArrayReader, n_classes: int, n_columns: int) -> ColumnSummary | None:
+    """The summary of the columns; None where the file has nothing of it."""
+    if not any(name in arrays for name in _COLUMNS.values()):
+        return None
+    table, n_values = (n_classes, n_columns), max(1, arrays.shape(_COLUMNS["values"], 2)[0])
+    summary = ColumnSummary(
+        arrays.floats(_COLUMNS["weight"], (n_classes,), least=0.0),
+        arrays.floats(_COLUMNS["mean"], table),
+        arrays.floats(_COLUMNS["deviation"], table, least=0.0),
+        arrays.floats(_COLUMNS["values"], (n_values, n_columns)),
+    )
+    if not summary.weight.any() or np.any(np.diff(summary.values, axis=0) < 0):
+        raise ModelFileError("the columns have no weight, or values that fall.")
+    return summary
 
 
 def _one_vs_rest(parameters: Mapping[str, Any]) -> bool:

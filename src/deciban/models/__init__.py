@@ -2,5 +2,5 @@
 
 Read in this order: ``protocol`` (the contract of every model), ``options`` (what the caller
 fixes), ``selection`` and ``text_selection`` (what the counts choose), ``prior``, ``calibration``,
-``scores``.
+``scores``, ``evidence`` (in decibans) and ``measured_evidence``.
 """

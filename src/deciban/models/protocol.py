@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from deciban.encoding.matrices import Caster
 from deciban.families.piece import Piece
 from deciban.labels import Labels
+from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.selection import Choice
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
@@ -87,7 +88,17 @@ class Model(Protocol):
         """Each column's part of the log joint, (rows, columns, classes)."""
 
     def pieces(self) -> Sequence[Piece]:
-        """What each value of each column says by itself: tables for curves and importance."""
+        """What each value of each column says by itself: the tables that an additive model adds up.
+
+        Of another one they name values to try.
+        """
+
+    @property
+    def measured_evidence(self) -> MeasuredEvidence | None:
+        """What the columns said in rows of training; None where that was not measured.
+
+        Of a model whose evidence is a table of its counts, it follows from ``pieces`` instead.
+        """
 
     def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
         """The known tokens of a text in their places; empty for a column that is no text."""

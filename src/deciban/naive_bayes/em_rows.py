@@ -266,7 +266,7 @@ def _warn(run: Run) -> None:
     gain = run.likelihood[-1] - run.likelihood[-2] if len(run.likelihood) > 1 else np.inf
     warnings.warn(
         f"EM did not converge in {len(run.likelihood)} rounds: the last gained {gain:.3g} nats. "
-        "Hint: raise max_iter or tol.",
+        "Hint: raise max_rounds or tol.",
         ConvergenceWarning,
         stacklevel=5,
     )

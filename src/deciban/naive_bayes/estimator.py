@@ -86,7 +86,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         so many different numbers may be labels, 1000 if nothing is stated: more call for
         regression, and take a row in every table of counts. None is no limit; texts have none
     n_classes
-        how many classes to find where every label is missing; they are named 0, 1, ...
+        how many classes to find where every label is missing, or none is given: ``fit(X)``; they
+        are named 0, 1, ...
     unlabelled
         the weight of a row without a label, a number >= 0, or ``"auto"``: of a few, the one
         under which the labelled rows, each left out, are likeliest
@@ -96,7 +97,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         EM ends after so many rounds, with a warning, or when a round gains no more than
         ``tol`` nats a row
 
-    LabelledScan whose label is missing (None, NaN or NA) are learned from by EM, see
+    Rows whose label is missing (None, NaN or NA) are learned from by EM, see
     :mod:`deciban.naive_bayes.em`: they are kept in memory while ``fit`` runs, and counted under
     every class, by its posterior. ``likelihood_`` has what never falls, after every
     round; ``unlabelled_`` the weight they were given.
@@ -163,7 +164,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     ) -> Self:
         """Count the rows of a table, with labels ``y`` or in the column ``target``.
 
-        ``sample_weight`` is an array or the name of a column. A label may be missing.
+        ``sample_weight`` is an array or the name of a column. A label may be missing; with
+        ``n_classes``, so may all of them: rows are then dealt out to classes that are found.
 
         >>> m = NaiveBayes().fit({"x": ["S", "S", "L"], "y": [1, 1, 2]}, target="y")
         >>> m.counts_.weight, print(m.schema_)
@@ -172,6 +174,9 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         >>> m = NaiveBayes().fit(["good", "bad", "good, fine", "fine"], ["yes", "no", None, None])
         >>> m.predict(["fine"])                     # only rows without a label say what that is
         array(['yes'], dtype='<U3')
+        >>> groups = NaiveBayes(n_classes=2).fit({"x": ["S", "L"] * 9, "z": ["T", "W"] * 9})
+        >>> sorted(groups.predict({"x": ["S", "L"], "z": ["T", "W"]}).tolist())
+        [0, 1]
         """
         return self._fit(X, y, None, target, sql, sample_weight, aside=[])
 
@@ -239,7 +244,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             sample = self._sample()
             options = self._options(rows.schema)
             tokenizer, unlabelled = check_tokenizer(self.tokenizer), UnlabelledOptions.of(self)
-            rows.unlabelled = aside
+            if self.n_classes is not None or not (y is None and target is None):
+                rows.unlabelled = aside
             counts = ENGINES[rows.scan.place].count(rows, Plan(rows.schema, tokenizer, sample))
             self._remember(rows)
             self.likelihood_, self.unlabelled_ = np.empty(0), 0.0

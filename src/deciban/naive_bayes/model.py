@@ -68,6 +68,7 @@ class NaiveBayesModel:
     kind = "NaiveBayes"
     additive = True
     absent_value = None
+    measured_evidence = None
 
     @classmethod
     def of(

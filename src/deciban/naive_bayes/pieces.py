@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.explanation.measurement import as_written
 from deciban.families.piece import Piece, missing_name
 from deciban.schema import ColumnSchema, Schema
-from deciban.sources.columns import Times
-from deciban.sources.literals import parse_time
-from deciban.sources.tabular import Value
 from deciban.stats.histogram import HISTOGRAM
 
 if TYPE_CHECKING:
@@ -60,24 +58,14 @@ def _in_words(piece: Piece, block: Block, home: ColumnSchema) -> Piece:
         return replace(piece, name=missing_name(piece.name), names=names)
     if block.input == "numbers":
         x = np.array(piece.values)
-        values = values_of(home, x)
+        values = as_written(home, x)
         if home.unit and piece.edges is not None:
-            ends = tuple(map(str, values_of(home, np.array(piece.edges))))
+            ends = tuple(map(str, as_written(home, np.array(piece.edges))))
             return replace(piece, values=values, names=_between(ends))
         return replace(piece, values=values)
     if home.kind == "time" and piece.name.endswith(" (weekday)"):
         return replace(piece, names=tuple(WEEKDAYS[int(v)] for v in piece.values))
     return piece
-
-
-def values_of(column: ColumnSchema, x: FloatArray) -> tuple[Value, ...]:
-    """Numbers as a row would hold them: whole, or times."""
-    if column.unit:
-        micro = np.round(x * 1e6).astype(np.int64)
-        written = Times(micro, np.zeros(len(x), dtype=bool), column.unit).tolist()
-        return tuple(parse_time(column.unit, text) for text in written if text)
-    whole = bool(np.all(x == np.round(x))) and bool(np.all(np.abs(x) < 2**53))
-    return tuple(x.astype(np.int64).tolist() if whole else x.tolist())
 
 
 def _between(ends: tuple[str, ...]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from deciban.encoding.unseen import UnseenValues
 from deciban.evaluation import Evaluation
+from deciban.evaluation.rounding import ROUNDING
 from deciban.report.drift import Drift
 from deciban.report.leakage import SingleColumn
 from deciban.report.training import TrainingSummary
@@ -71,7 +72,9 @@ def _same_rows(
 
 
 def _no_gain(evaluation: Evaluation) -> Iterator[Caution]:
-    if evaluation.baseline is not None and evaluation.log_loss >= evaluation.baseline.log_loss:
+    if evaluation.baseline is None:
+        return
+    if evaluation.log_loss >= evaluation.baseline.log_loss - ROUNDING:
         yield Caution(
             "no gain",
             "the model",

@@ -176,7 +176,7 @@ def _figures(
 
 
 def _importance(model: Classifier, sampled: Callable[[], RowEvidence]) -> tuple[Importance, bool]:
-    """By the model's own tables, or by its evidence in these rows; and whether by the rows."""
+    """As measured in training, or else in these rows; and whether in these rows."""
     if isinstance(model, Explainable):
         try:
             return model.importance(), False

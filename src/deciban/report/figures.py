@@ -93,8 +93,8 @@ def confusion(evaluation: Evaluation) -> Figure | Note:
 
 
 def importance(features: Importance, *, of_rows: bool) -> Figure:
-    """The expected evidence of each feature, by the model's tables or as the mean over rows."""
-    how = "in these rows" if of_rows else "by what the model has learned"
+    """The mean evidence of each feature, in rows of training or in those of the report."""
+    how = "in these rows" if of_rows else "in the rows it was trained on"
     first = features[0]
     shows = (
         f"How many decibans each column gives the true class, on average, {how}. "
@@ -117,16 +117,16 @@ def evidence(
         if name in rows.schema.texts:
             yield Note("evidence", f"{name} is a text: its words are shown in the rows below.")
             continue
-        n_curves += 1
         curve = _model_curve(model, name)
+        of_rows = curve is None
+        curve = sampled().curve(name) if curve is None else curve
         if curve is not None:
-            yield _curve(n_curves, curve)
-        else:
-            yield _curve(n_curves, sampled().curve(name), of_rows=True)
+            n_curves += 1
+            yield _curve(n_curves, curve, of_rows=of_rows)
 
 
 def _model_curve(model: Classifier, name: str) -> Curve | None:
-    """The curve of a column by itself; None where its evidence depends on other columns."""
+    """The curve of a column as the model knows it; None where it knows none."""
     try:
         return model.curve(name) if isinstance(model, Explainable) else None
     except InputError:
@@ -141,7 +141,9 @@ def _curve(number: int, curve: Curve, *, of_rows: bool = False) -> Figure:
         f"{curve.decibans[top, -1]:+.1f}."
     )
     if of_rows:
-        shows += " Averages over these rows: it depends on the other columns or is a slope."
+        shows += " Averages over these rows: what a value says depends on the other columns."
+    elif curve.low is None and curve.rows is not None:
+        shows += " Averages over rows of training: it depends on the other columns."
     title = f"Evidence of {curve.column}"
     return Figure(f"evidence-{number}", "evidence", title, shows, curve.chart())
 

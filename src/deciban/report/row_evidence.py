@@ -6,34 +6,25 @@ the model. But its mean can be taken: over all rows, and over those with about t
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.encoding.matrices import factorise, numbers
 from deciban.errors import InputError
 from deciban.evaluation.classifier import Classifier
-from deciban.explanation import Curve, Importance, Weight
-from deciban.families.histogram import edges_of
-from deciban.labels import label_array
+from deciban.explanation import Curve, Importance
+from deciban.explanation.measurement import ValueCells, build_curve, value_cells
+from deciban.labels import Labels
+from deciban.models.measured_evidence import MeasuredEvidence, finite
 from deciban.report.rows import LabelledRows
-from deciban.sources.columns import Times
-from deciban.sources.literals import parse_time
-from deciban.sources.tabular import Tabular, Value
-from deciban.stats.cuts import cut_points
-from deciban.stats.histogram import tabulate
+from deciban.sources.tabular import Tabular
 
 FloatArray = NDArray[np.float64]
 
 #: The evidence of more rows is not looked at.
 MAX_ROWS = 20_000
-#: Numbers are cut into so many bins.
-N_BINS = 16
-#: Evidence beyond this many decibans is taken for this much in means.
-MAX_DECIBANS = 100.0
 
 
 @runtime_checkable
@@ -51,64 +42,32 @@ class RowEvidence:
     rows: LabelledRows
     codes: NDArray[np.intp]
     evidence: FloatArray
-    classes: tuple[Hashable, ...]
+    classes: Labels
 
     def importance(self) -> Importance:
-        """The mean evidence of each column for the true class."""
+        """The mean evidence of each column for the true class; other classes are not counted."""
         known = np.flatnonzero(self.codes < len(self.classes))
-        true = self.evidence[known, :, self.codes[known]]
-        mean = np.nan_to_num(true, posinf=MAX_DECIBANS, neginf=-MAX_DECIBANS).mean(axis=0)
-        names = self.rows.batch.columns
-        return Importance.of(
-            [Weight(name, float(db)) for name, db in zip(names, mean, strict=True)], self.classes
-        )
+        evidence, y = self.evidence[known], self.codes[known]
+        measured = MeasuredEvidence.of_rows(evidence, y, np.ones(len(y)), self.classes)
+        return Importance.of_measured(list(self.rows.batch.columns), measured, self.classes)
 
-    def curve(self, name: str) -> Curve:
-        """The mean evidence of about the same values of a column; no band."""
-        j = list(self.rows.batch.columns).index(name)
-        labels, middles, at, edges = self._cells(name)
-        some = at >= 0
-        rows = np.bincount(at[some], minlength=len(labels)).astype(np.float64)
-        finite = np.clip(self.evidence[some, j], -MAX_DECIBANS, MAX_DECIBANS)
-        total = np.stack(
-            [np.bincount(at[some], finite[:, c], len(labels)) for c in range(finite.shape[1])],
-            axis=1,
-        )
-        kind: Literal["category", "number"] = "category" if edges is None else "number"
+    def curve(self, name: str) -> Curve | None:
+        """The mean evidence of about the same values of a column; none if it has no value."""
+        for j, cells in value_cells(self.rows.schema, self.rows.batch):
+            if self.rows.schema.names[j] == name:
+                return self._curve(j, cells)
+        return None
+
+    def _curve(self, j: int, cells: ValueCells) -> Curve:
+        some = cells.at >= 0
+        rows = np.bincount(cells.at[some], minlength=len(cells.values)).astype(np.float64)
+        total = np.zeros((len(rows), len(self.classes)))
+        np.add.at(total, cells.at[some], finite(self.evidence[some, j]))
         mean = total / np.maximum(rows, 1.0)[:, None]
-        return Curve(name, kind, middles, labels, self.classes, None, mean, None, None, 0.95,
-                     rows, edges)  # fmt: skip
-
-    def _cells(
-        self, name: str
-    ) -> tuple[tuple[str, ...], tuple[Value, ...], NDArray[np.int64], tuple[float, ...] | None]:
-        """Cells in words and by their values, the cell of every row, and cut points."""
-        if name not in self.rows.schema.numbers:
-            values, at = factorise(self.rows.batch.columns[name])
-            return tuple(map(str, values.tolist())), tuple(values.tolist()), at, None
-        x = numbers(self.rows.schema, self.rows.batch)
-        x = x[:, [self.rows.schema.numbers.index(name)]]
-        n_classes = int(self.codes.max()) + 1
-        grid, counts = tabulate(x, self.codes, n_classes, None, label_array([name]))
-        edges = edges_of(grid, 0, cut_points(counts.values, N_BINS))
-        at = np.where(np.isnan(x[:, 0]), -1, np.searchsorted(edges, x[:, 0], side="right"))
-        middles = tuple(float(np.median(x[at == b, 0])) for b in range(len(edges) + 1))
-        shown = _as_written(self.rows, name, middles)
-        return tuple(map(_label, shown)), shown, at, tuple(edges.tolist())
-
-
-def _as_written(rows: LabelledRows, name: str, values: tuple[float, ...]) -> tuple[Value, ...]:
-    """Numbers as they are, times as times."""
-    unit = next(column.unit for column in rows.schema.columns if column.name == name)
-    if not unit:
-        return values
-    micro = np.round(np.array(values) * 1e6).astype(np.int64)
-    written = Times(micro, np.zeros(len(micro), dtype=bool), unit).tolist()
-    return tuple(parse_time(unit, text or "") for text in written)
-
-
-def _label(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+        piece = build_curve(self.rows.schema.columns[j], cells.values, cells.edges, mean, rows)
+        return Curve(piece.name, piece.kind, piece.values, piece.labels,
+                     tuple(self.classes.tolist()), None, mean, None, None, 0.95, rows,
+                     cells.edges)  # fmt: skip
 
 
 def row_evidence(model: Classifier, rows: LabelledRows, codes: NDArray[np.intp]) -> RowEvidence:
@@ -121,4 +80,4 @@ def row_evidence(model: Classifier, rows: LabelledRows, codes: NDArray[np.intp])
     evidence = model.evidence(some.X)
     if not isinstance(evidence, np.ndarray):
         raise InputError("the evidence is sparse.", hint="give a dense matrix")
-    return RowEvidence(some, codes[at], evidence, tuple(model.classes_.tolist()))
+    return RowEvidence(some, codes[at], evidence, model.classes_)

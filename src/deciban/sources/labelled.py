@@ -121,8 +121,8 @@ class LabelledScan:
     of a column. ``named`` says whether the columns had names. Labels that are written like one
     of the ``classes`` of a fitted model are that class. ``n_rows`` is known when
     all labelled batches have been read. Rows without a label are an error, unless there
-    is a list ``unlabelled`` where they are put, each with the code 0. ``limit`` refuses numbers
-    as labels where they are too many.
+    is a list ``unlabelled`` where they are put, each with the code 0; so are all rows if there
+    are no labels at all. ``limit`` refuses numbers as labels where they are too many.
 
     Columns are cast to the types of training: a value that cannot be is an error where rows
     have labels, and missing where they have none and are scored. Whoever scores them says in
@@ -195,6 +195,8 @@ class LabelledScan:
     def _labels(self, batch: Batch, start: int, stop: int) -> Labelled:
         if self.target is not None:
             return matrices.column_classes(batch.columns[self.target])
+        if self.labels is None and self.unlabelled is not None:
+            return Labelled(np.empty(0, dtype=object), np.full(batch.n_rows, -1, dtype=np.intp))
         if self.labels is None:
             raise MissingValueError(
                 "there are no labels: requires y to be passed, but the target y is None.",

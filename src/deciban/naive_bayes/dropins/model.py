@@ -70,6 +70,7 @@ class DropInModel:
     encoder: Encoder
 
     additive = True
+    measured_evidence = None
 
     @property
     def table(self) -> Table:
