@@ -182,7 +182,7 @@ def test_files_of_small_models(n, tmp_path):
         (lambda s: s.arrays.update(constants=np.full(3, np.nan)), "nan among"),
         (lambda s: s.arrays.update(other=np.zeros(1)), "belongs to nothing"),
         (lambda s: s.arrays.update(trees=s.arrays["trees"] + 90), "among its numbers"),
-        (lambda s: s.arrays.update(spread=np.zeros(3)), "0.0 among"),
+        (lambda s: s.arrays.update(spread=np.zeros(3)), "spread of nothing"),
         (lambda s: s.arrays.update(edges=s.arrays["edges"][::-1].copy()), "must rise"),
         (lambda s: s.arrays.update(n_edges=s.arrays["n_edges"][:-1]), "of shape"),
         (lambda s: s.arrays.update(n_edges=s.arrays["n_edges"] + 300), "0 to 253 may be"),

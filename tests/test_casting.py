@@ -240,7 +240,9 @@ def test_a_stray_word_in_a_large_file_is_one_hole(file, tmp_path):
     path = tmp_path / "t.csv"
     rows.to_csv(path, index=False)
     for more in ((), ("--keep",)):
-        ended = run("predict", file, path, "-o", tmp_path / "out.jsonl", "--quiet", *more)
+        ended = run(
+            "predict", file, path, "-o", tmp_path / "out.jsonl", "--quiet", "--force", *more
+        )
         assert (ended.code, ended.out) == (0, "")
         assert ended.err == "warning: column 'age' has 1 value not a number: 'unknown'.\n"
         lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]

@@ -111,9 +111,8 @@ def test_wrong_columns_suggest_the_nearest(folder):
 def test_one_class_is_a_model_that_can_grow(folder):
     Path("one.csv").write_text("size,label\nS,ham\nM,ham\n")
     done("train", "one.csv", *TRAIN, "-q")
-    assert (
-        done("predict", "new.deciban", "data.csv", "--evidence").splitlines()[1]
-        == "ham,1.0,,0.0,0.0"
+    assert run("predict", "new.deciban", "one.csv", "--evidence").out.splitlines()[1] == (
+        "ham,1.0,,0.0,0.0"
     )
     done("update", "new.deciban", "data.csv", "-q")
     assert set(json.loads(done("inspect", "new.deciban", "--json"))["classes"]) == {"ham", "spam"}

@@ -114,8 +114,9 @@ def test_categories_by_name_survive(tmp_path):
     again = load(tmp_path / "m.deciban")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     (tmp_path / "x.csv").write_text("x0,x1\nS,red\nM,\nXL,blue\n")
-    out = done("predict", tmp_path / "m.deciban", tmp_path / "x.csv", "--digits", "17")
-    probabilities = [[float(p) for p in line.split(",")[1:]] for line in out.split()[1:]]
+    ended = run("predict", tmp_path / "m.deciban", tmp_path / "x.csv", "--digits", "17")
+    assert ended.err == "warning: column 'x0' has 1 value never seen: 'XL'.\n"
+    probabilities = [[float(p) for p in line.split(",")[1:]] for line in ended.out.split()[1:]]
     asked = [["S", "red"], ["M", None], ["XL", "blue"]]
     np.testing.assert_allclose(probabilities, model.predict_proba(asked), rtol=1e-15)
 

@@ -254,11 +254,15 @@ def test_rows_are_evaluated_forgotten_and_counted_as_in_training(trained, tmp_pa
     assert model.counts_ == before
 
 
-def test_a_field_of_another_form_is_refused_by_name(trained, tmp_path):
+def test_a_field_of_another_form_is_missing_and_said(trained, tmp_path):
     model, _ = trained
     other = put(tmp_path, [("23,000.5 €", "2.3.2024")], "other.csv", header=HEADER[:2])
-    with pytest.raises(InputError, match=r"'price' needs numbers with decimal comma.*'23,000.5 €'"):
-        model.predict_proba(other)
+    missing = model.predict_proba({"price": [None], "day": np.array(["2024-03-02"], "M8[D]")})
+    assert np.array_equal(model.predict_proba(other), missing)
+    assert model.unseen_["price"].examples == ("23,000.5 €",)
+    labelled = put(tmp_path, [("23,000.5 €", "2.3.2024", "a")], "labelled.csv", header=HEADER)
+    with pytest.raises(InputError, match=r"'price' is numeric and has the text '23,000.5 €'"):
+        model.partial_fit(labelled)
     stated = scan(other, decimal=".", thousands=",")
     expected = model.predict_proba({"price": [23_000.5], "day": np.array(["2024-03-02"], "M8[D]")})
     assert np.array_equal(model.predict_proba(stated), expected)
@@ -282,12 +286,13 @@ def test_names_that_look_like_numbers_stay_names(tmp_path):
 
 
 def test_a_format_that_nobody_knows_is_no_model(trained, tmp_path):
+    from deciban.files.description import ColumnEntry
     from deciban.naive_bayes import stored
 
     column = {"name": "x", "kind": "numeric", "reason": "", "unit": ""}
-    assert stored.read_schema({"columns": [column]}).columns[0].format == "", "files of before"
+    assert stored.schema_of([ColumnEntry(**column)]).columns[0].format == "", "files of before"
     with pytest.raises(ModelFileError, match="'weird' is no known format"):
-        stored.read_schema({"columns": [{**column, "format": "weird"}]})
+        stored.schema_of([ColumnEntry(**column, format="weird")])
 
 
 # Formats themselves
@@ -304,8 +309,10 @@ def test_a_format_is_its_name(name):
 def test_texts_are_parsed_by_a_format():
     texts = Strings(*utf8(["1.234,5", "x", None]))
     assert formats.parse(texts, Format("1.234,5")).tolist() == [1234.5, None, None]
-    with pytest.raises(InputError, match=r"'n' needs numbers with decimal comma.* and has 'x'"):
-        formats.refuse_misfits("n", texts, Format("1.234,5"), texts.missing)
+    written = Strings(*utf8(["1.234,5", "7", "nan"]))
+    for column, misfit in ((texts, True), (written, False)):
+        parsed = formats.parse(column, Format("1.234,5"))
+        assert formats.has_misfits(column, parsed, column.missing) == misfit
     assert formats.parse(texts, formats.TEXT).tolist() == ["1.234,5", "x", None]
 
 

@@ -215,15 +215,15 @@ def test_bad_rows_to_measure_on():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda d, a: a.pop("evidence_weight"), "evidence_weight must be"),
+        (lambda d, a: a.pop("evidence_weight"), "'evidence_weight' is not there"),
         (lambda d, a: a.update(evidence_means=-a["evidence_means"]), "below zero"),
-        (lambda d, a: a.update(evidence_curves=a["evidence_curves"][1:]), "evidence_curves must"),
-        (lambda d, a: d.pop("curves"), "curves"),
+        (lambda d, a: a.update(evidence_curves=a["evidence_curves"][1:]), "'evidence_curves' must"),
+        (lambda d, a: d.pop("curves"), "belongs to nothing"),
         (
             lambda d, a: d.update(curves=[{**d["curves"][0], "column": "no"}, *d["curves"][1:]]),
             "no",
         ),
-        (lambda d, a: d.update(curves=[3]), "must be a record"),
+        (lambda d, a: d.update(curves=[3]), "expected `object`"),
     ],
 )
 def test_a_damaged_file_is_refused(change, words):

@@ -207,11 +207,11 @@ def test_a_file_keeps_the_summary(tmp_path):
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        ("class_weights", lambda a: -a, "below zero"),
-        ("column_means", lambda a: a[:, :1], "column_means must be"),
-        ("column_deviations", lambda a: a - 9, "below zero"),
-        ("column_values", lambda a: a[::-1].copy(), "must not fall"),
-        ("column_values", lambda a: None, "column_values must be"),
+        ("class_weights", lambda a: -a, "among its numbers"),
+        ("column_means", lambda a: a[:, :1], "'column_means' must be"),
+        ("column_deviations", lambda a: a - 9, "among its numbers"),
+        ("column_values", lambda a: a[::-1].copy(), "values that fall"),
+        ("column_values", lambda a: None, "'column_values'"),
     ],
 )
 def test_a_damaged_summary_is_refused(name, change, words):

@@ -30,9 +30,7 @@ def test_a_thousand_numbers_are_no_classes(make, kind):
 
 @pytest.mark.parametrize("make", OF_TABLES)
 def test_they_are_refused_before_anything_is_counted(make, monkeypatch):
-    monkeypatch.setattr(
-        "deciban.sources.labelled.LabelledScan._select", lambda *_: pytest.fail("it")
-    )
+    monkeypatch.setattr("deciban.sources.labelled.LabelledScan._cast", lambda *_: pytest.fail("it"))
     with pytest.raises(InputError, match="they are numbers"):
         make(max_classes=10).fit(X, list(range(N)))
 

@@ -37,9 +37,9 @@ def pushed(monkeypatch):
     asked = []
     group = grouping.group
 
-    def watched(table, columns, target):
+    def watched(table, columns, target, *more):
         asked.extend(columns)
-        return group(table, columns, target)
+        return group(table, columns, target, *more)
 
     monkeypatch.setattr(grouping, "group", watched)
     return asked
@@ -196,8 +196,8 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
     other = sources.scan(written(pl.concat([frame, frame]), tmp_path / "other.parquet"))
     group = grouping.group
 
-    def late(table, columns, target):
-        return group(other, columns, target)
+    def late(table, columns, target, *more):
+        return group(other, columns, target, *more)
 
     monkeypatch.setattr(grouping, "group", late)
     with pytest.raises(FileError, match=r"t\.parquet changed while it was read"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -17,18 +18,14 @@ from deciban.errors import ModelFileError, ParameterError
 from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
-from deciban.files.description import AODEEntry
+from deciban.files.description import MAX_FLOAT, AODEEntry, CurveEntry
 from deciban.models.calibration import DISCOUNT_GRID
-from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.naive_bayes.stored import check_texts, plain, schema_of, stated_prior
 from deciban.schema import Schema
 from deciban.stats.categories import CATEGORIES, count_of
 from deciban.stats.counts import Counts
 from deciban.stats.grid import MAX_GRID_KEYS
 from deciban.stats.statistic import FloatArray
-
-#: The largest number that a column may hold.
-MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 def to_stored(
@@ -88,8 +85,7 @@ def model_of(about: AODEEntry, stored: Stored, options: AODEOptions) -> AODEMode
         raise ModelFileError("the counts are missing.")
     prior = stated_prior(about.prior, stored.counts)
     arrays, schema = ArrayReader(stored.arrays), schema_of(about.columns)
-    said = evidence_files.from_stored(about.curves, arrays, schema, stored.counts.classes)
-    model = _model(schema, stored.counts, arrays, options, prior, said)
+    model = _model(schema, stored.counts, arrays, options, prior, about.curves)
     arrays.done()
     return model
 
@@ -105,7 +101,7 @@ def _model(
     arrays: ArrayReader,
     options: AODEOptions,
     prior: FloatArray | None = None,
-    evidence: MeasuredEvidence | None = None,
+    curves: Sequence[CurveEntry] | None = None,
 ) -> AODEModel:
     cuts = _cut_points(schema, arrays)
     _check_values(schema, counts, cuts)
@@ -113,6 +109,7 @@ def _model(
     pair_counts = PairCounts(cuts, counts, arrays.floats("pairs", shape, least=0.0))
     _check_pairs(pair_counts)
     calibration = _calibration(arrays, options.strengths)
+    evidence = evidence_files.from_stored(curves, arrays, schema, counts.classes)
     model = AODEModel(schema, pair_counts, options, prior, calibration, evidence)
     _ = model.params  # what cannot be estimated is noticed now
     return model

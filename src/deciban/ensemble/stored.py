@@ -30,7 +30,7 @@ from deciban.errors import ModelFileError
 from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
-from deciban.files.description import MAX_NUMBER, EnsembleEntry, SummaryEntry
+from deciban.files.description import MAX_FLOAT, MAX_NUMBER, EnsembleEntry, SummaryEntry
 from deciban.labels import Labels
 from deciban.naive_bayes import stored as counted_files
 from deciban.naive_bayes.model import NaiveBayesModel
@@ -196,8 +196,15 @@ def _features(counted: NaiveBayesModel, arrays: ArrayReader) -> Features:
     """The features, of as many numbers and products as there are columns."""
     n = len(counted.schema.numbers)
     n_products = product_columns(n).shape[1]
-    low, high, mean = (arrays.floats(name, (n,)) for name in _NUMBER_SCALES[:3])
-    sd = arrays.floats("spread", (n,), least=1 / MAX_NUMBER)
+    low, high, mean, sd = (
+        arrays.floats(name, (n,), -MAX_FLOAT, MAX_FLOAT) for name in _NUMBER_SCALES
+    )
+    with np.errstate(over="ignore"):
+        ends = (
+            (low / sd - mean / sd, high / sd - mean / sd) if np.all(sd > 0) else (np.array(np.inf),)
+        )
+    if not all(np.all(np.abs(end) <= MAX_NUMBER) for end in ends):
+        raise ModelFileError("a number has a spread of nothing, or a range beyond its spread.")
     return Features(
         low,
         high,
@@ -213,8 +220,9 @@ def _features(counted: NaiveBayesModel, arrays: ArrayReader) -> Features:
 def _edges(arrays: ArrayReader, n_numbers: int) -> tuple[FloatArray, ...]:
     """The cut points of each number, for trees."""
     sizes = arrays.whole("n_edges", (n_numbers,), 0, MAX_CATEGORY_CELLS - 1)
-    edges = np.split(arrays.floats("edges", (int(sizes.sum()),)), np.cumsum(sizes)[:-1])
-    if any(np.any(np.diff(cuts) <= 0) for cuts in edges):
+    cuts = arrays.floats("edges", (int(sizes.sum()),), -MAX_FLOAT, MAX_FLOAT)
+    edges = np.split(cuts, np.cumsum(sizes)[:-1])
+    if any(np.any(each[1:] <= each[:-1]) for each in edges):
         raise ModelFileError("the edges of a column must rise.")
     return tuple(edges[:n_numbers])
 

@@ -270,7 +270,7 @@ def keys_of(
 ) -> list[tuple[NDArray[np.intp], FloatArray, FloatArray]]:
     """The class, value and weight of what each column of a histogram holds, evenly thinned."""
     out = []
-    max_values = min(max_values, MAX_LIKELIHOODS_TRIED // max(map(len, counts), default=1))
+    max_values = min(max_values, MAX_LIKELIHOODS_TRIED // max(1, *map(len, counts)))
     for amount, values in zip(counts, grid.all_middles(), strict=True):
         own, key = np.nonzero(amount)
         own, key = (np.ascontiguousarray(at[:: 1 + len(own) // max_values]) for at in (own, key))

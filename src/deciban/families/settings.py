@@ -25,6 +25,7 @@ Method = Literal["ml", "map", "bayes"]
 FloatArray = NDArray[np.float64]
 #: The strongest prior: the counts of any table are nothing beside it, and sums of it are finite.
 MAX_SMOOTHING = 1e150
+MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +95,7 @@ def spread(name: str, values: FloatArray, n_columns: int) -> FloatArray:
 
 def check_amount(name: str, value: object, hint: str) -> None:
     """A finite number >= 0."""
-    if not (isinstance(value, int | float | np.number) and 0 <= value <= MAX_SMOOTHING):
+    if not (isinstance(value, int | float | np.number) and 0 <= value <= MAX_FLOAT):
         raise ParameterError(f"{name} must be a number >= 0, got {value!r}.", hint=hint)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,7 @@ from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources import frames, matrix
 from deciban.sources.batch import Batch
+from deciban.sources.columns import Column
 from deciban.sources.held import HeldTable
 from deciban.sources.matrix import (
     AnyRows,
@@ -124,7 +125,7 @@ class CategoricalNB(SmoothedClassifier):
         dense, model = X.dense() if isinstance(X, CSRRows) else X, self.model_
         rows = model.unseen_of_matrix(dense)
         names = model.schema.names
-        columns = {n: frames.column(n, dense[:, names.index(n)]) for n in rows}
+        columns = {n: _shown(n, dense[:, names.index(n)]) for n in rows}
         return unseen_values(model.schema, Batch(len(dense), columns), rows), rows
 
     # ------------------------------------------------------------------ encoding
@@ -248,3 +249,11 @@ def _names(X: NDArray[np.generic]) -> Cells:
 
 def _narrow(values: Labels) -> Labels:
     return labels.label_array(values.tolist()) if values.dtype.kind == "O" else values
+
+
+def _shown(name: str, values: NDArray[Any]) -> Column:
+    """A column of categories to take examples from: any object may be one."""
+    try:
+        return frames.column(name, values)
+    except InputError:
+        return frames.column(name, np.array(list(map(str, values)), dtype=object))
