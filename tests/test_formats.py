@@ -323,3 +323,12 @@ def test_codes_with_leading_zeros_are_kept_as_names():
     (column,) = schema.infer(list(rows)).columns
     assert column.kind == "identifier"
     assert "state its kind to keep it" in column.reason
+
+
+def test_thousands_that_no_field_of_training_set_apart(trained):
+    model, _ = trained
+    day = np.array(["2024-03-02"], "M8[D]")
+    plain = model.predict_proba({"price": [1395.25], "day": day})
+    for text in ("1395,25 €", "1.395,25 €"):
+        assert np.array_equal(model.predict_proba({"price": [text], "day": day}), plain)
+        assert not model.unseen_

@@ -216,7 +216,12 @@ def _written_values(column: ColumnSchema, texts: Sequence[str | None]) -> list[A
     form = Format(column.format)
     if not column.format or not (form.kind or form.is_pattern):
         return [None] * len(texts)
-    return list(parse(Strings(*utf8(list(texts))), form).tolist())
+    column_of_texts = Strings(*utf8(list(texts)))
+    ways = [parse(column_of_texts, each).tolist() for each in (form, *form.with_thousands)]
+    return [
+        next((value for value in some if value is not None), None)
+        for some in zip(*ways, strict=True)
+    ]
 
 
 def _parse_text(of: ColumnType, text: Any) -> Any:

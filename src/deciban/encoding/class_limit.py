@@ -35,7 +35,7 @@ class NumberClasses:
     ...
     deciban.errors.InputError: there are more than 2 classes, and they are numbers: 1, 2, 3. Hint: \
 a number to predict calls for regression, or for bins as labels; if they are names, pass \
-max_classes=None.
+max_classes=None (--classes-ok).
     """
 
     most: int | None
@@ -59,7 +59,7 @@ max_classes=None.
                 f"there are more than {self.most} classes, and they are numbers: "
                 f"{', '.join(some)}{', ...' if len(self.known) > len(some) else ''}.",
                 hint="a number to predict calls for regression, or for bins as labels; "
-                "if they are names, pass max_classes=None",
+                "if they are names, pass max_classes=None (--classes-ok)",
             )
 
 

@@ -128,6 +128,16 @@ class Format:
         example = self.name.removesuffix(self.affix).rstrip() if self.affix else self.name
         return _NUMBERS_BY_EXAMPLE.get(example, TEXT_KIND)
 
+    @cached_property
+    def with_thousands(self) -> list[Format]:
+        """The format in which thousands are set apart as well, where no field of training did it.
+
+        >>> Format("1234,5 €").with_thousands
+        [Format(name='1.234,5 €', note='')]
+        """
+        kind = {fields.COMMA: fields.COMMA_POINT, fields.POINT: fields.POINT_COMMA}.get(self.kind)
+        return [] if kind is None else [Format.of_kind(kind, self.affix)]
+
     @property
     def is_pattern(self) -> bool:
         """Whether it is a pattern of ``strptime``."""
