@@ -25,6 +25,7 @@ from deciban.aode.pair_counts import (
 from deciban.engines import ENGINES
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
+from deciban.models.left_out import pool
 from deciban.models.prior import StatedPrior, check_prior
 from deciban.schema import Schema, nothing_to_learn
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
@@ -227,9 +228,12 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         counts, n_rows = self.model_.pair_counts, some.batch.n_rows
         work = counts.layout.n_columns**2 * len(self.classes_) * n_rows
         step = max(1, min(-(-work // MAX_CALIBRATION_SCORES), n_rows // MIN_CALIBRATION_ROWS))
-        losses = self.model_.measure(some.take(np.arange(0, n_rows, step)))
-        losses = losses * (step * sample.stride)
+        rows = self.model_.leave_out(some.take(np.arange(0, n_rows, step)))
+        stands_for = step * sample.stride
+        losses = StrengthCalibration.of(rows) * stands_for
         self._adopt(counts, losses if before is None else before + losses)
+        scores = self.model_.left_out_scores(rows, stands_for)
+        self.model_ = self.model_.with_left_out(pool(self.model_.left_out, scores))
 
     def _check_parameters(self) -> AODEOptions:
         cut_points.check(self.bins)

@@ -6,7 +6,7 @@ It is a :class:`deciban.models.protocol.Model`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,7 +21,10 @@ from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.summary import EnsembleSummary
 from deciban.families.piece import Piece
 from deciban.labels import Labels
+from deciban.models.left_out import LeftOutScores
+from deciban.models.novelty import RowLikelihoods
 from deciban.models.protocol import WordContribution
+from deciban.naive_bayes.likelihoods import row_likelihoods
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
@@ -37,7 +40,7 @@ class EnsembleModel:
     """All that training leaves behind.
 
     ``counted`` is the naive Bayes model of the table without its texts, which are
-    read by ``texts``.
+    read by ``texts``. ``left_out`` are the scores of held-out rows.
     """
 
     schema: Schema
@@ -46,6 +49,7 @@ class EnsembleModel:
     terms: AdditiveTerms
     summary: EnsembleSummary
     texts: tuple[PhraseModel, ...] = ()
+    left_out: LeftOutScores | None = None
 
     @property
     def kind(self) -> str:
@@ -105,6 +109,14 @@ class EnsembleModel:
             out += terms.aode_weight * log_joint
         for text in self.texts:
             out += text.logits(batch)
+
+    def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
+        """``log P(x | c)`` of all columns but texts, by the counts, and the size of every row."""
+        return row_likelihoods(self.counted, batch)
+
+    def with_left_out(self, scores: LeftOutScores | None) -> EnsembleModel:
+        """The model with other scores of left-out rows."""
+        return replace(self, left_out=scores)
 
     # ------------------------------------------------------------------ contributions
 

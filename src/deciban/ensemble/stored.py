@@ -30,6 +30,7 @@ from deciban.errors import ModelFileError
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
 from deciban.files.description import MAX_NUMBER, EnsembleEntry, SummaryEntry
+from deciban.files.scores import left_out_from, left_out_to
 from deciban.labels import Labels
 from deciban.naive_bayes import stored as counted_files
 from deciban.naive_bayes.model import NaiveBayesModel
@@ -61,6 +62,7 @@ def to_stored(
         "counted": dict(counted.description),
         **_describe(model),
     }
+    arrays |= left_out_to(model.left_out, model.classes)
     counts = Counts(model.classes, model.counts.weight, tables)
     phrases = {f"phrases_{j}": text.phrases for j, text in enumerate(model.texts)}
     return Stored(KIND, counts, description, phrases, arrays)
@@ -123,8 +125,9 @@ def read(stored: Stored) -> tuple[EnsembleModel, EnsembleEntry]:
     )
     schema = _schema(about, counted)
     texts = _texts(about, schema, dict(stored.labels), arrays, len(own.classes))
+    scores, summary = left_out_from(arrays, own.classes), _summary(about.report)
     arrays.done()
-    return EnsembleModel(schema, counted, features, terms, _summary(about.report), texts), about
+    return EnsembleModel(schema, counted, features, terms, summary, texts, scores), about
 
 
 def _schema(about: EnsembleEntry, counted: NaiveBayesModel) -> Schema:

@@ -12,9 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from deciban import decision, explanation
 from deciban.decision import Loss
 from deciban.errors import ParameterError
+from deciban.estimators.sets import PredictionSets
 from deciban.labels import Labels
 from deciban.logistic.model import LogisticModel
 from deciban.models import scores
+from deciban.models.conformal import ConformityScores
+from deciban.models.left_out import LeftOutScores
 from deciban.sources.matrix import finite_matrix, is_sparse
 from deciban.sources.tabular import Tabular
 
@@ -22,7 +25,10 @@ FloatArray = NDArray[np.float64]
 
 
 class LinearClassifier(
-    explanation.MatrixExplainable[LogisticModel], ClassifierMixin, BaseEstimator
+    PredictionSets[LogisticModel],
+    explanation.MatrixExplainable[LogisticModel],
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """Predictions from ``coef_``, ``intercept_`` and ``classes_``, as :attr:`model_` has them."""
 
@@ -47,6 +53,7 @@ class LinearClassifier(
             self.intercept_,
             self.multi_class == "ovr" and len(self.classes_) > 2,
             vars(self).get("feature_names_in_"),
+            vars(self).get("_left_out"),
         )
 
     def decision_function(self, X: Tabular) -> FloatArray:
@@ -148,6 +155,9 @@ class LinearClassifier(
         return self._decibans(model, model.log_prior, against)
 
     # ------------------------------------------------------------------ inside
+
+    def _keep_conformity(self, scores: ConformityScores) -> None:
+        self._left_out: LeftOutScores | None = LeftOutScores(scores)
 
     def _expected_evidence(self) -> dict[str, FloatArray]:
         """How far one unit of each column moves each class, whichever way."""

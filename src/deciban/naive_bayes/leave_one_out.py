@@ -1,4 +1,7 @@
-"""Counted rows of a sample, each left out of the counts, and the calibration they give."""
+"""Counted rows of a sample, each left out of the counts, and what they give.
+
+That is the calibration, and the scores among which those of new rows have a rank.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,10 @@ from deciban import threads
 from deciban.evaluation import LeaveOneOutScores
 from deciban.models import scores
 from deciban.models.calibration import Calibration, discount_evidence
+from deciban.models.conformal import ConformityScores
+from deciban.models.left_out import LeftOutScores, pool
+from deciban.models.novelty import MAX_NOVELTY_ROWS, TypicalityScores
+from deciban.naive_bayes.likelihoods import leave_one_out_likelihoods
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Sample
@@ -58,3 +65,23 @@ def log_posteriors(model: NaiveBayesModel, rows: list[Scores]) -> LeaveOneOutSco
         parts.append(joint)
     y, weight = np.concatenate([r.y for r in rows]), np.concatenate([r.weight for r in rows])
     return LeaveOneOutScores(np.concatenate(parts), y, weight)
+
+
+def keep_scores(
+    model: NaiveBayesModel, left_out: LeaveOneOutScores | None, sample: Sample[LabelledBatch]
+) -> NaiveBayesModel:
+    """The model with the scores of those rows beside those that it has."""
+    if left_out is None:
+        return model
+    posterior, y, weight = left_out.log_posterior, left_out.codes, left_out.weight
+    conformity = ConformityScores.of(model.classes, posterior, y, weight, sample.stride)
+    step = -(-len(y) // MAX_NOVELTY_ROWS)
+    some = slice(None, None, step)
+    rows = LabelledBatch.concatenate(list(sample.every(step)))
+    likelihoods = leave_one_out_likelihoods(
+        model, rows.batch, y[some], np.minimum(weight[some], 1.0)
+    )
+    typicality = TypicalityScores.of(
+        model.classes, likelihoods, posterior[some], y[some], weight[some], sample.stride * step
+    )
+    return model.with_left_out(pool(model.left_out, LeftOutScores(conformity, typicality)))

@@ -18,11 +18,13 @@ from deciban.families.piece import Piece
 from deciban.labels import Labels
 from deciban.models import prior
 from deciban.models.calibration import Calibration, discount_evidence
+from deciban.models.left_out import LeftOutScores
+from deciban.models.novelty import RowLikelihoods
 from deciban.models.options import Options
 from deciban.models.protocol import WordContribution
 from deciban.models.selection import Choice, select
 from deciban.models.text_selection import SMOOTHINGS_TRIED, TextChoice, Trial, trial_stride
-from deciban.naive_bayes import pieces, word_evidence
+from deciban.naive_bayes import likelihoods, pieces, word_evidence
 from deciban.naive_bayes.blocks import (
     Block,
     column_blocks,
@@ -111,6 +113,12 @@ class NaiveBayesModel:
         """``log P(c)``."""
         lam, method = self._prior_smoothing, self.options.method
         return prior.class_prior(self.counts.weight, lam, method=method, stated=self.prior)
+
+    @cached_property
+    def left_out(self) -> LeftOutScores | None:
+        """The scores of left-out rows; None where none were scored."""
+        scores = None if self.calibration is None else self.calibration.left_out
+        return None if scores is None else scores.for_classes(self.classes)
 
     def estimate(self) -> NaiveBayesModel:
         """The model itself, with all parameters estimated: what cannot be is an error now."""
@@ -250,6 +258,15 @@ class NaiveBayesModel:
     def with_calibration(self, calibration: Calibration | None) -> NaiveBayesModel:
         """The model with another calibration; its parameters do not depend on it."""
         return replace(self, calibration=calibration)
+
+    def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
+        """``log P(x | c)`` without a discount, (rows, classes), and the size of every row."""
+        return likelihoods.row_likelihoods(self, batch)
+
+    def with_left_out(self, scores: LeftOutScores | None) -> NaiveBayesModel:
+        """The model with other scores of left-out rows."""
+        calibration = Calibration.empty() if self.calibration is None else self.calibration
+        return replace(self, calibration=calibration.with_left_out(scores))
 
     def with_all_words(self) -> NaiveBayesModel:
         """The model without limits on words: how many texts have them is not known yet."""
