@@ -292,7 +292,7 @@ class AODEModel:
         scores.normalise(posterior, self.log_prior, logarithm=True)
         conformity = ConformityScores.of(classes, posterior, y, weight, stands_for)
         likelihoods = RowLikelihoods(log_likelihood, rows.size)
-        typicality = TypicalityScores.of(classes, likelihoods, posterior, y, weight, stands_for)
+        typicality = TypicalityScores.of(classes, likelihoods, y, weight, stands_for)
         return LeftOutScores(conformity, typicality)
 
     # ------------------------------------------------------------------ single values

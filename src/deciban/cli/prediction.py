@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, compress, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from deciban.errors import ParameterError
 from deciban.files import Opened
 from deciban.labels import Labels
 from deciban.models import scores
+from deciban.models.conformal import Sets, check_coverage, conformity_of
+from deciban.models.novelty import abstain, check_level, novelty, require_typicality
 from deciban.models.protocol import HasCounts, Model
 from deciban.sources import BATCH_ROWS, Batch, Column, Scan
 from deciban.sources.scan import check_names
@@ -30,6 +32,8 @@ Codes = NDArray[np.intp]
 
 #: Reasons of a batch are about this many numbers at most.
 REASONS = 1 << 21
+#: What stands between the classes of a set.
+SET_SEPARATOR = "|"
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,34 @@ class PredictionOptions:
     keep: bool = False
     evidence: bool = False
     digits: int = 6
+    coverage: float | None = None
+    per_class: bool = False
+    novelty: bool = False
+    novel: float | None = None
+
+    def check(self, model: Model) -> None:
+        """Refuse what cannot be asked of this model, before any row is read."""
+        if self.coverage is not None:
+            conformity_of(model)
+            check_coverage(self.coverage)
+            _check_set_labels(model.classes)
+        if self.coverage is not None and self.priors is not None:
+            raise ParameterError(
+                "sets hold for the base rates of training, so --coverage and --priors exclude "
+                "each other.",
+                hint="--per-class holds whatever the rates of classes are: leave --priors out",
+            )
+        if self.per_class and self.coverage is None:
+            raise ParameterError("--per-class is about sets.", hint="add --coverage 0.9")
+        if self.novel is not None:
+            check_level(self.novel)
+        if self.asks_novelty:
+            require_typicality(model)
+
+    @property
+    def asks_novelty(self) -> bool:
+        """Whether it must be known how unlikely rows are."""
+        return self.novelty or self.novel is not None
 
 
 @dataclass(frozen=True)
@@ -66,6 +98,7 @@ def predict(
 ) -> PredictionFacts:
     """Score all rows of a table and write them as they come."""
     model = opened.model
+    options.check(model)
     size = len(model.schema.names) * len(model.classes)
     rows = max(1, min(BATCH_ROWS, REASONS // size)) if options.evidence else BATCH_ROWS
     table = data.scan(field_types(model), rows)
@@ -96,6 +129,10 @@ def fields(
         Field(name, kind_of([] if c is None else c)) for name, c in columns.items() if options.keep
     ]
     columns_written += [Field("prediction", label), *(Field(f"p_{c}", "number") for c in classes)]
+    if options.coverage is not None:
+        columns_written.append(Field("set", "text"))
+    if options.novelty:
+        columns_written.append(Field("novelty", "number"))
     if options.evidence:
         names = ["prior", *(c.name for c in model.schema.columns if is_used(c))]
         columns_written += [Field("runner_up", label), *(Field(f"db_{n}", "number") for n in names)]
@@ -112,6 +149,8 @@ class ScoredBatch:
     options: PredictionOptions
     posterior: FloatArray
     answers: Labels
+    sets: Sets | None = None
+    novelty: FloatArray | None = None
 
     @classmethod
     def of(cls, model: Model, batch: Batch, options: PredictionOptions) -> ScoredBatch:
@@ -124,17 +163,30 @@ class ScoredBatch:
             log = decision.rebase_log(log, base_rates(model), options.priors, classes)
         posterior = np.exp(log)
         answers = decision.decide(posterior, classes, options.loss, options.abstain)
-        return cls(model, batch, options, posterior, answers)
+        sets = new = None
+        if options.coverage is not None:
+            sets = conformity_of(model).sets(log, options.coverage, options.per_class)
+        if options.asks_novelty:
+            new = novelty(model, batch)
+        if new is not None and options.novel is not None:
+            answers = abstain(answers, new, options.novel)
+        return cls(model, batch, options, posterior, answers, sets, new)
 
     @property
     def abstained(self) -> int:
         """How many rows got no answer."""
-        return 0 if self.options.abstain is None else sum(a is None for a in self.answers.tolist())
+        if self.options.abstain is None and self.options.novel is None:
+            return 0
+        return sum(answer is None for answer in self.answers.tolist())
 
     def columns(self) -> list[Sequence[Value]]:
         """The values of these columns."""
         values: list[Sequence[Value]] = [column.tolist() for column in self._kept().values()]
         values += [self.answers.tolist(), *self._rounded(self.posterior)]
+        if self.sets is not None:
+            values.append(set_labels(self.sets, self.model.classes))
+        if self.options.novelty and self.novelty is not None:
+            values += self._rounded(self.novelty[:, None])
         return values + (self._reasons() if self.options.evidence else [])
 
     def _kept(self) -> Mapping[str, Column]:
@@ -169,6 +221,25 @@ class ScoredBatch:
         if digits >= 17:
             return values.T.tolist()  # type: ignore[no-any-return]
         return [[float(f"{v:.{digits}g}") for v in column] for column in values.T.tolist()]
+
+
+def set_labels(sets: Sets, classes: Labels) -> list[Value]:
+    """The classes of each set, joined.
+
+    >>> set_labels(np.array([[True, True], [False, True]]), np.array(["a", "b"]))
+    ['a|b', 'b']
+    """
+    names = [str(label) for label in classes.tolist()]
+    return [SET_SEPARATOR.join(compress(names, row)) for row in sets.tolist()]
+
+
+def _check_set_labels(classes: Labels) -> None:
+    for label in classes.tolist():
+        if SET_SEPARATOR in str(label):
+            raise ParameterError(
+                f"the classes of a set are joined by {SET_SEPARATOR!r}, which {label!r} has.",
+                hint="rename the class, or use predict_set in Python",
+            )
 
 
 def base_rates(model: Model) -> FloatArray:

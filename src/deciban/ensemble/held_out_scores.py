@@ -14,7 +14,6 @@ from deciban.models import scores
 from deciban.models.conformal import ConformityScores
 from deciban.models.left_out import LeftOutScores
 from deciban.models.novelty import MAX_NOVELTY_ROWS, TypicalityScores
-from deciban.naive_bayes.likelihoods import leave_one_out_likelihoods
 
 
 def score_held_out(table: TrainingTable, logits: FloatArray) -> LeftOutScores:
@@ -26,8 +25,8 @@ def score_held_out(table: TrainingTable, logits: FloatArray) -> LeftOutScores:
     if not table.counted.blocks:
         return LeftOutScores(conformity)
     some = np.arange(0, len(y), -(-len(y) // MAX_NOVELTY_ROWS))
-    rows = leave_one_out_likelihoods(
-        table.counted, table.part.take(some).batch, y[some], table.single_weight[some]
+    rows = table.counted.likelihoods.leave_one_out(
+        table.part.take(some).batch, y[some], table.single_weight[some]
     )
-    typicality = TypicalityScores.of(classes, rows, posterior[some], y[some], weight[some])
+    typicality = TypicalityScores.of(classes, rows, y[some], weight[some])
     return LeftOutScores(conformity, typicality)

@@ -24,7 +24,6 @@ from deciban.labels import Labels
 from deciban.models.left_out import LeftOutScores
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.protocol import WordContribution
-from deciban.naive_bayes.likelihoods import row_likelihoods
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
@@ -112,7 +111,7 @@ class EnsembleModel:
 
     def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
         """``log P(x | c)`` of all columns but texts, by the counts, and the size of every row."""
-        return row_likelihoods(self.counted, batch)
+        return self.counted.row_likelihoods(batch)
 
     def with_left_out(self, scores: LeftOutScores | None) -> EnsembleModel:
         """The model with other scores of left-out rows."""

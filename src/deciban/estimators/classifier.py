@@ -133,9 +133,7 @@ class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
         answers = decision.decide(self.predict_proba(X), self.classes_, loss, abstain)
         if novel is None:
             return answers
-        answers, level = answers.astype(object), novelty.check_level(novel)
-        answers[self.novelty(X) <= level] = None
-        return answers
+        return novelty.abstain(answers, self.novelty(X), novel)
 
     def evidence(self, X: Tabular, against: Hashable = None) -> FloatArray:
         """Decibans of every column for every class, (rows, columns, classes), prior apart.

@@ -6,7 +6,8 @@ log likelihood is from what rows of its class have, by the n values and words th
     t(x) = sum_c P(c | x) * (log P(x | c) / n - m_c)
 
 with ``m_c`` the log likelihood of a value or word in the left-out rows of class c: rows of a class
-that is spread out are not new, nor are long texts. The *novelty* of a row is the share of
+that is spread out are not new, nor are long texts. ``P(c | x)`` is that of the likelihoods
+alone, without a discount: mostly all for one class. The *novelty* of a row is the share of
 left-out training rows whose typicality is as low or lower, a p-value
 (:mod:`deciban.models.ranked_scores`): small is new. A row like those that were learned
 is below 0.001 once in a thousand times.
@@ -57,10 +58,8 @@ class TypicalityScores:
 
     >>> classes, y = np.array(["a", "b"]), np.array([0, 0, 1])
     >>> rows = RowLikelihoods(np.log([[0.9, 0.2], [0.5, 0.3], [0.1, 0.6]]), np.ones(3))
-    >>> log_posterior = np.log([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]])
-    >>> scores = TypicalityScores.of(classes, rows, log_posterior, y, np.ones(3))
-    >>> new = RowLikelihoods(np.log([[0.8, 0.1], [0.01, 0.01]]), np.ones(2))
-    >>> scores.novelty(new, np.log([[0.9, 0.1], [0.5, 0.5]]))
+    >>> scores = TypicalityScores.of(classes, rows, y, np.ones(3))
+    >>> scores.novelty(RowLikelihoods(np.log([[0.8, 0.1], [0.01, 0.01]]), np.ones(2)))
     array([0.75, 0.25])
     """
 
@@ -74,21 +73,25 @@ class TypicalityScores:
         cls,
         classes: Labels,
         rows: RowLikelihoods,
-        log_posterior: FloatArray,
         y: NDArray[np.intp],
         weight: FloatArray,
         stride: float = 1.0,
     ) -> TypicalityScores:
-        """Of rows that were left out, from their likelihoods and log posteriors."""
+        """Of rows that were left out, from their likelihoods."""
         n_classes, own = len(classes), _floor(rows)[np.arange(len(y)), y]
         likelihood, size = (_sum(y, stride * weight * each, n_classes) for each in (own, rows.size))
         standard = cls(classes, likelihood, size, RankedScores.empty())
-        ranked = RankedScores.of(standard.typicality(rows, log_posterior), weight, stride)
+        ranked = RankedScores.of(standard.typicality(rows), weight, stride)
         return replace(standard, ranked=ranked)
 
     @property
     def _sums(self) -> tuple[FloatArray, FloatArray]:
         return self.log_likelihood, self.size
+
+    @cached_property
+    def _log_prior(self) -> FloatArray:
+        """The log share of each class in values and words, with one more of each."""
+        return np.asarray(np.log((self.size + 1.0) / (self.size.sum() + len(self.size))))
 
     @cached_property
     def _expected(self) -> FloatArray:
@@ -98,15 +101,17 @@ class TypicalityScores:
         np.divide(self.log_likelihood, self.size, out=out, where=self.size > 0)
         return out
 
-    def typicality(self, rows: RowLikelihoods, log_posterior: FloatArray) -> FloatArray:
+    def typicality(self, rows: RowLikelihoods) -> FloatArray:
         """How far rows are from what is expected of their class; low is unlikely."""
-        mean = _floor(rows) / np.maximum(rows.size, 1.0)[:, None]
-        deviation = np.exp(log_posterior) * (mean - self._expected)
-        return np.asarray(deviation.sum(axis=1))
+        log_likelihood, log_prior = _floor(rows), self._log_prior
+        posterior = log_prior + log_likelihood
+        scores.normalise(posterior, log_prior)
+        mean = log_likelihood / np.maximum(rows.size, 1.0)[:, None]
+        return np.asarray((posterior * (mean - self._expected)).sum(axis=1))
 
-    def novelty(self, rows: RowLikelihoods, log_posterior: FloatArray) -> FloatArray:
+    def novelty(self, rows: RowLikelihoods) -> FloatArray:
         """The share of left-out rows that are as unlikely as each row or more so."""
-        return self.ranked.p_values(self.typicality(rows, log_posterior))
+        return self.ranked.p_values(self.typicality(rows))
 
     def for_classes(self, classes: Labels) -> TypicalityScores:
         """The scores in the order of other classes."""
@@ -127,14 +132,14 @@ class TypicalityScores:
         return TypicalityScores(self.classes, likelihood, size, self.ranked * factor)
 
 
-def can_tell_novelty(model: Model) -> bool:
-    """Whether a model knows how unlikely the rows are that it learned."""
-    scores = model.left_out if isinstance(model, HasLikelihoods) else None
-    return scores is not None and scores.typicality is not None
-
-
 def novelty(model: Model, batch: Batch) -> FloatArray:
     """The share of training rows, each left out, as unlikely as each row or more so, (rows,)."""
+    knowing, typicality = require_typicality(model)
+    return typicality.novelty(knowing.row_likelihoods(batch))
+
+
+def require_typicality(model: Model) -> tuple[HasLikelihoods, TypicalityScores]:
+    """The model as one that knows how likely rows are, and the typicality of left-out ones."""
     if not isinstance(model, HasLikelihoods):
         raise InputError(
             f"a {model.kind} keeps no counts by which a row is likely or not.",
@@ -144,13 +149,20 @@ def novelty(model: Model, batch: Batch) -> FloatArray:
     if typicality is None:
         raise InputError(
             f"this {model.kind} does not know how likely the rows are that it learned.",
-            hint="fit it again: with calibrate=True, and with columns that are no texts if it is "
-            "a BayesClassifier",
+            hint="fit it again with calibrate=True; a BayesClassifier needs columns besides texts",
         )
-    log_posterior = np.empty((batch.n_rows, len(model.classes)))
-    model.log_joint(batch, log_posterior)
-    scores.normalise(log_posterior, model.log_prior, logarithm=True)
-    return typicality.novelty(model.row_likelihoods(batch), log_posterior)
+    return model, typicality
+
+
+def abstain(answers: Labels, novelty: FloatArray, novel: float) -> Labels:
+    """The answers, and None where the novelty is not above a level.
+
+    >>> abstain(np.array(["a", "b"]), np.array([0.5, 0.001]), novel=0.01)
+    array(['a', None], dtype=object)
+    """
+    out = answers.astype(object)
+    out[novelty <= check_level(novel)] = None
+    return out
 
 
 def check_level(novel: float) -> float:

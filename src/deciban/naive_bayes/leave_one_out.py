@@ -17,7 +17,6 @@ from deciban.models.calibration import Calibration, discount_evidence
 from deciban.models.conformal import ConformityScores
 from deciban.models.left_out import LeftOutScores, pool
 from deciban.models.novelty import MAX_NOVELTY_ROWS, TypicalityScores
-from deciban.naive_bayes.likelihoods import leave_one_out_likelihoods
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Sample
@@ -78,10 +77,10 @@ def keep_scores(
     step = -(-len(y) // MAX_NOVELTY_ROWS)
     some = slice(None, None, step)
     rows = LabelledBatch.concatenate(list(sample.every(step)))
-    likelihoods = leave_one_out_likelihoods(
-        model, rows.batch, y[some], np.minimum(weight[some], 1.0)
+    likelihoods = model.likelihoods.leave_one_out(
+        rows.batch, y[some], np.minimum(weight[some], 1.0)
     )
     typicality = TypicalityScores.of(
-        model.classes, likelihoods, posterior[some], y[some], weight[some], sample.stride * step
+        model.classes, likelihoods, y[some], weight[some], sample.stride * step
     )
     return model.with_left_out(pool(model.left_out, LeftOutScores(conformity, typicality)))

@@ -1,13 +1,17 @@
-"""How likely a row is at all: ``log P(x | c)`` of all that it holds, with unknown words.
+"""How likely a row is at all: ``log P(x | c)`` of all that it holds, also of what is new in it.
 
-Classes are told apart by word models that need not be likelihoods, and a word that no class has
-says nothing about them. It says much about whether a text is new. So here words are those of
-the plain multinomial model, and an unknown one is as likely as a word that a class never had.
+What tells classes apart need not tell whether a row is new. So here
+
+- words are those of the plain multinomial model, and a word that is not known is as likely as
+  one that a class never had;
+- a number beyond all that were seen, of which bins know nothing, is as likely as that is of the
+  next of n numbers: once in n + 1 times.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +21,10 @@ from deciban.encoding import matrices
 from deciban.families.words import WordParameters, WordSettings
 from deciban.models.novelty import RowLikelihoods
 from deciban.sources.batch import Batch
+from deciban.stats.categories import count_by_column
+from deciban.stats.histogram import HISTOGRAM, grid_of
 from deciban.stats.words import sum_of
-from deciban.text import Buckets, Tokenizer
+from deciban.text import Buckets
 
 if TYPE_CHECKING:
     from deciban.naive_bayes.blocks import Block
@@ -32,63 +38,120 @@ WORD_SMOOTHING = 0.03
 SIZE_BUCKETS = 1 << 16
 
 
-def row_likelihoods(model: NaiveBayesModel, batch: Batch) -> RowLikelihoods:
-    """The log likelihood of every row and class, and the values and words of every row."""
-    out, size = np.zeros((batch.n_rows, len(model.classes))), _n_values(model, batch)
-    encoded = model.encode(batch)
-    for block in model.blocks:
-        if block.input != "text":
-            block.parameters.add(encoded[block.name], out)
-            continue
-        words, bags = _plain_words(block), encoded[block.name]
-        words.add(bags, out)
-        size += _add_unknown(words, model.tokenizer, block, batch, bags.sum_rows(bags.data), out)
-    return RowLikelihoods(out, size)
+@dataclass(frozen=True, eq=False)
+class NumberRanges:
+    """The range of the numbers that were seen in each column, (columns,).
+
+    All are at least ``low`` and below ``high``; ``low_weight`` and ``high_weight`` are the weight
+    of rows at either end, which end before ``next_low`` and from ``next_high`` on.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    low_weight: FloatArray
+    high_weight: FloatArray
+    next_low: FloatArray
+    next_high: FloatArray
+    weight: FloatArray
+
+    @classmethod
+    def of(cls, model: NaiveBayesModel) -> NumberRanges:
+        """The ranges of a model's columns; of one without numbers, none is beyond."""
+        table = model.counts.tables[HISTOGRAM.name]
+        grid, columns = grid_of(table), []
+        for j, count in enumerate(count_by_column(table)):
+            weight, ends = count.sum(axis=0), grid.ends(j)
+            if not len(weight):
+                columns.append((-np.inf, np.inf, 0.0, 0.0, -np.inf, np.inf, 0.0))
+                continue
+            first, last = min(1, len(weight) - 1), max(0, len(weight) - 2)
+            columns.append(
+                (ends[0, 0], ends[1, -1], weight[0], weight[-1], ends[0, first], ends[1, last],
+                 weight.sum())
+            )  # fmt: skip
+        return cls(*np.array(columns).reshape(len(columns), 7).T)
+
+    def log_beyond(self, numbers: FloatArray) -> FloatArray:
+        """The log likelihood of being beyond the range, summed over the columns of each row."""
+        with np.errstate(invalid="ignore"):
+            beyond = (numbers < self.low) | (numbers >= self.high)
+        return np.asarray(beyond.astype(np.float64) @ -np.log1p(self.weight))
+
+    def log_beyond_without(self, numbers: FloatArray, weight: FloatArray) -> FloatArray:
+        """That of counted rows, each taken out: one that is an end by itself is beyond the next."""
+        own = weight[:, None]
+        with np.errstate(invalid="ignore"):
+            beyond = (numbers < self.next_low) & (self.low_weight <= own)
+            beyond |= (numbers >= self.next_high) & (self.high_weight <= own)
+        log = -np.log1p(np.maximum(self.weight - own, 0.0))
+        return np.asarray((beyond * log).sum(axis=1))
 
 
-def leave_one_out_likelihoods(
-    model: NaiveBayesModel, batch: Batch, y: NDArray[np.intp], weight: FloatArray
-) -> RowLikelihoods:
-    """Those of counted rows, each taken out of the counts; its own words are then unknown."""
-    out, size = np.zeros((batch.n_rows, len(model.classes))), _n_values(model, batch)
-    encoded = model.encode(batch)
-    for block in model.blocks:
-        if block.input != "text":
-            out += block.parameters.leave_one_out(encoded[block.name], y, weight)
-            continue
-        words = _plain_words(block)
-        removal = words.remove(encoded[block.name], y, weight)
-        out += removal.log_shares(words.smoothed, others=False)[0]
-        size += _add_unknown(words, model.tokenizer, block, batch, removal.size, out)
-    return RowLikelihoods(out, size)
+@dataclass(frozen=True, eq=False)
+class Likelihoods:
+    """The log likelihoods of rows under a naive Bayes model."""
 
+    model: NaiveBayesModel
 
-def _n_values(model: NaiveBayesModel, batch: Batch) -> FloatArray:
-    """How many values other than texts each row has."""
-    numbers, codes = model.columns(batch)
-    known = (~np.isnan(numbers)).sum(axis=1) + (codes >= 0).sum(axis=1)
-    return np.asarray(known, dtype=np.float64)
+    @cached_property
+    def _words(self) -> dict[str, WordParameters]:
+        """The multinomial model of each column of text, by block."""
+        settings = WordSettings("bayes", WORD_SMOOTHING)
+        texts = (block for block in self.model.blocks if block.input == "text")
+        return {block.name: WordParameters(block.table, settings) for block in texts}
 
+    @cached_property
+    def _ranges(self) -> NumberRanges:
+        return NumberRanges.of(self.model)
 
-@lru_cache(maxsize=8)
-def _plain_words(block: Block) -> WordParameters:
-    """The multinomial model of a column of text."""
-    return WordParameters(block.table, WordSettings("bayes", WORD_SMOOTHING))
+    def of_rows(self, batch: Batch) -> RowLikelihoods:
+        """The log likelihood of every row and class, and the values and words of every row."""
+        numbers, size, out = self._start(batch)
+        encoded = self.model.encode(batch)
+        for block in self.model.blocks:
+            if block.input != "text":
+                block.parameters.add(encoded[block.name], out)
+                continue
+            bags = encoded[block.name]
+            self._words[block.name].add(bags, out)
+            size += self._add_unknown(block, batch, bags.sum_rows(bags.data), out)
+        if numbers.shape[1]:
+            out += self._ranges.log_beyond(numbers)[:, None]
+        return RowLikelihoods(out, size)
 
+    def leave_one_out(
+        self, batch: Batch, y: NDArray[np.intp], weight: FloatArray
+    ) -> RowLikelihoods:
+        """Those of counted rows, each taken out of the counts: its own words are not known then."""
+        numbers, size, out = self._start(batch)
+        encoded = self.model.encode(batch)
+        for block in self.model.blocks:
+            if block.input != "text":
+                out += block.parameters.leave_one_out(encoded[block.name], y, weight)
+                continue
+            words = self._words[block.name]
+            removal = words.remove(encoded[block.name], y, weight)
+            out += removal.log_shares(words.smoothed, others=False)[0]
+            size += self._add_unknown(block, batch, removal.size, out)
+        if numbers.shape[1]:
+            out += self._ranges.log_beyond_without(numbers, weight)[:, None]
+        return RowLikelihoods(out, size)
 
-def _add_unknown(
-    words: WordParameters,
-    tokenizer: Tokenizer,
-    block: Block,
-    batch: Batch,
-    known: FloatArray,
-    out: FloatArray,
-) -> FloatArray:
-    """Add the log likelihood of the words beyond those that are known; all words of each row."""
-    texts = matrices.text_column(batch, block.columns[0])
-    rows, _, counts = tokenizer.encode(texts, Buckets(SIZE_BUCKETS), grow=False)
-    size = np.diff(np.append(0, np.cumsum(counts))[rows]).astype(np.float64)
-    total = sum_of(words.table, "amount").by_class + words.n_columns * WORD_SMOOTHING
-    share = WORD_SMOOTHING / np.maximum(total, WORD_SMOOTHING)
-    out += np.maximum(size - known, 0.0)[:, None] * np.log(share)
-    return size
+    def _start(self, batch: Batch) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The numbers of a batch, how many values other than texts each row has, and zeros."""
+        numbers, codes = self.model.columns(batch)
+        size = (~np.isnan(numbers)).sum(axis=1) + (codes >= 0).sum(axis=1)
+        return numbers, size.astype(np.float64), np.zeros((len(size), len(self.model.classes)))
+
+    def _add_unknown(
+        self, block: Block, batch: Batch, known: FloatArray, out: FloatArray
+    ) -> FloatArray:
+        """Add the log likelihood of words that are not known; returns how many words there are."""
+        texts = matrices.text_column(batch, block.columns[0])
+        rows, _, counts = self.model.tokenizer.encode(texts, Buckets(SIZE_BUCKETS), grow=False)
+        size = np.diff(np.append(0, np.cumsum(counts))[rows]).astype(np.float64)
+        words = self._words[block.name]
+        total = sum_of(words.table, "amount").by_class + words.n_columns * WORD_SMOOTHING
+        share = WORD_SMOOTHING / np.maximum(total, WORD_SMOOTHING)
+        out += np.maximum(size - known, 0.0)[:, None] * np.log(share)
+        return size

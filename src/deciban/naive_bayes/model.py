@@ -24,7 +24,7 @@ from deciban.models.options import Options
 from deciban.models.protocol import WordContribution
 from deciban.models.selection import Choice, select
 from deciban.models.text_selection import SMOOTHINGS_TRIED, TextChoice, Trial, trial_stride
-from deciban.naive_bayes import likelihoods, pieces, word_evidence
+from deciban.naive_bayes import pieces, word_evidence
 from deciban.naive_bayes.blocks import (
     Block,
     column_blocks,
@@ -32,6 +32,7 @@ from deciban.naive_bayes.blocks import (
     prior_smoothing,
     text_blocks,
 )
+from deciban.naive_bayes.likelihoods import Likelihoods
 from deciban.naive_bayes.texts import TextEncoder, known_words
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
@@ -261,7 +262,12 @@ class NaiveBayesModel:
 
     def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
         """``log P(x | c)`` without a discount, (rows, classes), and the size of every row."""
-        return likelihoods.row_likelihoods(self, batch)
+        return self.likelihoods.of_rows(batch)
+
+    @cached_property
+    def likelihoods(self) -> Likelihoods:
+        """How likely rows are at all, also what is new in them."""
+        return Likelihoods(self)
 
     def with_left_out(self, scores: LeftOutScores | None) -> NaiveBayesModel:
         """The model with other scores of left-out rows."""

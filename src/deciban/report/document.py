@@ -146,6 +146,7 @@ def _figures(
 ) -> Iterator[Figure | Note]:
     """The figures in order, and why some are not there."""
     yield figures.reliability(evaluation)
+    yield figures.sets(model, evaluation)
     yield from figures.thresholds(evaluation)
     yield figures.confusion(evaluation)
     sampled = cache(lambda: row_evidence(model, rows, evaluation.decisions.predictions.codes))
