@@ -113,6 +113,18 @@ def report(title: str, results: dict[str, dict[str, np.ndarray]]) -> None:
         print(f"{name:20}{area:8.3f}{seconds:10.4f}{scoring:10.4f}")
 
 
+def _sets(folder: Path, rows: int) -> list[tuple[Path, pd.DataFrame]]:
+    """Sets of at least 150 rows, those of three classes or more first."""
+    out = []
+    for file in sorted(folder.glob("*.parquet")):
+        frame = pd.read_parquet(file)
+        frame = frame.drop_duplicates("text") if "text" in frame else frame
+        frame = frame.sample(min(len(frame), rows), random_state=0)
+        if len(frame) >= 150:
+            out.append((file, frame))
+    return sorted(out, key=lambda each: each[1]["label"].nunique() < 3)
+
+
 def main() -> None:
     """Print a line a set, then the means."""
     parser = argparse.ArgumentParser(description="Classes that were held out, found as new.")
@@ -125,13 +137,9 @@ def main() -> None:
     plan = (("tabular", METHODS, options.tables), ("text", TEXT_METHODS, options.texts))
     for folder, methods, most in plan:
         results: dict[str, dict[str, np.ndarray]] = {}
-        for file in sorted((options.directory / folder).glob("*.parquet")):
-            frame = pd.read_parquet(file)
-            if "text" in frame:
-                frame = frame.drop_duplicates("text")
-            frame = frame.sample(min(len(frame), options.rows), random_state=0)
-            if len(results) == most or len(frame) < 200 or frame["label"].nunique() < 3:
-                continue
+        for file, frame in _sets(options.directory / folder, options.rows):
+            if len(results) == most:
+                break
             results[file.stem] = measure(methods, frame)
             areas = "".join(f"{figures[0]:10.3f}" for figures in results[file.stem].values())
             print(f"{file.stem:20}{areas}", flush=True)

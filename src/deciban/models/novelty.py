@@ -1,13 +1,14 @@
 """Novelty: how likely a row like those that were learned is as unlikely as this one.
 
-A model of counts knows how likely a row is at all. Its *typicality* is how far its
-log likelihood is from what rows of its class have, by the n values and words that it has::
+A model of counts knows how likely a row is at all. The *typicality* of a row is its log
+likelihood, by the n values and words that it has, and beside what is expected of its class::
 
-    t(x) = sum_c P(c | x) * (log P(x | c) / n - m_c)
+    t(x) = log P(x) / n - sum_c P(c | x) * m_c / 2
 
-with ``m_c`` the log likelihood of a value or word in the left-out rows of class c: rows of a class
-that is spread out are not new, nor are long texts. ``P(c | x)`` is that of the likelihoods
-alone, without a discount: mostly all for one class. The *novelty* of a row is the share of
+with ``m_c`` the log likelihood of a value or word in the left-out rows of class c: long texts are
+not new, nor are rows of a class whose values are spread out. Half of ``m_c`` told classes that
+were held out better than all or none of it (bench/novelty.py). ``P(c | x)`` follows from
+the likelihoods, without a discount. The *novelty* of a row is the share of
 left-out training rows whose typicality is as low or lower, a p-value
 (:mod:`deciban.models.ranked_scores`): small is new. A row like those that were learned
 is below 0.001 once in a thousand times.
@@ -25,7 +26,6 @@ from numpy.typing import NDArray
 from deciban import checks, labels
 from deciban.errors import InputError, ParameterError
 from deciban.labels import Labels
-from deciban.models import scores
 from deciban.models.protocol import HasLikelihoods, Model
 from deciban.models.ranked_scores import RankedScores
 from deciban.sources.batch import Batch
@@ -34,6 +34,8 @@ FloatArray = NDArray[np.float64]
 
 #: A value or word is not taken to be less likely than this, in nats.
 MIN_LOG_LIKELIHOOD = -700.0
+#: How much of what is expected of a class is taken off.
+EXPECTED_SHARE = 0.5
 #: No more left-out rows than this are scored.
 MAX_NOVELTY_ROWS = 2_000
 
@@ -102,12 +104,11 @@ class TypicalityScores:
         return out
 
     def typicality(self, rows: RowLikelihoods) -> FloatArray:
-        """How far rows are from what is expected of their class; low is unlikely."""
-        log_likelihood, log_prior = _floor(rows), self._log_prior
-        posterior = log_prior + log_likelihood
-        scores.normalise(posterior, log_prior)
-        mean = log_likelihood / np.maximum(rows.size, 1.0)[:, None]
-        return np.asarray((posterior * (mean - self._expected)).sum(axis=1))
+        """How likely the values of rows are beside what is expected; low is unlikely, (rows,)."""
+        joint = self._log_prior + _floor(rows)
+        log_row = np.logaddexp.reduce(joint, axis=1)
+        expected = np.exp(joint - log_row[:, None]) @ self._expected
+        return np.asarray(log_row / np.maximum(rows.size, 1.0) - EXPECTED_SHARE * expected)
 
     def novelty(self, rows: RowLikelihoods) -> FloatArray:
         """The share of left-out rows that are as unlikely as each row or more so."""

@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.encoding import matrices
+from deciban.families.removal import Removal
 from deciban.families.words import WordParameters, WordSettings
 from deciban.models.novelty import RowLikelihoods
 from deciban.sources.batch import Batch
 from deciban.stats.categories import count_by_column
 from deciban.stats.histogram import HISTOGRAM, grid_of
-from deciban.stats.words import sum_of
+from deciban.stats.words import Bags, sum_of
 from deciban.text import Buckets
 
 if TYPE_CHECKING:
@@ -88,17 +89,46 @@ class NumberRanges:
 
 
 @dataclass(frozen=True, eq=False)
+class PlainWords:
+    """The multinomial model of a column of text."""
+
+    parameters: WordParameters
+
+    @classmethod
+    def of(cls, block: Block) -> PlainWords:
+        """The model of the words that a block counts, however the block uses them."""
+        return cls(WordParameters(block.table, WordSettings("bayes", WORD_SMOOTHING)))
+
+    def add(self, bags: Bags, out: FloatArray) -> None:
+        """Add the log likelihood of known words."""
+        self.parameters.add(bags, out)
+
+    @cached_property
+    def totals(self) -> FloatArray:
+        """All words of each class, with what smoothing adds, (classes,)."""
+        amount = sum_of(self.parameters.table, "amount").by_class
+        return np.asarray(amount + self.parameters.n_columns * WORD_SMOOTHING)
+
+    def totals_without(self, removal: Removal) -> FloatArray:
+        """Those without each text: its words go, and so do those that no other text has."""
+        bags, rows = removal.bags, np.arange(len(removal.y))
+        gone = bags.sum_rows(~removal.stays)
+        out = self.totals - WORD_SMOOTHING * gone[:, None]
+        out[rows, removal.y] -= removal.weight * bags.sum_rows(bags.data)
+        return np.asarray(out)
+
+
+@dataclass(frozen=True, eq=False)
 class Likelihoods:
     """The log likelihoods of rows under a naive Bayes model."""
 
     model: NaiveBayesModel
 
     @cached_property
-    def _words(self) -> dict[str, WordParameters]:
-        """The multinomial model of each column of text, by block."""
-        settings = WordSettings("bayes", WORD_SMOOTHING)
+    def _words(self) -> dict[str, PlainWords]:
+        """The words of each column of text, by block."""
         texts = (block for block in self.model.blocks if block.input == "text")
-        return {block.name: WordParameters(block.table, settings) for block in texts}
+        return {block.name: PlainWords.of(block) for block in texts}
 
     @cached_property
     def _ranges(self) -> NumberRanges:
@@ -112,9 +142,10 @@ class Likelihoods:
             if block.input != "text":
                 block.parameters.add(encoded[block.name], out)
                 continue
-            bags = encoded[block.name]
-            self._words[block.name].add(bags, out)
-            size += self._add_unknown(block, batch, bags.sum_rows(bags.data), out)
+            words, bags = self._words[block.name], encoded[block.name]
+            words.add(bags, out)
+            known = bags.sum_rows(bags.data)
+            size += self._add_unknown(block, batch, known, words.totals, out)
         if numbers.shape[1]:
             out += self._ranges.log_beyond(numbers)[:, None]
         return RowLikelihoods(out, size)
@@ -129,10 +160,11 @@ class Likelihoods:
             if block.input != "text":
                 out += block.parameters.leave_one_out(encoded[block.name], y, weight)
                 continue
-            words = self._words[block.name]
-            removal = words.remove(encoded[block.name], y, weight)
-            out += removal.log_shares(words.smoothed, others=False)[0]
-            size += self._add_unknown(block, batch, removal.size, out)
+            words, bags = self._words[block.name], encoded[block.name]
+            removal = words.parameters.remove(bags, y, weight)
+            out += removal.log_shares(words.parameters.smoothed, others=False)[0]
+            totals = words.totals_without(removal)
+            size += self._add_unknown(block, batch, removal.size, totals, out)
         if numbers.shape[1]:
             out += self._ranges.log_beyond_without(numbers, weight)[:, None]
         return RowLikelihoods(out, size)
@@ -144,14 +176,20 @@ class Likelihoods:
         return numbers, size.astype(np.float64), np.zeros((len(size), len(self.model.classes)))
 
     def _add_unknown(
-        self, block: Block, batch: Batch, known: FloatArray, out: FloatArray
+        self,
+        block: Block,
+        batch: Batch,
+        known: FloatArray,
+        totals: FloatArray,
+        out: FloatArray,
     ) -> FloatArray:
-        """Add the log likelihood of words that are not known; returns how many words there are."""
+        """Add the log likelihood of words that are not known; returns how many words there are.
+
+        ``totals`` are those of the classes, (classes,) or (rows, classes).
+        """
         texts = matrices.text_column(batch, block.columns[0])
         rows, _, counts = self.model.tokenizer.encode(texts, Buckets(SIZE_BUCKETS), grow=False)
         size = np.diff(np.append(0, np.cumsum(counts))[rows]).astype(np.float64)
-        words = self._words[block.name]
-        total = sum_of(words.table, "amount").by_class + words.n_columns * WORD_SMOOTHING
-        share = WORD_SMOOTHING / np.maximum(total, WORD_SMOOTHING)
+        share = WORD_SMOOTHING / np.maximum(totals, WORD_SMOOTHING)
         out += np.maximum(size - known, 0.0)[:, None] * np.log(share)
         return size

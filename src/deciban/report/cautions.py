@@ -9,6 +9,7 @@ from typing import Literal
 from deciban.evaluation import Evaluation
 from deciban.report.drift import Drift
 from deciban.report.leakage import SingleColumn
+from deciban.report.novelty import NewRows
 from deciban.report.training import TrainingSummary
 
 #: Classes with fewer rows, in training or here, are too small to trust.
@@ -17,7 +18,7 @@ MIN_CLASS_ROWS = 30
 MAX_CALIBRATION_ERROR = 0.05
 
 Kind = Literal["leakage", "drift", "small class", "same rows", "no gain", "calibration",
-               "unknown class"]  # fmt: skip
+               "unknown class", "new rows"]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ def list_cautions(
     trained: TrainingSummary,
     alone: Sequence[SingleColumn],
     drifts: Sequence[Drift],
+    new: NewRows | None = None,
 ) -> list[Caution]:
     """All of them, the gravest first."""
     return [
@@ -41,6 +43,7 @@ def list_cautions(
         *_no_gain(evaluation),
         *_leakage(alone),
         *_unknown_classes(evaluation, trained),
+        *_new_rows(evaluation, new),
         *_drifts(drifts),
         *_small_classes(evaluation, trained),
         *_calibration(evaluation),
@@ -98,6 +101,17 @@ def _unknown_classes(evaluation: Evaluation, trained: TrainingSummary) -> Iterat
                 f"{n:,.0f} rows are {label}, which the model has never seen: it cannot be right "
                 "about them.",
             )
+
+
+def _new_rows(evaluation: Evaluation, new: NewRows | None) -> Iterator[Caution]:
+    if new is not None and new.moved and not evaluation.leave_one_out:
+        yield Caution(
+            "new rows",
+            "these rows",
+            f"{new.new:,} of {new.rows:,} rows are as unlikely as one in a hundred was in "
+            f"training; chance would make no more than {new.by_chance:,}. They have moved, or are "
+            "of a class that the model does not know.",
+        )
 
 
 def _drifts(drifts: Sequence[Drift]) -> Iterator[Caution]:

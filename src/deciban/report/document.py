@@ -20,6 +20,7 @@ from deciban.report.distributions import column_distributions
 from deciban.report.drift import Drift, drifts
 from deciban.report.figures import Note
 from deciban.report.leakage import SingleColumn, single_columns
+from deciban.report.novelty import count_new_rows
 from deciban.report.row_evidence import HasEvidence, RowEvidence, row_evidence
 from deciban.report.rows import LabelledRows, read_rows
 from deciban.report.surprises import Surprise, find_surprises
@@ -132,7 +133,7 @@ def report(
         rows.others,
         trained,
         evaluation,
-        list_cautions(evaluation, trained, alone, moved),
+        list_cautions(evaluation, trained, alone, moved, count_new_rows(model, rows)),
         alone,
         moved,
         find_surprises(model, rows, predictions, surprising),
