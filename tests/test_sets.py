@@ -1,100 +1,18 @@
-"""Sets of classes with a guarantee: the scores behind them, what they cover, and what they cost."""
+"""Sets of classes with a guarantee: what they cover, and what becomes of them as a model learns."""
 
-import json
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import betabinom
 from sklearn.linear_model import LogisticRegression as OtherRegression
 
-from commands import FRUIT, done, run
 from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes, evaluate, load
 from deciban.errors import InputError, ParameterError
-from deciban.files import archive
 from deciban.models.conformal import ConformityScores
-from deciban.models.ranked_scores import MAX_SCORES, RankedScores
 from deciban.naive_bayes import GaussianNB
-from deciban.report import report
+from overlapping import ABC, held_by, table, too_far
 
 KINDS = (NaiveBayes, AODE, BayesClassifier)
-ABC = np.array(list("abc"))
-
-
-def table(n, seed, shares=(0.6, 0.3, 0.1)):
-    """Rows of three classes that overlap, one of them rare: the best answer is often wrong."""
-    rng = np.random.default_rng(seed)
-    y = rng.choice(3, n, p=shares)
-    x = rng.normal(0.8 * y, 1.0)
-    letter = np.where(rng.random(n) < 0.3, y, rng.integers(0, 3, n))
-    return {"x": x, "letter": ABC[letter]}, ABC[y]
-
-
-def too_far(held, n, rows, coverage, chance=0.001):
-    """Whether so many of n sets that held their class are not what chance gives."""
-    rank = np.floor((rows + 1) * (1 - coverage))
-    expected = betabinom(n, rows + 1 - rank, rank)
-    return not expected.ppf(chance) <= held <= expected.ppf(1 - chance)
-
-
-def held_by(sets, model, y):
-    return sets[np.arange(len(y)), np.searchsorted(model.classes_, y)]
-
-
-# ---------------------------------------------------------------------- ranks
-
-
-SCORES = st.lists(st.integers(-5, 5), min_size=1, max_size=30)
-
-
-@given(SCORES, st.data())
-def test_a_p_value_counts_the_scores_that_are_not_greater_and_the_row_itself(scores, data):
-    weight = data.draw(st.lists(st.integers(0, 3), min_size=len(scores), max_size=len(scores)))
-    ranked = RankedScores.of(np.array(scores, float), np.array(weight, float))
-    copies = np.repeat(scores, weight)
-    for new in range(-6, 7):
-        expected = (1 + np.sum(copies <= new)) / (1 + len(copies))
-        assert ranked.p_values(np.array([float(new)])) == pytest.approx(expected)
-
-
-@given(SCORES, SCORES, SCORES)
-def test_ranked_scores_add_up_in_any_order(a, b, c):
-    a, b, c = (RankedScores.of(np.array(s, float), np.ones(len(s))) for s in (a, b, c))
-    one, other = a + (b + c), (c + a) + b
-    assert np.array_equal(one.score, other.score)
-    assert np.array_equal(one.weight, other.weight)
-    assert one.rows == other.rows
-
-
-def test_too_many_scores_are_merged_so_that_p_can_only_grow():
-    rng = np.random.default_rng(0)
-    scores, weight = rng.normal(size=30_000), rng.integers(1, 4, 30_000).astype(float)
-    ranked = RankedScores.of(scores, weight)
-    new = rng.normal(size=2_000)
-    exact = (1 + np.array([weight[scores <= s].sum() for s in new])) / (1 + weight.sum())
-    assert len(ranked.score) <= MAX_SCORES
-    assert ranked.rows == weight.sum()
-    assert np.all(ranked.p_values(new) >= exact - 1e-12)
-    assert np.all(ranked.p_values(new) <= exact + 2 / MAX_SCORES)
-
-
-def test_a_sample_stands_for_more_rows_but_knows_no_more_than_it_scored():
-    few, many = np.array([0.0, 1.0]), np.array([2.0, 3.0])
-    both = RankedScores.of(few, np.ones(2), stride=3.0) + RankedScores.of(many, np.ones(2))
-    assert both.rows == 4
-    assert both.p_values(np.array([1.0])) == pytest.approx((1 + 4 * 6 / 8) / 5)
-
-
-def test_scaled_scores_rank_alike_but_know_less():
-    ranked = RankedScores.of(np.arange(100.0), np.ones(100))
-    less = ranked * 0.1
-    assert less.rows == pytest.approx(10)
-    assert less.p_values(np.array([-1.0])) == pytest.approx(1 / 11)
-    assert (ranked * 0.0).p_values(np.array([-1.0])) == 1.0
-
 
 # ---------------------------------------------------------------------- coverage
 
@@ -165,6 +83,13 @@ def test_sets_grow_with_the_coverage():
     each = [model.predict_set(X, coverage) for coverage in (0.5, 0.8, 0.9, 0.99)]
     for smaller, larger in pairwise(each):
         assert np.all(smaller <= larger)
+
+
+@pytest.mark.parametrize(("n", "excluded"), [(8, False), (9, True)])
+def test_nine_rows_are_the_fewest_that_exclude_a_class_at_nine_tenths(n, excluded):
+    log = np.log(np.tile([0.8, 0.2], (n, 1)))
+    scores = ConformityScores.of(ABC[:2], log, np.zeros(n, dtype=np.intp), np.ones(n))
+    assert scores.sets(np.log([[0.9, 0.1]]), 0.9)[0, 1] != excluded
 
 
 def test_too_few_rows_exclude_nothing():
@@ -304,137 +229,3 @@ def test_a_failed_update_leaves_the_scores():
     with pytest.raises(InputError):
         model.partial_fit({"x": [np.inf], "letter": ["a"]}, ["a"])
     assert np.array_equal(model.predict_set(X), before)
-
-
-# ---------------------------------------------------------------------- files
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_a_file_keeps_the_sets(kind, tmp_path):
-    X, y = table(300, seed=20)
-    model = kind().fit(X, y)
-    model.save(tmp_path / "m.deciban")
-    again = load(tmp_path / "m.deciban")
-    for per_class in (False, True):
-        a, b = (m.predict_set(X, 0.9, per_class) for m in (model, again))
-        assert np.array_equal(a, b)
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_a_file_without_scores_still_answers(kind, tmp_path):
-    X, y = table(100, seed=21)
-    path = tmp_path / "m.deciban"
-    kind().fit(X, y).save(path)
-    content = archive.read(path)
-    names = ("conformity", "typicality")
-    arrays = {
-        name: array
-        for name, array in content.arrays.items()
-        if not name.startswith(tuple(f"model.{each}" for each in names))
-    }
-    assert len(arrays) == len(content.arrays) - 5
-    content = replace(content, arrays=arrays)
-    archive.write(path, content.kind, content.document, content.arrays)
-    model = load(path)
-    assert model.predict(X).shape == (100,)
-    with pytest.raises(InputError, match="fit it again"):
-        model.predict_set(X)
-    with pytest.raises(InputError, match="fit it again"):
-        model.novelty(X)
-
-
-# ---------------------------------------------------------------------- evaluate, report, command
-
-
-def test_evaluate_counts_what_sets_held():
-    X, y = table(500, seed=22)
-    new, truth = table(800, seed=23)
-    model = NaiveBayes().fit(X, y)
-    for per_class in (False, True):
-        found = evaluate(model, new, truth, coverage=0.8, per_class=per_class, bootstrap=0)
-        sets = model.predict_set(new, 0.8, per_class)
-        held = held_by(sets, model, truth)
-        assert found.sets.coverage == pytest.approx(held.mean())
-        assert found.sets.size == pytest.approx(sets.sum(axis=1).mean())
-        assert found.sets.by_class["c"].coverage == pytest.approx(held[truth == "c"].mean())
-        low, high = found.sets.all.interval
-        assert low < held.mean() < high
-    assert found.to_dict()["sets"]["wanted"] == 0.8
-    assert "sets that are to hold the class in 80 % of each class" in str(found)
-    assert evaluate(model, new, truth, bootstrap=0).sets is None
-
-
-def test_a_class_that_the_model_never_saw_is_in_no_set():
-    X, y = table(200, seed=24)
-    found = evaluate(NaiveBayes().fit(X, y), X, np.where(y == "c", "z", y), coverage=0.9)
-    assert found.sets.by_class["z"].coverage == 0.0
-
-
-def test_a_report_draws_sizes_against_coverage():
-    X, y = table(300, seed=25)
-    page = report(NaiveBayes().fit(X, y), X, y, bootstrap=0)
-    (figure,) = [figure for figure in page.figures if figure.name == "sets"]
-    assert "Asked for 90 %" in figure.shows
-    page = report(NaiveBayes(calibrate=False).fit(X, y), X, y, bootstrap=0)
-    assert any("There are no sets" in note.text for note in page.notes)
-
-
-@pytest.fixture(scope="module")
-def fruit(tmp_path_factory):
-    path = tmp_path_factory.mktemp("model") / "m.deciban"
-    done("train", FRUIT, "--target", "fruit", "-o", path, "--quiet")
-    return path
-
-
-def test_the_command_writes_sets(fruit, tmp_path):
-    model = load(fruit)
-    for options in ([], ["--per-class"]):
-        lines = done("predict", fruit, FRUIT, "--coverage", 0.99, *options).splitlines()
-        assert lines[0] == "prediction,p_apple,p_cherry,p_plum,set"
-        sets = model.predict_set(str(FRUIT), 0.99, per_class=bool(options))
-        expected = ["|".join(model.classes_[each]) for each in sets]
-        assert [line.rpartition(",")[2] for line in lines[1:]] == expected
-        assert any("|" in each for each in expected)
-    out = json.loads(done("evaluate", fruit, FRUIT, "--coverage", 0.9, "--json"))
-    assert out["sets"]["coverage"] >= 0.9
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--coverage", 2], "coverage must be a number between 0 and 1, got 2.0"),
-        (["--coverage", 0.9, "--priors", "apple=0.1,cherry=0.1,plum=0.8"], "exclude each other"),
-        (["--per-class"], "add --coverage 0.9"),
-        (["--novel", 2], "novel must be a number from 0 to 1, got 2.0"),
-    ],
-)
-def test_the_command_says_what_cannot_be_asked(fruit, options, message):
-    ended = run("predict", fruit, FRUIT, *options)
-    assert ended.code != 0
-    assert message in ended.err
-    assert not ended.out
-
-
-def test_labels_that_cannot_be_joined_are_refused(tmp_path):
-    path = tmp_path / "m.deciban"
-    NaiveBayes().fit({"x": list("SL") * 20, "y": ["a|b", "c"] * 20}, target="y").save(path)
-    (tmp_path / "rows.csv").write_text("x\nS\n")
-    ended = run("predict", path, tmp_path / "rows.csv", "--coverage", 0.9)
-    assert "'a|b'" in ended.err
-
-
-def test_a_model_without_scores_is_refused_before_rows_are_read(tmp_path):
-    path = tmp_path / "m.deciban"
-    NaiveBayes(calibrate=False).fit({"x": ["S", "L"]}, ["a", "b"]).save(path)
-    (tmp_path / "rows.csv").write_text("x\nS\n")
-    for option in (["--coverage", 0.9], ["--novelty"], ["--novel", 0.01]):
-        ended = run("predict", path, tmp_path / "rows.csv", *option)
-        assert "fit it again" in ended.err
-
-
-def test_scores_go_by_the_class_not_by_its_place():
-    log = np.log([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3]])
-    scores = ConformityScores.of(np.array(["a", "b"]), log, np.array([0, 1, 0]), np.ones(3))
-    turned = scores.for_classes(np.array(["b", "c", "a"]))
-    assert [group.rows for group in turned.by_class] == [1, 0, 2]
-    assert turned.by_class[2] is scores.by_class[0]

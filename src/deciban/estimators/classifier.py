@@ -130,10 +130,11 @@ class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
         >>> m.decide({"x": ["L"]}), m.decide({"x": ["L"]}, loss=[[0, 1], [5, 0]])
         (array([2]), array([1]))
         """
+        if novel is not None:
+            novelty.check_level(novel)
+            X = self._hold(X).X  # rows that can be read once are asked two things
         answers = decision.decide(self.predict_proba(X), self.classes_, loss, abstain)
-        if novel is None:
-            return answers
-        return novelty.abstain(answers, self.novelty(X), novel)
+        return answers if novel is None else novelty.abstain(answers, self.novelty(X), novel)
 
     def evidence(self, X: Tabular, against: Hashable = None) -> FloatArray:
         """Decibans of every column for every class, (rows, columns, classes), prior apart.

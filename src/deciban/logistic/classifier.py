@@ -18,6 +18,7 @@ from deciban.logistic.model import LogisticModel
 from deciban.models import scores
 from deciban.models.conformal import ConformityScores
 from deciban.models.left_out import LeftOutScores
+from deciban.models.novelty import require_typicality
 from deciban.sources.matrix import finite_matrix, is_sparse
 from deciban.sources.tabular import Tabular
 
@@ -120,6 +121,19 @@ class LinearClassifier(
         (array(['a'], dtype='<U1'), array([None], dtype=object))
         """
         return decision.decide(self.predict_proba(X), self.classes_, loss, abstain)
+
+    def novelty(self, X: Tabular) -> FloatArray:
+        """Refused: without counts it is not known how likely a row is.
+
+        >>> from deciban import LogisticRegression
+        >>> m = LogisticRegression().fit([[-1.0], [1.0]], ["a", "b"])
+        >>> m.novelty([[9.0]])
+        Traceback (most recent call last):
+        ...
+        deciban.errors.InputError: a LogisticRegression keeps no counts by which a row is likely ...
+        """
+        require_typicality(self.model_)
+        raise NotImplementedError
 
     def evidence(self, X: Tabular, against: Hashable = None) -> Tabular:
         """The evidence of every column for every class, in decibans, intercept apart.

@@ -30,6 +30,8 @@ Sets = NDArray[np.bool_]
 
 #: Log posteriors below this are taken to be it: the least that a float can hold.
 MIN_LOG_POSTERIOR = -744.0
+#: A p-value that exceeds the level by no more than this is equal to it: 1 - 0.9 is less than 0.1.
+LEVEL_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,7 @@ class ConformityScores:
     def sets(self, log_posterior: FloatArray, coverage: float, per_class: bool = False) -> Sets:
         """Which classes cannot be excluded, (rows, classes)."""
         level = 1.0 - check_coverage(coverage)
-        out = self.p_values(log_posterior, per_class) > level
+        out = self.p_values(log_posterior, per_class) > level + LEVEL_ROUNDING
         out[np.arange(len(out)), log_posterior.argmax(axis=1)] = True
         return np.asarray(out)
 
