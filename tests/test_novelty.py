@@ -151,6 +151,15 @@ def test_no_more_rows_are_scored_than_a_few_thousand():
     assert typicality.ranked.weight.sum() == pytest.approx(5_000, rel=0.01)
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_weight_is_as_many_copies(kind):
+    X, y = table(200, 21)
+    twice = {name: np.repeat(column, 2) for name, column in X.items()}
+    a = kind().fit(X, y, sample_weight=np.full(200, 2.0))
+    b = kind().fit(twice, np.repeat(y, 2))
+    np.testing.assert_allclose(a.novelty(X), b.novelty(X), atol=1e-9)
+
+
 def test_a_row_that_no_class_can_have_is_the_newest():
     rows = RowLikelihoods(np.log([[0.5, 0.5], [0.2, 0.2]]), np.ones(2))
     scores = TypicalityScores.of(np.array([0, 1]), rows, np.array([0, 1]), np.ones(2))

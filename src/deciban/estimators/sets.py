@@ -47,7 +47,7 @@ class PredictionSets(Explainable[M]):
     def calibrate_sets(
         self, X: Tabular, y: LabelsLike, *, sample_weight: WeightsLike = None
     ) -> Self:
-        """Take the scores that sets are made from from rows that it was not fitted to.
+        """Make sets by the scores of rows that it was not fitted to.
 
         This is split conformal prediction, whose guarantee holds for any model. The scores of
         training rows, if there are any, are replaced.
