@@ -107,6 +107,7 @@ def test_a_weight_is_as_many_copies(kind):
     b = kind().fit(twice, np.repeat(y, 2)).model_.left_out.conformity
     log = np.log(np.random.default_rng(0).dirichlet(np.ones(3), 50))
     np.testing.assert_allclose(a.p_values(log), b.p_values(log), atol=1e-9)
+    assert a.rows == b.rows == pytest.approx(400)
 
 
 def test_rows_of_a_sample_stand_for_all_rows():
@@ -189,10 +190,11 @@ def test_other_coefficients_need_other_scores():
 # ---------------------------------------------------------------------- learning on
 
 
-def test_more_rows_add_their_scores_and_classes_come_in_order():
+@pytest.mark.parametrize("kind", [NaiveBayes, AODE], ids=lambda kind: kind.__name__)
+def test_more_rows_add_their_scores_and_classes_come_in_order(kind):
     X, y = table(300, seed=13)
     some = {name: column[y != "b"] for name, column in X.items()}
-    model = NaiveBayes().fit(some, y[y != "b"])
+    model = kind().fit(some, y[y != "b"])
     more, labels = table(300, seed=14)
     model.partial_fit(more, labels)
     scores = model.model_.left_out.conformity

@@ -37,7 +37,7 @@ MIN_LOG_LIKELIHOOD = -700.0
 #: How much of what is expected of a class is taken off.
 EXPECTED_SHARE = 0.5
 #: No more left-out rows than this are scored.
-MAX_NOVELTY_ROWS = 2_000
+MAX_NOVELTY_ROWS = 1_000
 
 
 class RowLikelihoods(NamedTuple):

@@ -193,7 +193,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         scores = leave_one_out.score_sample(model, sample)
         model = model.with_calibration(leave_one_out.calibrate(scores, sample))
         left_out = leave_one_out.log_posteriors(model, scores)
-        self.model_ = leave_one_out.keep_scores(model, left_out, sample)
+        self.model_ = leave_one_out.keep_scores(model, scores, left_out, sample)
         self.__dict__.pop("_left_out_", None)
         return self
 
@@ -353,7 +353,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         more = leave_one_out.calibrate(rows, sample)
         model = model.with_calibration(more if before is None else before + more)
         left_out = leave_one_out.log_posteriors(model, rows)
-        self.model_ = leave_one_out.keep_scores(model, left_out, sample)
+        self.model_ = leave_one_out.keep_scores(model, rows, left_out, sample)
         if before is None:
             self._left_out_ = left_out
 

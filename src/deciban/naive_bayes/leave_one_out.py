@@ -67,7 +67,10 @@ def log_posteriors(model: NaiveBayesModel, rows: list[Scores]) -> LeaveOneOutSco
 
 
 def keep_scores(
-    model: NaiveBayesModel, left_out: LeaveOneOutScores | None, sample: Sample[LabelledBatch]
+    model: NaiveBayesModel,
+    scored: list[Scores],
+    left_out: LeaveOneOutScores | None,
+    sample: Sample[LabelledBatch],
 ) -> NaiveBayesModel:
     """The model with the scores of those rows beside those that it has."""
     if left_out is None:
@@ -77,9 +80,9 @@ def keep_scores(
     step = -(-len(y) // MAX_NOVELTY_ROWS)
     some = slice(None, None, step)
     rows = LabelledBatch.concatenate(list(sample.every(step)))
-    likelihoods = model.likelihoods.leave_one_out(
-        rows.batch, y[some], np.minimum(weight[some], 1.0)
-    )
+    plain = np.concatenate([row.log_likelihood for row in scored])[some]
+    one = np.minimum(weight[some], 1.0)
+    likelihoods = model.likelihoods.leave_one_out(rows.batch, y[some], one, plain)
     typicality = TypicalityScores.of(
         model.classes, likelihoods, y[some], weight[some], sample.stride * step
     )

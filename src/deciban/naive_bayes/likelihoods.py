@@ -151,11 +151,30 @@ class Likelihoods:
         return RowLikelihoods(out, size)
 
     def leave_one_out(
-        self, batch: Batch, y: NDArray[np.intp], weight: FloatArray
+        self,
+        batch: Batch,
+        y: NDArray[np.intp],
+        weight: FloatArray,
+        plain: FloatArray | None = None,
     ) -> RowLikelihoods:
-        """Those of counted rows, each taken out of the counts: its own words are not known then."""
+        """Those of counted rows, each taken out of the counts: its own words are not known then.
+
+        ``plain`` is the part of all columns, (rows, classes), where none is a text and it is known.
+        """
         numbers, size, out = self._start(batch)
-        encoded = self.model.encode(batch)
+        if plain is not None and not self._words:
+            out += plain
+        else:
+            size += self._leave_blocks_out(batch, y, weight, out)
+        if numbers.shape[1]:
+            out += self._ranges.log_beyond_without(numbers, weight)[:, None]
+        return RowLikelihoods(out, size)
+
+    def _leave_blocks_out(
+        self, batch: Batch, y: NDArray[np.intp], weight: FloatArray, out: FloatArray
+    ) -> FloatArray:
+        """Add the part of every block; returns how many words there are in each row."""
+        encoded, n_words = self.model.encode(batch), np.zeros(batch.n_rows)
         for block in self.model.blocks:
             if block.input != "text":
                 out += block.parameters.leave_one_out(encoded[block.name], y, weight)
@@ -163,11 +182,16 @@ class Likelihoods:
             words, bags = self._words[block.name], encoded[block.name]
             removal = words.parameters.remove(bags, y, weight)
             out += removal.log_shares(words.parameters.smoothed, others=False)[0]
+            # All words of counted rows are known, unless some were not chosen.
+            size = bags.sum_rows(bags.data) if self._knows_all_words else None
             totals = words.totals_without(removal)
-            size += self._add_unknown(block, batch, removal.size, totals, out)
-        if numbers.shape[1]:
-            out += self._ranges.log_beyond_without(numbers, weight)[:, None]
-        return RowLikelihoods(out, size)
+            n_words += self._add_unknown(block, batch, removal.size, totals, out, size)
+        return n_words
+
+    @property
+    def _knows_all_words(self) -> bool:
+        options = self.model.options
+        return options.max_words is None and isinstance(options.min_df, int) and options.min_df == 1
 
     def _start(self, batch: Batch) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The numbers of a batch, how many values other than texts each row has, and zeros."""
@@ -182,14 +206,17 @@ class Likelihoods:
         known: FloatArray,
         totals: FloatArray,
         out: FloatArray,
+        size: FloatArray | None = None,
     ) -> FloatArray:
         """Add the log likelihood of words that are not known; returns how many words there are.
 
-        ``totals`` are those of the classes, (classes,) or (rows, classes).
+        ``totals`` are those of the classes, (classes,) or (rows, classes); ``size`` is how many
+        words there are, if that is known.
         """
-        texts = matrices.text_column(batch, block.columns[0])
-        rows, _, counts = self.model.tokenizer.encode(texts, Buckets(SIZE_BUCKETS), grow=False)
-        size = np.diff(np.append(0, np.cumsum(counts))[rows]).astype(np.float64)
+        if size is None:
+            texts = matrices.text_column(batch, block.columns[0])
+            rows, _, counts = self.model.tokenizer.encode(texts, Buckets(SIZE_BUCKETS), grow=False)
+            size = np.diff(np.append(0, np.cumsum(counts))[rows]).astype(np.float64)
         share = WORD_SMOOTHING / np.maximum(totals, WORD_SMOOTHING)
         out += np.maximum(size - known, 0.0)[:, None] * np.log(share)
         return size
