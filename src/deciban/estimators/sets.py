@@ -26,10 +26,10 @@ class PredictionSets(Explainable[M]):
     def predict_set(self, X: Tabular, coverage: float = 0.9, per_class: bool = False) -> Sets:
         """The classes of each row that cannot be excluded, (rows, classes), as booleans.
 
-        The true class is in the set of a new row with a probability of ``coverage``; with
-        ``per_class``, whatever the class is. It costs no held-out data: the scores of training
+        The true class is in the sets of a share ``coverage`` of new rows, or more; with
+        ``per_class``, of those of each class. It costs no held-out data: the scores of training
         rows, each left out, say which probabilities a true class has. docs/trust.md states
-        what is guaranteed. No set is empty.
+        what is guaranteed, and under which assumption. No set is empty.
 
         >>> from deciban import NaiveBayes
         >>> X, y = {"x": list("SSSMMMLLL") * 9}, list("aaaabbbbb") * 9
