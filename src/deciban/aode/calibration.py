@@ -9,12 +9,15 @@ a table that adds up over rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban import threads
 from deciban.models.calibration import DISCOUNT_GRID, Calibration
+from deciban.models.left_out import LeftOutScores, pool
 
 FloatArray = NDArray[np.float64]
 
@@ -24,19 +27,47 @@ STRENGTHS_IN_ROWS = (0.3, 1.0, 3.0, 10.0, 30.0)
 DEFAULT_STRENGTH_IN_ROWS = 3.0
 
 
+class LeftOutRows(NamedTuple):
+    """Counted rows, each left out of the counts, under every strength.
+
+    ``log_prior`` is (rows, classes), ``log_likelihood`` (strengths, rows, classes); ``size`` is
+    how many values each row has.
+    """
+
+    strengths: tuple[float, ...]
+    log_prior: FloatArray
+    log_likelihood: FloatArray
+    y: NDArray[np.intp]
+    weight: FloatArray
+    size: FloatArray
+
+
 @dataclass(frozen=True, eq=False)
 class StrengthCalibration:
-    """Summed leave-one-out loss, (strengths, discounts), and the rows behind it."""
+    """Summed leave-one-out loss, (strengths, discounts), and the rows behind it.
+
+    ``left_out`` are the scores of left-out rows, None where none were kept.
+    """
 
     strengths: tuple[float, ...]
     loss: FloatArray
     rows: float
+    left_out: LeftOutScores | None = None
 
     @classmethod
-    def of(cls, strengths: tuple[float, ...], each: list[Calibration]) -> StrengthCalibration:
-        """The table of one calibration for each strength."""
-        loss = np.array([calibration.loss for calibration in each])
-        return cls(strengths, loss.reshape(len(strengths), len(DISCOUNT_GRID)), each[0].rows)
+    def of(cls, rows: LeftOutRows) -> StrengthCalibration:
+        """The table of some rows."""
+
+        def work(log_likelihood: FloatArray) -> FloatArray:
+            return Calibration.of(rows.log_prior, log_likelihood, rows.y, rows.weight).loss
+
+        loss = np.array(list(threads.run(work, rows.log_likelihood)))
+        return cls(rows.strengths, loss, float(rows.weight.sum()))
+
+    @classmethod
+    def empty(cls, strengths: tuple[float, ...]) -> StrengthCalibration:
+        """Of no rows: the middle strength, and no discount."""
+        return cls(strengths, np.zeros((len(strengths), len(DISCOUNT_GRID))), 0.0)
 
     def best_strength(self, *, discounted: bool) -> float:
         """The strength of least loss, under its best discount or without a discount."""
@@ -51,9 +82,16 @@ class StrengthCalibration:
 
     def __add__(self, other: StrengthCalibration) -> StrengthCalibration:
         """The losses of both; where the other tried other strengths, those of the first."""
+        left_out = pool(self.left_out, other.left_out)
         if self.strengths != other.strengths:
-            return self
-        return StrengthCalibration(self.strengths, self.loss + other.loss, self.rows + other.rows)
+            return self.with_left_out(left_out)
+        rows = self.rows + other.rows
+        return StrengthCalibration(self.strengths, self.loss + other.loss, rows, left_out)
 
     def __mul__(self, factor: float) -> StrengthCalibration:
-        return StrengthCalibration(self.strengths, self.loss * factor, self.rows * factor)
+        left_out = None if self.left_out is None else self.left_out * factor
+        return StrengthCalibration(self.strengths, self.loss * factor, self.rows * factor, left_out)
+
+    def with_left_out(self, scores: LeftOutScores | None) -> StrengthCalibration:
+        """The calibration with other scores of left-out rows."""
+        return replace(self, left_out=scores)

@@ -29,6 +29,7 @@ from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
 from deciban.engines import ENGINES
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
+from deciban.models.left_out import pool
 from deciban.models.prior import StatedPrior, check_prior
 from deciban.schema import Schema, nothing_to_learn
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
@@ -247,8 +248,11 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         step = max(1, min(-(-work // MAX_CALIBRATION_SCORES), n_rows // MIN_CALIBRATION_ROWS))
         part, stands_for = some.take(np.arange(0, n_rows, step)), float(step * sample.stride)
         if self.calibrate or isinstance(self.smoothing, str):
-            losses = self.model_.measure(part) * stands_for
+            rows = self.model_.leave_out(part)
+            losses = StrengthCalibration.of(rows) * stands_for
             self._adopt(counts, losses if before is None else before + losses)
+            scores = self.model_.left_out_scores(rows, stands_for)
+            self.model_ = self.model_.with_left_out(pool(self.model_.left_out, scores))
         self._keep(replace(part, weight=part.weights * stands_for))
 
     def _keep(self, part: LabelledBatch) -> None:

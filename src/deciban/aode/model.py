@@ -5,10 +5,9 @@ It is a :class:`deciban.models.protocol.CountedModel`.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from deciban.aode import one_dependence
 from deciban.aode.calibration import (
     DEFAULT_STRENGTH_IN_ROWS,
     STRENGTHS_IN_ROWS,
+    LeftOutRows,
     StrengthCalibration,
 )
 from deciban.aode.one_dependence import AODEParameters
@@ -29,9 +29,11 @@ from deciban.families.discrete import log_shares
 from deciban.families.histogram import bin_codes
 from deciban.families.piece import Piece
 from deciban.labels import Labels
-from deciban.models import prior
-from deciban.models.calibration import Calibration
+from deciban.models import prior, scores
+from deciban.models.conformal import ConformityScores
+from deciban.models.left_out import LeftOutScores
 from deciban.models.measured_evidence import MeasuredEvidence
+from deciban.models.novelty import RowLikelihoods, TypicalityScores
 from deciban.models.options import Options
 from deciban.models.protocol import WordContribution
 from deciban.models.selection import Choice, select_smoothing
@@ -158,6 +160,17 @@ class AODEModel:
         return 1.0 / self.discount
 
     @cached_property
+    def left_out(self) -> LeftOutScores | None:
+        """The scores of left-out rows; None where none were scored."""
+        scores = None if self.calibration is None else self.calibration.left_out
+        return None if scores is None else scores.for_classes(self.classes)
+
+    def with_left_out(self, scores: LeftOutScores | None) -> AODEModel:
+        """The model with other scores of left-out rows."""
+        calibration = self.calibration or StrengthCalibration.empty(self.options.strengths)
+        return replace(self, calibration=calibration.with_left_out(scores))
+
+    @cached_property
     def log_prior(self) -> FloatArray:
         """``log P(c)``."""
         return prior.class_prior(self.counts.weight, PRIOR_SMOOTHING, stated=self.prior)
@@ -247,6 +260,17 @@ class AODEModel:
                 out[:, j] += by_name[:, at[name]]
         return out * self.discount
 
+    def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
+        """``log P(x | c)`` without a discount, (rows, classes), and the values of every row."""
+        cells = self.cells(batch)
+        return RowLikelihoods(one_dependence.log_likelihood(self.params, cells), self._sizes(cells))
+
+    def _sizes(self, cells: NDArray[np.int64]) -> FloatArray:
+        """How many values each row has; one that is missing is none, even if it counts as one."""
+        return np.asarray(
+            ((cells >= 0) & (cells != self.pair_counts.layout.first[:-1])).sum(axis=1), float
+        )
+
     def leave_one_out(
         self, batch: Batch, y: Codes, weight: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
@@ -268,24 +292,33 @@ class AODEModel:
 
     # ------------------------------------------------------------------ calibration
 
-    def measure(self, part: LabelledBatch) -> StrengthCalibration:
-        """The leave-one-out losses of counted rows: of a row of weight k, one of k is left out."""
+    def leave_out(self, part: LabelledBatch) -> LeftOutRows:
+        """Counted rows, each left out of the counts: of a row of weight k, one of k."""
         y, weight = part.codes_among(self.classes), part.weights
         one, cells = np.minimum(weight, 1.0), self.cells(part.batch)
-        log_prior, parameters = self._leave_one_out_prior(y, one), self.params
-        strengths = self.options.strengths
+        parameters, strengths = self.params, self.options.strengths
 
-        def work(rows: slice) -> StrengthCalibration:
-            log_likelihoods = one_dependence.leave_one_out(
+        def work(rows: slice) -> FloatArray:
+            return one_dependence.leave_one_out(
                 parameters, cells[rows], y[rows], one[rows], strengths
             )
-            each = [
-                Calibration.of(log_prior[rows], ll, y[rows], weight[rows]) for ll in log_likelihoods
-            ]
-            return StrengthCalibration.of(strengths, each)
 
-        batches = threads.chunks(len(y), LEAVE_ONE_OUT_BATCH_ROWS) or [slice(0, 0)]
-        return reduce(operator.add, threads.run(work, batches))
+        batches = threads.chunks(len(y), LEAVE_ONE_OUT_BATCH_ROWS)
+        none = np.empty((len(strengths), 0, len(self.classes)))
+        log_likelihood = np.concatenate([none, *threads.run(work, batches)], axis=1)
+        log_prior = self._leave_one_out_prior(y, one)
+        return LeftOutRows(strengths, log_prior, log_likelihood, y, weight, self._sizes(cells))
+
+    def left_out_scores(self, rows: LeftOutRows, stands_for: float) -> LeftOutScores:
+        """The scores of rows that were left out, each of which stands for so many rows."""
+        y, weight, classes = rows.y, rows.weight, self.classes
+        log_likelihood = rows.log_likelihood[rows.strengths.index(self.m)]
+        posterior = self._joint(rows.log_prior, log_likelihood)
+        scores.normalise(posterior, self.log_prior, logarithm=True)
+        conformity = ConformityScores.of(classes, posterior, y, weight, stands_for)
+        likelihoods = RowLikelihoods(log_likelihood, rows.size)
+        typicality = TypicalityScores.of(classes, likelihoods, y, weight, stands_for)
+        return LeftOutScores(conformity, typicality)
 
     @cached_property
     def measured_evidence(self) -> MeasuredEvidence | None:

@@ -19,6 +19,7 @@ from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
 from deciban.files.description import MAX_FLOAT, AODEEntry, CurveEntry
+from deciban.files.scores import left_out_from, left_out_to
 from deciban.models.calibration import DISCOUNT_GRID
 from deciban.naive_bayes.stored import check_texts, plain, schema_of, stated_prior
 from deciban.schema import Schema
@@ -57,6 +58,7 @@ def _arrays(model: AODEModel) -> dict[str, NDArray[Any]]:
     }
     if model.calibration is not None:
         arrays["trust"] = np.append(model.calibration.loss.ravel(), model.calibration.rows)
+        arrays |= left_out_to(model.calibration.left_out, model.classes)
     return arrays
 
 
@@ -109,6 +111,8 @@ def _model(
     pair_counts = PairCounts(cuts, counts, arrays.floats("pairs", shape, least=0.0))
     _check_pairs(pair_counts)
     calibration = _calibration(arrays, options.strengths)
+    if calibration is not None:
+        calibration = calibration.with_left_out(left_out_from(arrays, counts.classes))
     evidence = evidence_files.from_stored(curves, arrays, schema, counts.classes)
     model = AODEModel(schema, pair_counts, options, prior, calibration, evidence)
     _ = model.params  # what cannot be estimated is noticed now

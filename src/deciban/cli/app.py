@@ -144,6 +144,16 @@ def predict(
         str | None,
         typer.Option(metavar="CLASS=RATE,...", help="Base rates that differ from training's."),
     ] = None,
+    coverage: o.Coverage = None,
+    per_class: o.PerClass = False,
+    novelty: Annotated[
+        bool,
+        typer.Option("--novelty", help="Write how likely rows as unlikely are; small is new."),
+    ] = False,
+    novel: Annotated[
+        float | None,
+        typer.Option(metavar="LEVEL", help="Give no answer where the novelty is not above this."),
+    ] = None,
     digits: Annotated[
         int, typer.Option(min=1, max=17, help="Digits of probabilities; 17 are all.")
     ] = 6,
@@ -165,8 +175,9 @@ def predict(
     opened = files.open(model)
     classes = opened.model.classes.tolist()
     options = prediction.PredictionOptions(
-        o.loss(loss, classes), abstain, o.priors(priors, classes), o.kept(keep), evidence, digits
-    )
+        o.loss(loss, classes), abstain, o.priors(priors, classes), o.kept(keep), evidence, digits,
+        coverage, per_class, novelty, novel,
+    )  # fmt: skip
     facts = prediction.predict(
         opened,
         _input(data, how),
@@ -200,6 +211,10 @@ def explain(
         str | None,
         typer.Option(metavar="CLASS", help="Compare with this class, not with the runner-up."),
     ] = None,
+    novelty: Annotated[
+        bool,
+        typer.Option("--novelty", help="Say how much of what was learned each row is unlike."),
+    ] = False,
     html: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write a page of HTML that stands alone.")
     ] = None,
@@ -227,6 +242,7 @@ def explain(
         data=_input(files, how) if files else None,
         limit=limit,
         against=against,
+        novelty=novelty,
     )
     if html is not None:
         explanation.write_html(explanations, html, overwrite=force)
@@ -243,6 +259,8 @@ def evaluate(
     target: o.SameTarget = None,
     loss: o.Loss = None,
     abstain: o.Abstain = None,
+    coverage: o.Coverage = None,
+    per_class: o.PerClass = False,
     leave_one_out: o.LeaveOneOut = False,
     bootstrap: o.Bootstrap = 1000,
     seed: o.Seed = 0,
@@ -255,7 +273,7 @@ def evaluate(
     from deciban.cli import evaluation
 
     options = evaluation.EvaluationOptions(
-        partial(o.loss, loss), abstain, leave_one_out, bootstrap, seed
+        partial(o.loss, loss), abstain, leave_one_out, bootstrap, seed, coverage, per_class
     )
     rows = _input(data, how)
     _show(evaluation.evaluate_file(model, rows, target, options, quiet=quiet), json, quiet)

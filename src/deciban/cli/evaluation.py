@@ -36,6 +36,8 @@ class EvaluationOptions:
     leave_one_out: bool
     bootstrap: int
     seed: int
+    coverage: float | None = None
+    per_class: bool = False
 
     def settings(self, classes: Sequence[Hashable]) -> PlainDict:
         """As the library takes them."""
@@ -71,7 +73,14 @@ def evaluate_file(
         label = models.target_column(target, model.target_, path)
         table = _read(data.scan(model.model_.caster.field_types(label, model.classes_)), progress)
         rows = _columns(model, table, label)
-        result = evaluate(model, rows, target=label, **options.settings(model.classes_.tolist()))
+        result = evaluate(
+            model,
+            rows,
+            target=label,
+            coverage=options.coverage,
+            per_class=options.per_class,
+            **options.settings(model.classes_.tolist()),
+        )
         exits.warn_unseen(model.unseen_)
         return EvaluationFacts([path], result.rows, progress.seconds, result)
 

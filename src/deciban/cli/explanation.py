@@ -25,14 +25,16 @@ def explain(
     data: Input | None,
     limit: int,
     against: str | None,
+    novelty: bool = False,
 ) -> list[Explanation]:
     """The explanations of one row, of a text, or of the first rows of a table."""
     model = models.load_classifier(path)
     other = class_of(against, model.classes_.tolist())
     if data is None:
-        return [model.explain(row if text is None else text, other)]
+        return [model.explain(row if text is None else text, other, novelty)]
     explanations = [
-        model.explain(one, other) for one in islice(_rows(model.model_, data, limit), limit)
+        model.explain(one, other, novelty)
+        for one in islice(_rows(model.model_, data, limit), limit)
     ]
     if not explanations:
         raise InputError("there are no rows.", hint="give a table with rows")

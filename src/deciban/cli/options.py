@@ -88,6 +88,15 @@ Loss = Annotated[
 Abstain = Annotated[
     float | None, typer.Option(metavar="COST", help="The cost of giving no answer.")
 ]
+Coverage = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE", help="Sets of classes that hold the true one in this share of rows."
+    ),
+]
+PerClass = Annotated[
+    bool, typer.Option("--per-class", help="Sets whose coverage holds for each class by itself.")
+]
 LeaveOneOut = Annotated[
     bool,
     typer.Option(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, compress, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from deciban.engines.local.score import score_batch
 from deciban.errors import ParameterError
 from deciban.files import Opened
 from deciban.labels import Labels
+from deciban.models.conformal import Sets, check_coverage, conformity_of
+from deciban.models.novelty import abstain, check_level, novelty, require_typicality
 from deciban.models.protocol import HasCounts, Model
 from deciban.sources import BATCH_ROWS, Batch, Scan
 from deciban.sources.batch import FieldBatch
@@ -34,6 +36,8 @@ Codes = NDArray[np.intp]
 
 #: Scores of a batch, one for each row and class, and reasons, one for each column besides.
 MAX_BATCH_SCORES, MAX_BATCH_REASONS = 1 << 24, 1 << 21
+#: What stands between the classes of a set.
+SET_SEPARATOR = "|"
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,34 @@ class PredictionOptions:
     keep: Sequence[str] | None = ()
     evidence: bool = False
     digits: int = 6
+    coverage: float | None = None
+    per_class: bool = False
+    novelty: bool = False
+    novel: float | None = None
+
+    def check(self, model: Model) -> None:
+        """Refuse what cannot be asked of this model, before any row is read."""
+        if self.coverage is not None:
+            conformity_of(model)
+            check_coverage(self.coverage)
+            _check_set_labels(model.classes)
+        if self.coverage is not None and self.priors is not None:
+            raise ParameterError(
+                "sets hold for the base rates of training, so --coverage and --priors exclude "
+                "each other.",
+                hint="--per-class holds whatever the rates of classes are: leave --priors out",
+            )
+        if self.per_class and self.coverage is None:
+            raise ParameterError("--per-class is about sets.", hint="add --coverage 0.9")
+        if self.novel is not None:
+            check_level(self.novel)
+        if self.asks_novelty:
+            require_typicality(model)
+
+    @property
+    def asks_novelty(self) -> bool:
+        """Whether it must be known how unlikely rows are."""
+        return self.novelty or self.novel is not None
 
     def kept(self, names: Sequence[str]) -> Sequence[str]:
         """Which columns of the input are written as well."""
@@ -76,6 +108,7 @@ def predict(
 ) -> PredictionFacts:
     """Score all rows of a table and write them as they come."""
     model = opened.model
+    options.check(model)
     n_classes = max(1, len(model.classes))
     rows = MAX_BATCH_SCORES // n_classes
     if options.evidence:
@@ -108,6 +141,10 @@ def fields(
     label = kind_of(classes)
     columns_written = [_kept_field(name, sample) for name in options.kept(names)]
     columns_written += [Field("prediction", label), *(Field(f"p_{c}", "number") for c in classes)]
+    if options.coverage is not None:
+        columns_written.append(Field("set", "text"))
+    if options.novelty:
+        columns_written.append(Field("novelty", "number"))
     if options.evidence:
         names = ["prior", *(c.name for c in model.schema.columns if c.used)]
         columns_written += [Field("runner_up", label), *(Field(f"db_{n}", "number") for n in names)]
@@ -137,6 +174,8 @@ class ScoredBatch:
     posterior: FloatArray
     answers: Labels
     unseen: Unseen
+    sets: Sets | None = None
+    novelty: FloatArray | None = None
 
     @classmethod
     def of(
@@ -150,12 +189,21 @@ class ScoredBatch:
             log = decision.rebase_log(log, base_rates(model), options.priors, classes)
         posterior = np.exp(log)
         answers = decision.decide(posterior, classes, options.loss, options.abstain)
-        return cls(model, batch, options, rows, posterior, answers, unseen)
+        sets = new = None
+        if options.coverage is not None:
+            sets = conformity_of(model).sets(log, options.coverage, options.per_class)
+        if options.asks_novelty:
+            new = novelty(model, rows)
+        if new is not None and options.novel is not None:
+            answers = abstain(answers, new, options.novel)
+        return cls(model, batch, options, rows, posterior, answers, unseen, sets, new)
 
     @property
     def abstained(self) -> int:
         """How many rows got no answer."""
-        return 0 if self.options.abstain is None else sum(a is None for a in self.answers.tolist())
+        if self.options.abstain is None and self.options.novel is None:
+            return 0
+        return sum(answer is None for answer in self.answers.tolist())
 
     def columns(self) -> list[ColumnValues]:
         """The values of these columns."""
@@ -164,6 +212,10 @@ class ScoredBatch:
             for name in self.options.kept(list(self.batch.columns))
         ]
         values += [self.answers.tolist(), *self._rounded(self.posterior)]
+        if self.sets is not None:
+            values.append(set_labels(self.sets, self.model.classes))
+        if self.options.novelty and self.novelty is not None:
+            values += self._rounded(self.novelty[:, None])
         return values + (self._reasons() if self.options.evidence else [])
 
     def _reasons(self) -> list[ColumnValues]:
@@ -195,6 +247,25 @@ class ScoredBatch:
         if digits >= 17:
             return values.T.tolist()  # type: ignore[no-any-return]
         return [[float(f"{v:.{digits}g}") for v in column] for column in values.T.tolist()]
+
+
+def set_labels(sets: Sets, classes: Labels) -> list[str]:
+    """The classes of each set, joined.
+
+    >>> set_labels(np.array([[True, True], [False, True]]), np.array(["a", "b"]))
+    ['a|b', 'b']
+    """
+    names = [str(label) for label in classes.tolist()]
+    return [SET_SEPARATOR.join(compress(names, row)) for row in sets.tolist()]
+
+
+def _check_set_labels(classes: Labels) -> None:
+    for label in classes.tolist():
+        if SET_SEPARATOR in str(label):
+            raise ParameterError(
+                f"the classes of a set are joined by {SET_SEPARATOR!r}, which {label!r} has.",
+                hint="rename the class, or use predict_set in Python",
+            )
 
 
 def base_rates(model: Model) -> FloatArray:

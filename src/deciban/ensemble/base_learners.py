@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from deciban.aode.calibration import StrengthCalibration
 from deciban.aode.counting import count
 from deciban.aode.model import AODEModel
 from deciban.aode.pair_counts import counted_columns
@@ -155,4 +156,5 @@ def _aode(table: TrainingTable, whole: LabelledBatch, memory_limit: int) -> AODE
         return "there are no rows"
     model = AODEModel(schema, pair_counts)
     some = np.arange(0, n_rows, -(-n_rows // MAX_CALIBRATION_ROWS))
-    return replace(model, calibration=model.measure(table.part.take(some)))
+    rows = model.leave_out(table.part.take(some))
+    return replace(model, calibration=StrengthCalibration.of(rows))

@@ -6,7 +6,7 @@ It is a :class:`deciban.models.protocol.Model`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +23,9 @@ from deciban.ensemble.summary import EnsembleSummary
 from deciban.explanation import measure
 from deciban.families.piece import Piece
 from deciban.labels import Labels
+from deciban.models.left_out import LeftOutScores
 from deciban.models.measured_evidence import MeasuredEvidence
+from deciban.models.novelty import RowLikelihoods
 from deciban.models.protocol import WordContribution
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
@@ -41,8 +43,9 @@ class EnsembleModel:
     """All that training leaves behind.
 
     ``counted`` is the naive Bayes model of the table without its texts, which are
-    read by ``texts``. ``sample`` are rows on which the evidence of columns is measured when it is
-    asked for; without any, ``evidence`` is what was measured before.
+    read by ``texts``. ``left_out`` are the scores of held-out rows. ``sample`` are rows on which
+    the evidence of columns is measured when it is asked for; without any, ``evidence`` is what was
+    measured before.
     """
 
     schema: Schema
@@ -51,6 +54,7 @@ class EnsembleModel:
     terms: AdditiveTerms
     summary: EnsembleSummary
     texts: tuple[PhraseModel, ...] = ()
+    left_out: LeftOutScores | None = None
     evidence: MeasuredEvidence | None = None
     sample: LabelledBatch | None = None
 
@@ -122,6 +126,14 @@ class EnsembleModel:
         for text in self.texts:
             out += text.logits(batch)
         return bool((codes >= self.counted.n_known).any())
+
+    def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
+        """``log P(x | c)`` of all columns but texts, by the counts, and the size of every row."""
+        return self.counted.row_likelihoods(batch)
+
+    def with_left_out(self, scores: LeftOutScores | None) -> EnsembleModel:
+        """The model with other scores of left-out rows."""
+        return replace(self, left_out=scores)
 
     # ------------------------------------------------------------------ contributions
 

@@ -31,6 +31,7 @@ from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
 from deciban.files.description import MAX_FLOAT, MAX_NUMBER, EnsembleEntry, SummaryEntry
+from deciban.files.scores import left_out_from, left_out_to
 from deciban.labels import Labels
 from deciban.naive_bayes import stored as counted_files
 from deciban.naive_bayes.model import NaiveBayesModel
@@ -62,6 +63,7 @@ def to_stored(
         "counted": dict(counted.description),
         **_describe(model),
     }
+    arrays |= left_out_to(model.left_out, model.classes)
     said, of_columns = evidence_files.to_stored(model.measured_evidence, model.classes)
     counts = Counts(model.classes, model.counts.weight, tables)
     phrases = {f"phrases_{j}": text.phrases for j, text in enumerate(model.texts)}
@@ -125,10 +127,11 @@ def read(stored: Stored) -> tuple[EnsembleModel, EnsembleEntry]:
     )
     schema = _schema(about, counted)
     texts = _texts(about, schema, dict(stored.labels), arrays, len(own.classes))
+    scores, summary = left_out_from(arrays, own.classes), _summary(about.report)
     said = evidence_files.from_stored(about.curves, arrays, schema, own.classes)
     arrays.done()
-    summary = _summary(about.report)
-    return EnsembleModel(schema, counted, features, terms, summary, texts, said), about
+    model = EnsembleModel(schema, counted, features, terms, summary, texts, scores, said)
+    return model, about
 
 
 def _schema(about: EnsembleEntry, counted: NaiveBayesModel) -> Schema:

@@ -11,6 +11,7 @@ from deciban.ensemble import base_learners, stacking, text_learner
 from deciban.ensemble.additive_terms import AdditiveTerms
 from deciban.ensemble.base_learners import BaseLearner, Unfitted, zero_terms
 from deciban.ensemble.evidence_weights import evidence_columns
+from deciban.ensemble.held_out_scores import score_held_out
 from deciban.ensemble.logits import FloatArray, centre, mean_log_loss
 from deciban.ensemble.model import EnsembleModel
 from deciban.ensemble.phrases import PhraseModel
@@ -105,8 +106,8 @@ def _of_one_class(
 ) -> EnsembleModel:
     summary = EnsembleSummary(n_rows, table.n_rows, 0.0, 0.0)
     texts = tuple(PhraseModel.empty(name, rule) for name, rule in tokenizers)
-    terms = zero_terms(table)
-    return EnsembleModel(schema, table.counted, table.features, terms, summary, texts)
+    terms, scores = zero_terms(table), score_held_out(table, np.zeros((len(table.y), 1)))
+    return EnsembleModel(schema, table.counted, table.features, terms, summary, texts, scores)
 
 
 # ---------------------------------------------------------------------- all columns but texts
@@ -189,6 +190,7 @@ def _combine(
         replace(terms, constants=constants),
         _summary(table, n_rows, combined, stack, weighted),
         tuple(text.phrases * weight for text, weight in weighted),
+        score_held_out(table, combined),
     )
 
 

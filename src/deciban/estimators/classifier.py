@@ -15,11 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 from deciban import decision, explanation, files, labels
 from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen
 from deciban.engines import ENGINES, Score
-from deciban.engines.local.score import score_batch
+from deciban.engines.local.score import run_batches, score_batch
+from deciban.errors import InputError
+from deciban.estimators.sets import PredictionSets
 from deciban.explanation.explainable import M
 from deciban.files.description import ModelEntry
 from deciban.labels import Labels
+from deciban.models import novelty
 from deciban.models.columns import constant_values
+from deciban.models.conformal import ConformityScores
+from deciban.models.left_out import LeftOutScores
+from deciban.models.protocol import HasLeftOutScores
 from deciban.schema import Schema
 from deciban.sources.held import HeldTable, refuse_sparse
 from deciban.sources.labelled import LabelledBatch, LabelledScan, few_texts, labelled_scan
@@ -28,7 +34,7 @@ from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
 FloatArray = NDArray[np.float64]
 
 
-class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator):
+class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
     """The methods that answer, batch by batch on all cores."""
 
     model_: M
@@ -94,17 +100,45 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
         posterior = self.predict_proba(X)
         return np.asarray(self.classes_[posterior.argmax(axis=1)])
 
+    def novelty(self, X: Tabular) -> FloatArray:
+        """How likely a row like those that were learned is as unlikely as each: small is new.
+
+        The share of training rows, each left out, whose values were as unlikely as those of the
+        row or more so, (rows,): a p-value. Rows that are not new are below 0.01 once in a
+        hundred times. See :mod:`deciban.models.novelty`.
+
+        >>> from deciban import NaiveBayes
+        >>> m = NaiveBayes().fit({"x": [1.0, 1.1, 1.2, 1.3, 1.4] * 40}, list("aaabb") * 40)
+        >>> m.novelty({"x": [1.2, 7.0]}).round(3)
+        array([1.   , 0.005])
+        """
+        model = self._model()
+        parts = run_batches(self._rows(X), partial(novelty.novelty, model))
+        return np.concatenate([np.empty(0), *parts])
+
     def decide(
-        self, X: Tabular, loss: decision.Loss = None, abstain: float | None = None
+        self,
+        X: Tabular,
+        loss: decision.Loss = None,
+        abstain: float | None = None,
+        novel: float | None = None,
     ) -> Labels:
         """The answer of least expected loss; None is an abstention.
+
+        With ``abstain``, the cost of no answer, rows get none whose least expected loss is
+        greater. With ``novel``, rows get none whose :meth:`novelty` is not above it: of rows
+        like those that were learned, that share.
 
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, [1, 1, 2])
         >>> m.decide({"x": ["L"]}), m.decide({"x": ["L"]}, loss=[[0, 1], [5, 0]])
         (array([2]), array([1]))
         """
-        return decision.decide(self.predict_proba(X), self.classes_, loss, abstain)
+        if novel is not None:
+            novelty.check_level(novel)
+            X = self._hold(X).X  # rows that can be read once are asked two things
+        answers = decision.decide(self.predict_proba(X), self.classes_, loss, abstain)
+        return answers if novel is None else novelty.abstain(answers, self.novelty(X), novel)
 
     def evidence(self, X: Tabular, against: Hashable = None) -> FloatArray:
         """Decibans of every column for every class, (rows, columns, classes), prior apart.
@@ -192,6 +226,13 @@ class TableClassifier(explanation.Explainable[M], ClassifierMixin, BaseEstimator
         if "model_" not in self.__dict__:
             check_is_fitted(self, "model_")
         return self.model_
+
+    def _keep_conformity(self, scores: ConformityScores) -> None:
+        model = self._model()
+        if not isinstance(model, HasLeftOutScores):
+            raise InputError(f"a {model.kind} keeps no scores of left-out rows.")
+        typicality = None if model.left_out is None else model.left_out.typicality
+        self.model_ = model.with_left_out(LeftOutScores(scores, typicality))
 
     def _hold(self, X: Tabular) -> HeldTable:
         """The rows of a table, in the columns of the model, held in memory."""

@@ -10,6 +10,8 @@ Read in the order of a run:
     figures of resampled rows, and the intervals they lie in
 ``thresholds``
     two classes: what every threshold would have cost
+``sets``
+    how often sets of classes held the true one, and how large they were
 ``result``, ``evaluator``
     :class:`Evaluation`, and :func:`evaluate`
 ``comparison``
@@ -26,6 +28,7 @@ from deciban.evaluation.metrics import PerClass
 from deciban.evaluation.predictions import LeaveOneOutScores
 from deciban.evaluation.reliability import Bin, Reliability, measure_reliability
 from deciban.evaluation.result import Evaluation
+from deciban.evaluation.sets import SetEvaluation, SetFigures
 from deciban.evaluation.thresholds import Thresholds
 
 __all__ = [
@@ -36,6 +39,8 @@ __all__ = [
     "LeaveOneOutScores",
     "PerClass",
     "Reliability",
+    "SetEvaluation",
+    "SetFigures",
     "Thresholds",
     "compare",
     "evaluate",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from deciban.errors import InputError
 from deciban.labels import Labels
+from deciban.models.protocol import Model
 from deciban.schema import Schema
 from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
 from deciban.stats.counts import Counts
@@ -35,6 +36,15 @@ class LeaveOneOutClassifier(Classifier, Protocol):
         self, X: Tabular, y: LabelsLike, *, sample_weight: WeightsLike = None
     ) -> FloatArray:
         """``log P(c | x)`` of each row as if it had never been seen, (rows, classes)."""
+
+
+@runtime_checkable
+class HasModel(Classifier, Protocol):
+    """A classifier of this package, over a fitted model."""
+
+    @property
+    def model_(self) -> Model:
+        """The model."""
 
 
 @runtime_checkable

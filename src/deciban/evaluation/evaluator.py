@@ -17,6 +17,7 @@ from deciban.evaluation.metrics import CLASS_METRICS, PerClass, RowTerms
 from deciban.evaluation.predictions import predict, training_predictions
 from deciban.evaluation.reliability import reliability_bins
 from deciban.evaluation.result import Evaluation
+from deciban.evaluation.sets import evaluate_sets
 
 FloatArray = NDArray[np.float64]
 
@@ -35,6 +36,8 @@ def evaluate(
     confidence: float = 0.95,
     bins: int = 10,
     seed: int = 0,
+    coverage: float | None = None,
+    per_class: bool = False,
 ) -> Evaluation:
     """How good a model is, with intervals, beside always guessing the commonest class.
 
@@ -65,6 +68,9 @@ def evaluate(
         In how many parts probabilities are cut to see if they are right.
     seed
         Of the resamples.
+    coverage, per_class
+        Evaluate sets of classes as well, as ``predict_set`` gives them: :attr:`Evaluation.sets`.
+        Of rows that the sets were made from, left out, the coverage is as wanted in any case.
 
     >>> from deciban import NaiveBayes
     >>> X, y = {"x": list("SSSSLLLM")}, list("aaaabbba")
@@ -89,7 +95,12 @@ def evaluate(
     guess = rows.classes.tolist()[rows.class_weight.argmax()]
     baseline = _evaluation(RowTerms(decide_commonest(decisions), bins), 0, confidence, seed)
     terms = RowTerms(decisions, bins)
-    return _evaluation(terms, bootstrap, confidence, seed, guess=guess, baseline=baseline)
+    sets = None
+    if coverage is not None:
+        sets = evaluate_sets(model, rows, coverage, per_class, confidence)
+    return _evaluation(
+        terms, bootstrap, confidence, seed, guess=guess, baseline=baseline, sets=sets
+    )
 
 
 def _evaluation(

@@ -15,6 +15,7 @@ from deciban.evaluation import thresholds
 from deciban.evaluation.decisions import Decisions
 from deciban.evaluation.metrics import CLASS_METRICS, Key, PerClass
 from deciban.evaluation.reliability import Bin, Interval
+from deciban.evaluation.sets import SetEvaluation
 from deciban.evaluation.text import PlainDict, align, between, figure, html, plain
 from deciban.evaluation.thresholds import Thresholds
 from deciban.labels import Labels
@@ -40,7 +41,8 @@ class Evaluation:
     are of the rows that got an answer, whose share is ``coverage``. Areas are those of
     the second of two classes, or the mean of each class against the rest; NaN where the
     rows have one class only. ``baseline`` has the same figures for always guessing the
-    commonest class. ``interval`` gives the bootstrap interval of a figure.
+    commonest class. ``interval`` gives the bootstrap interval of a figure. ``sets`` says how
+    often sets of classes held the true one, and how large they were, if a coverage was asked for.
 
     >>> from deciban import NaiveBayes, evaluate
     >>> X, y = {"x": list("SSSLLL")}, ["a", "a", "a", "b", "b", "a"]
@@ -75,6 +77,7 @@ class Evaluation:
     intervals: Mapping[Key, Any]
     guess: Hashable = None
     baseline: Evaluation | None = None
+    sets: SetEvaluation | None = None
     _decisions: Decisions | None = field(default=None, repr=False)
 
     def interval(self, name: str, label: Hashable = None) -> Interval:
@@ -169,6 +172,8 @@ class Evaluation:
         yield "of each class", self._classes()
         if len(self.classes) <= MAX_LISTED_CLASSES:
             yield "answers, by truth", self._confusion()
+        if self.sets is not None:
+            yield self.sets.title, self.sets.table(MAX_LISTED_CLASSES)
         what = str(self.classes[1]) if len(self.classes) == 2 else "the likeliest class"
         yield f"how often {what} was right, by its probability", self._reliability()
 
@@ -235,6 +240,8 @@ class Evaluation:
         out["reliability"] = [dict(vars(b)) for b in self.reliability]
         out["implied_threshold"] = self.implied_threshold
         out["best_threshold"] = self.best_threshold
+        if self.sets is not None:
+            out["sets"] = self.sets.to_dict()
         return {name: plain(value) for name, value in out.items()}
 
     def _beside(self, name: str) -> PlainDict:

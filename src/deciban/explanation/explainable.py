@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -31,6 +32,7 @@ from deciban.families.piece import Piece
 from deciban.labels import Labels, position
 from deciban.models.evidence import decibans
 from deciban.models.measured_evidence import MeasuredEvidence
+from deciban.models.novelty import require_typicality
 from deciban.models.protocol import Model
 from deciban.sources import column_names
 from deciban.sources.batch import Batch
@@ -75,11 +77,12 @@ class Explainable(Generic[M]):
         ) -> Iterable[LabelledBatch]:
             """Labelled rows, in the columns of the model."""
 
-    def explain(self, row: object, against: Hashable = None) -> Explanation:
+    def explain(self, row: object, against: Hashable = None, novelty: bool = False) -> Explanation:
         """Why this row gets its answer: the answer against the runner-up, or ``against``.
 
         A row is a dict (features left out are missing), a one-row frame, a list
-        or array of values, or a text.
+        or array of values, or a text. With ``novelty``, it is also said how much of what was
+        learned the row is unlike.
 
         >>> from deciban import NaiveBayes
         >>> X, y = {"x": ["S", "S", "L"]}, ["a", "a", "b"]
@@ -91,9 +94,13 @@ class Explainable(Generic[M]):
         total      +2.5                  │▇▇▇▇▇▇▇▇▇
         """
         model = self._model()
-        return self._explain(model, self._hold_rows(model, [self._read_row(model, row)]), against)[
-            0
-        ]
+        held = self._hold_rows(model, [self._read_row(model, row)])
+        why = self._explain(model, held, against)[0]
+        if not novelty:
+            return why
+        knowing, typicality = require_typicality(model)
+        (share,) = typicality.novelty(knowing.row_likelihoods(held.batches[0])).tolist()
+        return replace(why, novelty=share)
 
     def explain_rows(self, X: Tabular, against: Hashable = None) -> Explanations:
         """The explanation of every row of a table: arrays, and an object when one is asked for.

@@ -75,6 +75,14 @@ class Explanation:
     classes: tuple[Hashable, ...] = field(default=(), repr=False)
     probabilities: tuple[float, ...] = field(default=(), repr=False)
     prior_by_class: tuple[float, ...] = field(default=(), repr=False)
+    novelty: float | None = None
+
+    @property
+    def unlike(self) -> str:
+        """In words, how much of what was learned the row is unlike; nothing if not asked for."""
+        if self.novelty is None:
+            return ""
+        return f"unlike {100 * (1 - self.novelty):.1f} % of what was learned"
 
     def posterior(self) -> dict[Hashable, float]:
         """The probability of every class, from the evidence alone."""
@@ -99,6 +107,8 @@ class Explanation:
         for term in values["terms"]:
             if not term["unseen"]:
                 del term["unseen"]
+        if self.novelty is None:
+            del values["novelty"]
         return values
 
     def to_json(self) -> str:

@@ -93,7 +93,8 @@ def explanation(why: Explanation) -> RenderableType:
     texts = [
         shown(term) for term in why.terms if term.parts for shown in (_marked_text, _word_list)
     ]
-    return Group(head, table, *texts)
+    unlike = [Text(why.unlike)] if why.unlike else []
+    return Group(head, table, *unlike, *texts)
 
 
 def importance(features: Importance) -> RenderableType:

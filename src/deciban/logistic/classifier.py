@@ -11,9 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import decision, explanation
 from deciban.decision import Loss
+from deciban.estimators.sets import PredictionSets
 from deciban.labels import Labels
 from deciban.logistic.model import LogisticModel
 from deciban.models import scores
+from deciban.models.conformal import ConformityScores
+from deciban.models.left_out import LeftOutScores
+from deciban.models.novelty import require_typicality
 from deciban.sources.matrix import finite_matrix, is_sparse
 from deciban.sources.tabular import Tabular
 
@@ -21,7 +25,10 @@ FloatArray = NDArray[np.float64]
 
 
 class LinearClassifier(
-    explanation.MatrixExplainable[LogisticModel], ClassifierMixin, BaseEstimator
+    PredictionSets[LogisticModel],
+    explanation.MatrixExplainable[LogisticModel],
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """Predictions from ``coef_``, ``intercept_`` and ``classes_``, as :attr:`model_` has them."""
 
@@ -47,6 +54,7 @@ class LinearClassifier(
             self.multi_class == "ovr" and len(self.classes_) > 2,
             vars(self).get("feature_names_in_"),
             vars(self).get("_columns"),
+            vars(self).get("_left_out"),
         )
 
     def decision_function(self, X: Tabular) -> FloatArray:
@@ -114,6 +122,19 @@ class LinearClassifier(
         """
         return decision.decide(self.predict_proba(X), self.classes_, loss, abstain)
 
+    def novelty(self, X: Tabular) -> FloatArray:
+        """Refused: without counts it is not known how likely a row is.
+
+        >>> from deciban import LogisticRegression
+        >>> m = LogisticRegression().fit([[-1.0], [1.0]], ["a", "b"])
+        >>> m.novelty([[9.0]])
+        Traceback (most recent call last):
+        ...
+        deciban.errors.InputError: a LogisticRegression keeps no counts by which a row is likely ...
+        """
+        require_typicality(self.model_)
+        raise NotImplementedError
+
     def evidence(self, X: Tabular, against: Hashable = None) -> Tabular:
         """The evidence of every column for every class, in decibans, from the mean row on.
 
@@ -156,6 +177,9 @@ class LinearClassifier(
         return explanation.decibans(model.log_joint_of_matrix(zero)[0], at)
 
     # ------------------------------------------------------------------ inside
+
+    def _keep_conformity(self, scores: ConformityScores) -> None:
+        self._left_out: LeftOutScores | None = LeftOutScores(scores)
 
     def _logits(self, X: Tabular) -> FloatArray:
         model = self.model_

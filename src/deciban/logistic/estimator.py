@@ -219,6 +219,7 @@ class LogisticRegression(LinearClassifier):
         if model.feature_names is not None:
             result.feature_names_in_ = model.feature_names
         result._posteriors = [Prior(*posterior) for posterior in training.posteriors] or None
+        result._left_out = model.left_out
         return result
 
     # ------------------------------------------------------------------ options
@@ -264,6 +265,7 @@ class LogisticRegression(LinearClassifier):
             solutions = fitting.solve(problems, start, options)
             posteriors = fitting.laplace_posteriors(problems, solutions, max_flops)
         check_finite(posteriors)
+        self._left_out = None  # other coefficients, other scores
         self._set_coefficients(fitting.coefficients(solutions, options.fit_intercept))
         self.n_iter_ = np.array([solution.n_iter for solution in solutions])
         self._posteriors = posteriors

@@ -20,7 +20,7 @@ Conventions
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,7 @@ from deciban.sources.batch import Batch
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from deciban.models.left_out import LeftOutScores
     from deciban.models.protocol import Model, WordContribution
 
 FloatArray = NDArray[np.float64]
@@ -54,7 +55,8 @@ class LogisticModel:
     """Classes and coefficients; see the conventions above.
 
     ``feature_names`` are the names of the columns, (columns,); None is x0, x1, and so on.
-    ``columns`` are what the columns were in training; None is not known.
+    ``columns`` are what the columns were in training; None is not known. ``left_out`` are the
+    scores of rows that it was not fitted to, if it was given any.
 
     >>> from deciban.sources.columns import Numbers
     >>> model = LogisticModel(np.array(["a", "b"]), np.array([[2.0]]), np.array([-1.0]))
@@ -71,6 +73,7 @@ class LogisticModel:
     one_vs_rest: bool = False
     feature_names: Labels | None = None
     columns: ColumnSummary | None = None
+    left_out: LeftOutScores | None = None
 
     # ------------------------------------------------------------------ what it is
 
@@ -177,6 +180,10 @@ class LogisticModel:
                 hint="logistic regression needs every number: fill it in, or leave the row out",
             )
         return X
+
+    def with_left_out(self, scores: LeftOutScores | None) -> LogisticModel:
+        """The model with other scores of left-out rows."""
+        return replace(self, left_out=scores)
 
     # ------------------------------------------------------------------ reasons
 

@@ -17,6 +17,7 @@ from deciban.errors import ModelFileError
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
 from deciban.files.description import LogisticEntry
+from deciban.files.scores import left_out_from, left_out_to
 from deciban.logistic.columns import ColumnSummary
 from deciban.logistic.model import LogisticModel
 
@@ -54,11 +55,16 @@ def to_stored(model: LogisticModel, training: Training) -> Stored:
     labels = {"classes": model.classes}
     if model.feature_names is not None:
         labels["columns"] = model.feature_names
-    arrays = {"coef": model.coef, "intercept": model.intercept, "iterations": training.n_iter}
+    arrays: dict[str, NDArray[Any]] = {
+        "coef": model.coef,
+        "intercept": model.intercept,
+        "iterations": training.n_iter,
+    }
     if model.columns is not None:
         arrays |= {array: getattr(model.columns, name) for name, array in _COLUMNS.items()}
     for i, (centre, precision) in enumerate(training.posteriors):
         arrays |= {f"centre{i}": centre, f"precision{i}": precision}
+    arrays |= left_out_to(model.left_out, model.classes)
     description = {"parameters": parameters, "posteriors": len(training.posteriors)}
     return Stored(KIND, None, description, labels, arrays)
 
@@ -87,6 +93,7 @@ def read(stored: Stored) -> tuple[LogisticModel, Training]:
     n_iter = arrays.whole("iterations", (n_problems if n_counted > 1 else 1,), 0, 1 << 53)
     intercept = bool(parameters.get("fit_intercept"))
     posteriors = _read_posteriors(about.posteriors, arrays, model, intercept)
+    model = model.with_left_out(left_out_from(arrays, model.classes))
     arrays.done()
     return model, Training(_with_class_weights(parameters), n_iter, posteriors)
 

@@ -7,12 +7,13 @@ a constant; ``1 / beta`` is the temperature. It is the one under which the
 training rows, each judged as if it had never been seen, are likeliest.
 
 The summed loss under every discount of a fixed grid is itself a table that adds
-up: models that are merged merge their tables.
+up: models that are merged merge their tables. So do the scores that left-out rows
+have under the discount that was selected.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.kernels import discounts as kernel
+from deciban.models.left_out import LeftOutScores, pool
 
 FloatArray = NDArray[np.float64]
 
@@ -29,10 +31,14 @@ DISCOUNT_GRID = np.exp(np.linspace(np.log(0.01), 0.0, 93))
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Summed leave-one-out loss under every discount of the grid, and the rows behind it."""
+    """Summed leave-one-out loss under every discount of the grid, and the rows behind it.
+
+    ``left_out`` are the scores of left-out rows, None where none were kept.
+    """
 
     loss: FloatArray
     rows: float
+    left_out: LeftOutScores | None = None
 
     @classmethod
     def empty(cls) -> Calibration:
@@ -60,11 +66,17 @@ class Calibration:
         last = len(DISCOUNT_GRID) - 1
         return float(DISCOUNT_GRID[last - int(np.argmin(self.loss[::-1]))])
 
+    def with_left_out(self, scores: LeftOutScores | None) -> Calibration:
+        """The calibration with other scores of left-out rows."""
+        return replace(self, left_out=scores)
+
     def __add__(self, other: Calibration) -> Calibration:
-        return Calibration(self.loss + other.loss, self.rows + other.rows)
+        left_out = pool(self.left_out, other.left_out)
+        return Calibration(self.loss + other.loss, self.rows + other.rows, left_out)
 
     def __mul__(self, factor: float) -> Calibration:
-        return Calibration(self.loss * factor, self.rows * factor)
+        left_out = None if self.left_out is None else self.left_out * factor
+        return Calibration(self.loss * factor, self.rows * factor, left_out)
 
 
 def discount_evidence(

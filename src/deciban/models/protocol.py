@@ -18,7 +18,7 @@ Conventions
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,10 @@ from deciban.models.selection import Choice
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
 from deciban.stats.counts import Counts
+
+if TYPE_CHECKING:
+    from deciban.models.left_out import LeftOutScores
+    from deciban.models.novelty import RowLikelihoods
 
 FloatArray = NDArray[np.float64]
 
@@ -117,6 +121,26 @@ class HasCounts(Protocol):
     @property
     def counts(self) -> Counts:
         """The table of counts."""
+
+
+@runtime_checkable
+class HasLeftOutScores(Protocol):
+    """A model that keeps the scores of rows that were left out of it."""
+
+    @property
+    def left_out(self) -> LeftOutScores | None:
+        """The scores, in the order of the classes; None where no rows were scored."""
+
+    def with_left_out(self, scores: LeftOutScores | None) -> Self:
+        """The model with other scores of left-out rows."""
+
+
+@runtime_checkable
+class HasLikelihoods(HasLeftOutScores, Protocol):
+    """A model that knows how likely a row is at all."""
+
+    def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
+        """``log P(x | c)`` without a discount, (rows, classes), and the size of every row."""
 
 
 @runtime_checkable

@@ -203,7 +203,9 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         plain = replace(model, text_choices={})
         model = model.with_text_choices(plain.select_text_choices(sample))
         scores = leave_one_out.score_sample(model, sample)
-        self.model_ = model.with_calibration(leave_one_out.calibrate(scores, sample))
+        model = model.with_calibration(leave_one_out.calibrate(scores, sample))
+        left_out = leave_one_out.log_posteriors(model, scores)
+        self.model_ = leave_one_out.keep_scores(model, scores, left_out, sample)
         self.__dict__.pop("_left_out_", None)
         return self
 
@@ -366,9 +368,11 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         model = self.model_.with_text_choices(self.model_.select_text_choices(sample))
         rows = leave_one_out.score_sample(model, sample)
         more = leave_one_out.calibrate(rows, sample)
-        self.model_ = model.with_calibration(more if before is None else before + more)
+        model = model.with_calibration(more if before is None else before + more)
+        left_out = leave_one_out.log_posteriors(model, rows)
+        self.model_ = leave_one_out.keep_scores(model, rows, left_out, sample)
         if before is None:
-            self._left_out_ = leave_one_out.log_posteriors(self.model_, rows)
+            self._left_out_ = left_out
 
 
 def _declare(counts: Counts, schema: Schema, classes: ArrayLike | None) -> Counts:

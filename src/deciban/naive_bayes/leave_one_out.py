@@ -1,4 +1,7 @@
-"""Counted rows of a sample, each left out of the counts, and the calibration they give."""
+"""Counted rows of a sample, each left out of the counts, and what they give.
+
+That is the calibration, and the scores among which those of new rows have a rank.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,9 @@ from deciban import threads
 from deciban.evaluation import LeaveOneOutScores
 from deciban.models import scores
 from deciban.models.calibration import Calibration, discount_evidence
+from deciban.models.conformal import ConformityScores
+from deciban.models.left_out import LeftOutScores, pool
+from deciban.models.novelty import MAX_NOVELTY_ROWS, TypicalityScores
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Sample
@@ -73,3 +79,26 @@ def log_posteriors(model: NaiveBayesModel, rows: list[Scores]) -> LeaveOneOutSco
         parts.append(joint)
     y, weight = np.concatenate([r.y for r in rows]), np.concatenate([r.weight for r in rows])
     return LeaveOneOutScores(np.concatenate(parts), y, weight)
+
+
+def keep_scores(
+    model: NaiveBayesModel,
+    scored: list[Scores],
+    left_out: LeaveOneOutScores | None,
+    sample: Sample[LabelledBatch],
+) -> NaiveBayesModel:
+    """The model with the scores of those rows beside those that it has."""
+    if left_out is None:
+        return model
+    posterior, y, weight = left_out.log_posterior, left_out.codes, left_out.weight
+    conformity = ConformityScores.of(model.classes, posterior, y, weight, sample.stride)
+    step = -(-len(y) // MAX_NOVELTY_ROWS)
+    some = slice(None, None, step)
+    rows = LabelledBatch.concatenate(list(sample.every(step)))
+    plain = np.concatenate([row.log_likelihood for row in scored])[some]
+    one = np.minimum(weight[some], 1.0)
+    likelihoods = model.likelihoods.leave_one_out(rows.batch, y[some], one, plain)
+    typicality = TypicalityScores.of(
+        model.classes, likelihoods, y[some], weight[some], sample.stride * step
+    )
+    return model.with_left_out(pool(model.left_out, LeftOutScores(conformity, typicality)))

@@ -18,6 +18,8 @@ from deciban.families.piece import Piece
 from deciban.labels import Labels
 from deciban.models import prior
 from deciban.models.calibration import Calibration, discount_evidence
+from deciban.models.left_out import LeftOutScores
+from deciban.models.novelty import RowLikelihoods
 from deciban.models.options import Options
 from deciban.models.protocol import WordContribution
 from deciban.models.selection import Choice, select
@@ -30,6 +32,7 @@ from deciban.naive_bayes.blocks import (
     prior_smoothing,
     text_blocks,
 )
+from deciban.naive_bayes.likelihoods import Likelihoods
 from deciban.naive_bayes.texts import TextEncoder, known_words
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
@@ -115,6 +118,12 @@ class NaiveBayesModel:
         """``log P(c)``."""
         lam, method = self._prior_smoothing, self.options.method
         return prior.class_prior(self.counts.weight, lam, method=method, stated=self.prior)
+
+    @cached_property
+    def left_out(self) -> LeftOutScores | None:
+        """The scores of left-out rows; None where none were scored."""
+        scores = None if self.calibration is None else self.calibration.left_out
+        return None if scores is None else scores.for_classes(self.classes)
 
     def estimate(self) -> NaiveBayesModel:
         """The model itself, with all parameters estimated: what cannot be is an error now."""
@@ -280,6 +289,20 @@ class NaiveBayesModel:
     def with_calibration(self, calibration: Calibration | None) -> NaiveBayesModel:
         """The model with another calibration; its parameters do not depend on it."""
         return replace(self, calibration=calibration)
+
+    def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
+        """``log P(x | c)`` without a discount, (rows, classes), and the size of every row."""
+        return self.likelihoods.of_rows(batch)
+
+    @cached_property
+    def likelihoods(self) -> Likelihoods:
+        """How likely rows are at all, also what is new in them."""
+        return Likelihoods(self)
+
+    def with_left_out(self, scores: LeftOutScores | None) -> NaiveBayesModel:
+        """The model with other scores of left-out rows."""
+        calibration = Calibration.empty() if self.calibration is None else self.calibration
+        return replace(self, calibration=calibration.with_left_out(scores))
 
     def with_all_words(self) -> NaiveBayesModel:
         """The model without limits on words: how many texts have them is not known yet."""

@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 from msgspec.structs import asdict
+from numpy.typing import NDArray
 
 from deciban import families
 from deciban.errors import ModelFileError, ParameterError
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
 from deciban.files.description import ColumnEntry, NaiveBayesEntry, TokenizerEntry
+from deciban.files.scores import left_out_from, left_out_to
 from deciban.kinds import is_kind
 from deciban.labels import Labels
 from deciban.models.calibration import DISCOUNT_GRID, Calibration
@@ -55,9 +57,10 @@ def to_stored(
     if model.schema.texts:
         description["tokenizer"] = model.tokenizer.describe()
         description["text_choices"] = [fields_of(choice) for choice in model.text_choices.values()]
-    arrays = {}
+    arrays: dict[str, NDArray[Any]] = {}
     if model.calibration is not None:
         arrays["calibration"] = np.append(model.calibration.loss, model.calibration.rows)
+        arrays |= left_out_to(model.calibration.left_out, model.classes)
     return Stored(KIND, model.counts, description, arrays=arrays)
 
 
@@ -96,6 +99,9 @@ def read(stored: Stored) -> tuple[NaiveBayesModel, NaiveBayesEntry]:
     about = document.read(stored.description, NaiveBayesEntry)
     arrays = ArrayReader(stored.arrays)
     calibration = _calibration(arrays)
+    if calibration is not None and stored.counts is not None:
+        left_out = left_out_from(arrays, stored.counts.classes)
+        calibration = calibration.with_left_out(left_out)
     arrays.done()
     return model_of(about, stored.counts, calibration), about
 

@@ -11,6 +11,7 @@ from deciban.evaluation import Evaluation
 from deciban.evaluation.rounding import ROUNDING
 from deciban.report.drift import Drift
 from deciban.report.leakage import SingleColumn
+from deciban.report.novelty import NewRows
 from deciban.report.training import TrainingSummary
 
 #: Classes with fewer rows, in training or here, are too small to trust.
@@ -19,7 +20,7 @@ MIN_CLASS_ROWS = 30
 MAX_CALIBRATION_ERROR = 0.05
 
 Kind = Literal["leakage", "drift", "small class", "same rows", "no gain", "calibration",
-               "unknown class", "unseen"]  # fmt: skip
+               "unknown class", "unseen", "new rows"]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ def list_cautions(
     alone: Sequence[SingleColumn],
     drifts: Sequence[Drift],
     unseen: Mapping[str, UnseenValues],
+    new: NewRows | None = None,
 ) -> list[Caution]:
     """All of them, the gravest first."""
     return [
@@ -45,6 +47,7 @@ def list_cautions(
         *_leakage(alone),
         *_unknown_classes(evaluation, trained),
         *_unseen(unseen),
+        *_new_rows(evaluation, new),
         *_drifts(drifts),
         *_small_classes(evaluation, trained),
         *_calibration(evaluation),
@@ -109,6 +112,17 @@ def _unknown_classes(evaluation: Evaluation, trained: TrainingSummary) -> Iterat
 def _unseen(unseen: Mapping[str, UnseenValues]) -> Iterator[Caution]:
     for name, values in unseen.items():
         yield Caution("unseen", name, f"{name} has {values}. What they say rests on no row.")
+
+
+def _new_rows(evaluation: Evaluation, new: NewRows | None) -> Iterator[Caution]:
+    if new is not None and new.moved and not evaluation.leave_one_out:
+        yield Caution(
+            "new rows",
+            "these rows",
+            f"{new.new:,} of {new.rows:,} rows are as unlikely as one in a hundred was in "
+            f"training; chance would make no more than {new.by_chance:,}. They have moved, or are "
+            "of a class that the model does not know.",
+        )
 
 
 def _drifts(drifts: Sequence[Drift]) -> Iterator[Caution]:

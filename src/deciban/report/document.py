@@ -22,6 +22,7 @@ from deciban.report.distributions import column_distributions
 from deciban.report.drift import Drift, drifts
 from deciban.report.figures import Note
 from deciban.report.leakage import SingleColumn, single_columns
+from deciban.report.novelty import count_new_rows
 from deciban.report.row_evidence import HasEvidence, RowEvidence, row_evidence
 from deciban.report.rows import LabelledRows, read_rows
 from deciban.report.surprises import Surprise, find_surprises
@@ -149,7 +150,7 @@ def report(
         rows.others,
         trained,
         evaluation,
-        list_cautions(evaluation, trained, alone, moved, rows.unseen),
+        list_cautions(evaluation, trained, alone, moved, rows.unseen, count_new_rows(model, rows)),
         alone,
         moved,
         find_surprises(model, rows, predictions, surprising),
@@ -163,6 +164,7 @@ def _figures(
 ) -> Iterator[Figure | Note]:
     """The figures in order, and why some are not there."""
     yield figures.reliability(evaluation)
+    yield figures.sets(model, evaluation)
     yield from figures.thresholds(evaluation)
     yield figures.confusion(evaluation)
     sampled = cache(lambda: row_evidence(model, rows, evaluation.decisions.predictions.codes))

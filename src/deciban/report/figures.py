@@ -9,10 +9,12 @@ import numpy as np
 
 from deciban.charts import confusion as confusion_chart
 from deciban.charts import reliability as reliability_chart
+from deciban.charts import sets as sets_chart
 from deciban.charts import thresholds as threshold_charts
 from deciban.errors import InputError
 from deciban.evaluation import Evaluation, Reliability
 from deciban.evaluation.classifier import Classifier
+from deciban.evaluation.sets import set_curve
 from deciban.explanation import Curve, Explainable, Importance
 from deciban.report.roc import roc_curves
 from deciban.report.row_evidence import RowEvidence
@@ -44,6 +46,21 @@ def reliability(evaluation: Evaluation) -> Figure:
     )
     chart = reliability_chart.chart(Reliability.from_bins(of, evaluation.reliability))
     return Figure("reliability", "reliability", "Reliability", shows, chart)
+
+
+def sets(model: Classifier, evaluation: Evaluation) -> Figure | Note:
+    """How often sets of classes hold the true one, and how large they are."""
+    try:
+        curve = set_curve(model, evaluation.decisions.predictions)
+    except InputError as error:
+        return Note("reliability", f"There are no sets: {str(error).split(' Hint: ')[0]}")
+    at = int(np.argmin(np.abs(curve.wanted - 0.9)))
+    shows = (
+        f"Sets of classes that are to hold the true one with a given probability. Asked for "
+        f"{100 * curve.wanted[at]:.0f} %, they held it in {100 * curve.coverage[at]:.1f} % of the "
+        f"rows, with {curve.size[at]:.2f} classes on average."
+    )
+    return Figure("sets", "reliability", "Sets of classes", shows, sets_chart.chart(curve))
 
 
 def thresholds(evaluation: Evaluation) -> Iterator[Figure]:

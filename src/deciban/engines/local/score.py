@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +17,10 @@ from deciban.models.protocol import Model
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledScan
 
-__all__ = ["score", "score_batch"]
+__all__ = ["run_batches", "score", "score_batch"]
 
 FloatArray = NDArray[np.float64]
+T = TypeVar("T")
 
 #: So few rows are scored by the thread that asks.
 MAX_SERIAL_ROWS = 1_000
@@ -25,15 +28,20 @@ MAX_SERIAL_ROWS = 1_000
 
 def score(scan: LabelledScan, model: Model, what: Score) -> FloatArray:
     """Scores of all rows under a model, (rows, classes)."""
-    n_rows = scan.scan.n_rows
-    run = map if n_rows is not None and n_rows <= MAX_SERIAL_ROWS else threads.run
-    parts = list(run(partial(score_batch, model=model, what=what), scan.batches()))
+    parts = run_batches(scan, partial(score_batch, model=model, what=what))
     if len(parts) == 1:
         out, scan.unseen = parts[0]
         return out
     scan.unseen = sum((unseen for _, unseen in parts if unseen), NOTHING_UNSEEN)
     none = np.empty((0, len(model.log_prior)))
     return np.concatenate([none, *(out for out, _ in parts)])
+
+
+def run_batches(scan: LabelledScan, work: Callable[[Batch], T]) -> list[T]:
+    """What ``work`` makes of every batch, in order."""
+    n_rows = scan.scan.n_rows
+    run = map if n_rows is not None and n_rows <= MAX_SERIAL_ROWS else threads.run
+    return list(run(work, scan.batches()))
 
 
 def score_batch(batch: Batch, model: Model, what: Score) -> tuple[FloatArray, Unseen]:

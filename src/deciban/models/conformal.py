@@ -1,0 +1,143 @@
+"""Sets of classes with a guarantee: conformal prediction from left-out rows.
+
+The *conformity* of a row with a class is ``log P(c | x)``, which is that of the score known
+as least ambiguous (LAC: ``1 - P(c | x)``, Sadinle, Lei and Wasserman 2019): no score
+gives smaller sets in the mean. Training rows, each left out, have the conformity with their
+true class; a class is in the set of a new row unless its conformity is among the
+lowest ``1 - coverage`` of these (:mod:`deciban.models.ranked_scores`). The
+likeliest class is always in it, so that no set is empty.
+
+Where the log posteriors of left-out rows come from is a matter of the model: exact
+leave-one-out, folds, or rows that were held out. See docs/trust.md for what is guaranteed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban import checks, labels
+from deciban.errors import InputError, ParameterError
+from deciban.labels import Labels
+from deciban.models.protocol import HasLeftOutScores, Model
+from deciban.models.ranked_scores import RankedScores, pool
+
+FloatArray = NDArray[np.float64]
+Sets = NDArray[np.bool_]
+
+#: Log posteriors below this are taken to be it: the least that a float can hold.
+MIN_LOG_POSTERIOR = -744.0
+#: A p-value that exceeds the level by no more than this is equal to it: 1 - 0.9 is less than 0.1.
+LEVEL_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class ConformityScores:
+    """The conformity of left-out rows with their true class, by class.
+
+    >>> log_posterior = np.log([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.3, 0.7]])
+    >>> y = np.array([0, 0, 1, 1])
+    >>> scores = ConformityScores.of(np.array(["a", "b"]), log_posterior, y, np.ones(4))
+    >>> scores.sets(np.log([[0.75, 0.25], [0.5, 0.5]]), coverage=0.7)
+    array([[ True, False],
+           [ True,  True]])
+    """
+
+    classes: Labels
+    by_class: tuple[RankedScores, ...]
+
+    @classmethod
+    def of(
+        cls,
+        classes: Labels,
+        log_posterior: FloatArray,
+        y: NDArray[np.intp],
+        weight: FloatArray,
+        stride: float = 1.0,
+    ) -> ConformityScores:
+        """The scores of rows that were left out, from their log posteriors, (rows, classes)."""
+        own = conformity(log_posterior[np.arange(len(y)), y])
+        parts = ((own[rows], weight[rows]) for rows in _rows_of_classes(y, len(classes)))
+        return cls(classes, tuple(RankedScores.of(*part, stride) for part in parts))
+
+    @cached_property
+    def _pooled(self) -> RankedScores:
+        return pool(self.by_class)
+
+    @property
+    def rows(self) -> float:
+        """How many rows were scored."""
+        return sum(group.rows for group in self.by_class)
+
+    def p_values(self, log_posterior: FloatArray, per_class: bool = False) -> FloatArray:
+        """How likely each class conforms as little as here if it is the true one."""
+        scores = conformity(log_posterior)
+        if not per_class:
+            return self._pooled.p_values(scores)
+        columns = zip(self.by_class, scores.T, strict=True)
+        return np.column_stack([group.p_values(column) for group, column in columns])
+
+    def sets(self, log_posterior: FloatArray, coverage: float, per_class: bool = False) -> Sets:
+        """Which classes cannot be excluded, (rows, classes)."""
+        level = 1.0 - check_coverage(coverage)
+        out = self.p_values(log_posterior, per_class) > level + LEVEL_ROUNDING
+        out[np.arange(len(out)), log_posterior.argmax(axis=1)] = True
+        return np.asarray(out)
+
+    def for_classes(self, classes: Labels) -> ConformityScores:
+        """The scores in the order of other classes; those of a class that is gone go with it."""
+        if labels.same(self.classes, classes):
+            return self
+        own = dict(zip(self.classes.tolist(), self.by_class, strict=True))
+        groups = (own.get(label, RankedScores.empty()) for label in classes.tolist())
+        return ConformityScores(classes, tuple(groups))
+
+    def __add__(self, other: ConformityScores) -> ConformityScores:
+        classes = labels.union(self.classes, other.classes)
+        pairs = zip(
+            self.for_classes(classes).by_class, other.for_classes(classes).by_class, strict=True
+        )
+        return ConformityScores(classes, tuple(a + b for a, b in pairs))
+
+    def __mul__(self, factor: float) -> ConformityScores:
+        return ConformityScores(self.classes, tuple(group * factor for group in self.by_class))
+
+
+def conformity_of(model: Model) -> ConformityScores:
+    """The conformity of rows that were left out of a model, which must have some."""
+    if not isinstance(model, HasLeftOutScores):
+        raise InputError(
+            f"a {model.kind} keeps no scores of left-out rows, which sets are made from.",
+            hint="NaiveBayes, AODE, BayesClassifier and LogisticRegression do",
+        )
+    if model.left_out is None:
+        raise InputError(
+            f"this {model.kind} has no scores of left-out rows, which sets are made from.",
+            hint="fit it again with calibrate=True, where it has that, or give it rows that it "
+            "was not fitted to: calibrate_sets(X, y)",
+        )
+    return model.left_out.conformity
+
+
+def conformity(log_posterior: FloatArray) -> FloatArray:
+    """Log posteriors as they are compared: none is less than the least that a float can hold."""
+    return np.maximum(log_posterior, MIN_LOG_POSTERIOR)
+
+
+def check_coverage(coverage: float) -> float:
+    """The share of rows whose set is to hold their class, checked."""
+    if checks.is_number(coverage) and 0 < coverage < 1:
+        return float(coverage)
+    raise ParameterError(
+        f"coverage must be a number between 0 and 1, got {coverage!r}.",
+        hint="0.9 is usual: nine sets of ten hold the true class",
+    )
+
+
+def _rows_of_classes(y: NDArray[np.intp], n_classes: int) -> list[NDArray[np.intp]]:
+    order = np.argsort(y, kind="stable")
+    ends = np.cumsum(np.bincount(y, minlength=n_classes))
+    return np.split(order, ends[:-1])
