@@ -8,8 +8,8 @@ curve says how well the rows of the class are told from those; a half is guessin
 IsolationForest and LocalOutlierFactor have their defaults, on one-hot and scaled columns, or on
 tf-idf of words (of characters, where a text has no spaces). Seconds are those of learning what is
 usual and of scoring the rows; deciban's are also given without the fit, which is that of
-the classifier. The form of deciban's score was chosen on the sets of three classes or more; nothing was
-chosen on those of two: ``--two --rows 1000 --tables 40 --texts 0``.
+the classifier. The form of deciban's score was chosen on texts and on tables of three classes or
+more; nothing was chosen on tables of two: ``--two --rows 1000 --tables 40 --texts 0``.
 """
 
 from __future__ import annotations
