@@ -7,8 +7,8 @@ likelihood, by the n values and words that it has, and beside what is expected o
 
 with ``m_c`` the log likelihood of a value or word in the left-out rows of class c: long texts are
 not new, nor are rows of a class whose values are spread out. Half of ``m_c`` told classes that
-were held out better than all or none of it (bench/novelty.py). ``P(c | x)`` follows from
-the likelihoods, without a discount. The *novelty* of a row is the share of
+were held out better than all or none of it, on the sets of bench/novelty.py. ``P(c | x)`` follows
+from the likelihoods, without a discount. The *novelty* of a row is the share of
 left-out training rows whose typicality is as low or lower, a p-value
 (:mod:`deciban.models.ranked_scores`): small is new. A row like those that were learned
 is below 0.001 once in a thousand times.
