@@ -247,7 +247,7 @@ def test_the_command_writes_novelty_and_abstains(tmp_path):
     path, rows = tmp_path / "m.deciban", tmp_path / "rows.csv"
     done("train", FRUIT, "--target", "fruit", "-o", path, "--quiet")
     rows.write_text(
-        "id,grams,colour,ripe,picked\n1,103.3,red,true,2025-08-02\n2,9e9,pink,true,2031-01-01\n"
+        "id,grams,colour,ripe,picked\n1,103.3,red,true,2025-08-02\n2,9e9,green,true,2031-01-01\n"
     )
     head, usual, new = done("predict", path, rows, "--novelty").splitlines()
     assert head.endswith(",p_plum,novelty")

@@ -9,7 +9,7 @@ import pytest
 
 from commands import FRUIT, done, run
 from deciban import AODE, BayesClassifier, NaiveBayes, evaluate, load
-from deciban.errors import InputError, ModelFileError
+from deciban.errors import InputError, ModelFileError, UnknownLabelWarning
 from deciban.files import archive, registry
 from deciban.files.model import unpacked
 from deciban.models.conformal import ConformityScores
@@ -79,7 +79,8 @@ def test_evaluate_counts_what_sets_held():
 
 def test_a_class_that_the_model_never_saw_is_in_no_set():
     X, y = table(200, seed=24)
-    found = evaluate(NaiveBayes().fit(X, y), X, np.where(y == "c", "z", y), coverage=0.9)
+    with pytest.warns(UnknownLabelWarning):
+        found = evaluate(NaiveBayes().fit(X, y), X, np.where(y == "c", "z", y), coverage=0.9)
     assert found.sets.by_class["z"].coverage == 0.0
 
 
