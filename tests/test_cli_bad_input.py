@@ -264,3 +264,7 @@ def test_interrupting_writes_nothing(folder):
             ended = run("predict", "m.deciban", "data.csv", "-o", "out.csv")
         assert (ended.code, ended.err) == (130, "interrupted: no file was written.\n")
         assert content(folder) == before
+
+
+def test_a_model_is_not_compared_with_itself(folder):
+    assert "m.deciban is named twice" in fails("compare", "m.deciban", "m.deciban", "data.csv")

@@ -12,6 +12,7 @@ from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
 from deciban.decision import Loss
 from deciban.encoding.unseen import UnseenValues
+from deciban.errors import ParameterError
 from deciban.evaluation import Comparison, Evaluation, evaluate
 from deciban.evaluation.comparison import compare_decisions
 from deciban.evaluation.decisions import Decisions, decide
@@ -128,6 +129,12 @@ def _columns(model: TableClassifier[Any], table: Scan, target: str) -> Scan:
 
 def _names(paths: Sequence[str]) -> Mapping[str, str]:
     """Files by their short names, if those differ."""
+    if len(set(paths)) < len(paths):
+        twice = next(path for path in paths if paths.count(path) > 1)
+        raise ParameterError(
+            f"{twice} is named twice: a model does not differ from itself.",
+            hint="name each model once",
+        )
     short = [Path(path).stem for path in paths]
     names = short if len(set(short)) == len(paths) else list(paths)
     return dict(zip(names, paths, strict=True))
