@@ -113,6 +113,13 @@ def discounts():
     return calibration.DISCOUNT_GRID
 
 
+def discount_prior(n_rows, n_columns, n_classes):
+    """What each discount costs beforehand: the square of how unusual it is for such a table."""
+    rows, columns, classes = np.log([n_rows, n_columns, n_classes])
+    usual = min(0.0, -3.1 + 0.5 * rows - 0.4 * columns + 0.5 * classes)
+    return 0.5 * ((np.log(discounts()) - usual) / 0.5) ** 2
+
+
 def strengths():
     """The strengths of AODE that are tried."""
     return aode_calibration.STRENGTHS_IN_ROWS

@@ -48,11 +48,13 @@ def test_what_is_impossible():
 
 def test_no_rows_say_nothing():
     none = Calibration.of(np.empty((0, 2)), np.empty((0, 2)), np.empty(0, np.intp), np.empty(0))
-    assert none.discount == 1.0
+    assert none.discount() == 1.0
     assert not none.loss.any()
 
 
 def test_a_row_that_is_sure_and_wrong_asks_for_a_discount():
     prior, said = np.log(np.full((3, 2), 0.5)), np.array([[0.0, -20], [0.0, -20], [0.0, -20]])
     y, weight = np.array([0, 0, 1]), np.ones(3)
-    assert Calibration.of(prior, said, y, weight).discount == pytest.approx(np.log(2) / 20, rel=0.1)
+    assert Calibration.of(prior, said, y, weight).discount() == pytest.approx(
+        np.log(2) / 20, rel=0.1
+    )

@@ -135,7 +135,7 @@ def test_calibration_adds_up():
     total = Calibration.empty() + parts[0] + parts[1]
     np.testing.assert_allclose(total.loss, whole.loss)
     assert total.rows == pytest.approx(whole.rows)
-    assert (whole * 0.5).discount == whole.discount
+    assert (whole * 0.5).discount() == whole.discount()
     np.testing.assert_allclose((whole * 3).loss, whole.loss * 3)
 
 
@@ -146,17 +146,17 @@ def test_calibration_plainly():
         joint = np.exp(prior + DISCOUNT_GRID[i] * said)
         want = -w @ np.log(joint[np.arange(40), y] / joint.sum(axis=1))
         assert found.loss[i] == pytest.approx(want)
-    assert found.discount == DISCOUNT_GRID[np.argmin(found.loss)]
+    assert found.discount() == DISCOUNT_GRID[np.argmin(found.loss)]
 
 
 def test_calibration_of_nothing_and_of_the_impossible():
-    assert Calibration.empty().discount == 1.0
+    assert Calibration.empty().discount() == 1.0
     said = np.array([[-np.inf, 0.0], [-np.inf, -np.inf]])
     found = Calibration.of(np.log(np.full((2, 2), 0.5)), said, np.array([0, 1]), np.ones(2))
     assert np.all(np.isfinite(found.loss))
     assert found.loss[0] == pytest.approx(700 + np.log(2))
     even = Calibration.of(np.zeros((1, 1)), np.zeros((1, 1)), np.array([0]), np.ones(1))
-    assert even.discount == 1.0
+    assert even.discount() == 1.0
 
 
 # Evenly spaced rows

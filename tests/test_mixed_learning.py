@@ -206,8 +206,8 @@ def test_the_discount_follows_the_rows():
         both.model_.calibration.loss, a.model_.calibration.loss + b.model_.calibration.loss
     )
     assert both.model_.calibration.rows == 90
-    kept = a.temperature_
-    assert a.decay(0.5).temperature_ == kept
+    before = a.temperature_
+    assert a.decay(0.5).temperature_ >= before  # fewer rows are trusted less
     assert a.model_.calibration.rows == 20
     a.partial_fit(*REST)
     assert a.model_.calibration.rows == 70

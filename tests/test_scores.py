@@ -60,7 +60,7 @@ def test_joints_are_the_prior_plus_every_block(discount):
     }
     estimator = NaiveBayes(numeric="gaussian", missing="value", kinds={"note": "text"})
     estimator.fit(X, [0, 0, 1, 1, 0, 1])
-    loss = np.abs(DISCOUNT_GRID - discount)
+    loss = 1e6 * np.abs(DISCOUNT_GRID - discount)
     model = estimator.model_.with_calibration(Calibration(loss, 6.0))
     batch = next(iter(estimator._rows(X).batches()))
     rows, parts = model.encode(batch), []

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deciban import AODE, NaiveBayes
-from internals import discounts, strengths, text_candidates, text_readings
+from internals import discount_prior, discounts, strengths, text_candidates, text_readings
 from pairs import Oracle
 
 
@@ -194,6 +194,7 @@ def test_the_temperature_has_the_least_loss(seed):
         for beta in discounts()
     ]
     m = NaiveBayes(smoothing=1.0).fit(X, y)
+    losses = np.array(losses) + discount_prior(len(y), len(X), 2)
     assert m.temperature_ == pytest.approx(1 / discounts()[int(np.argmin(losses))], rel=1e-12)
     assert m.temperature_ > (1.5 if seed < 2 else 1.0)
 
@@ -234,7 +235,7 @@ def tables():
         m = AODE().fit(columns(rows), y)
         oracle = Smoothed(rows, y)
         oracle.lam = [choice.smoothing for choice in m.choices_.values()]
-        out.append((m, losses_of(oracle, rows, y)))
+        out.append((m, losses_of(oracle, rows, y) + discount_prior(len(y), len(rows[0]), 2)))
     return out
 
 

@@ -69,11 +69,14 @@ class StrengthCalibration:
         """Of no rows: the middle strength, and no discount."""
         return cls(strengths, np.zeros((len(strengths), len(DISCOUNT_GRID))), 0.0)
 
-    def best_strength(self, *, discounted: bool) -> float:
-        """The strength of least loss, under its best discount or without a discount."""
+    def best_strength(self, penalty: FloatArray | None) -> float:
+        """The strength of least loss: under its best discount, given the penalty of each.
+
+        None is without a discount.
+        """
         if self.rows <= 0:
             return self.strengths[len(self.strengths) // 2]
-        loss = self.loss.min(axis=1) if discounted else self.loss[:, -1]
+        loss = self.loss[:, -1] if penalty is None else (self.loss + penalty).min(axis=1)
         return self.strengths[int(np.argmin(loss))]
 
     def at(self, strength: float) -> Calibration:

@@ -149,8 +149,8 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
 
         >>> X = {"x": ["S", "S", "L", "L"]}
         >>> m = AODE(smoothing=1).fit(X, [1, 1, 2, 2])
-        >>> m.recalibrate(X, [1, 1, 2, 2]).temperature_
-        1.0
+        >>> m.recalibrate(X, [1, 1, 2, 2]).temperature_ > 1  # of four rows, not much is believed
+        True
         """
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
         sample = ENGINES[rows.scan.place].sample(rows, MAX_CALIBRATION_ROWS)

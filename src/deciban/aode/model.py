@@ -30,6 +30,7 @@ from deciban.families.histogram import bin_codes
 from deciban.families.piece import Piece
 from deciban.labels import Labels
 from deciban.models import prior, scores
+from deciban.models.calibration import discount_penalty
 from deciban.models.conformal import ConformityScores
 from deciban.models.left_out import LeftOutScores
 from deciban.models.measured_evidence import MeasuredEvidence
@@ -145,14 +146,20 @@ class AODEModel:
             return self.options.smoothing
         if self.calibration is None:
             return DEFAULT_STRENGTH_IN_ROWS
-        return self.calibration.best_strength(discounted=self.options.calibrate)
+        return self.calibration.best_strength(self._penalty if self.options.calibrate else None)
+
+    @cached_property
+    def _penalty(self) -> FloatArray:
+        """What each discount costs beforehand."""
+        n_columns = len(self.pair_counts.cells.columns)
+        return discount_penalty(float(self.counts.weight.sum()), n_columns, len(self.classes))
 
     @cached_property
     def discount(self) -> float:
         """The factor on the evidence: one over the temperature."""
         if self.calibration is None or not self.options.calibrate:
             return 1.0
-        return self.calibration.at(self.m).discount
+        return self.calibration.at(self.m).discount(self._penalty)
 
     @property
     def temperature(self) -> float:

@@ -212,7 +212,7 @@ class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes().fit({"x": ["S", "S", "L"], "n": [1, 2, 3]}, ["a", "a", "b"])
         >>> m.predict({"x": ["S", "XL"], "n": ["2", "few"]})
-        array(['a', 'b'], dtype='<U1')
+        array(['a', 'a'], dtype='<U1')
         >>> m.unseen_
         x: 1 value never seen: 'XL'
         n: 1 value not a number: 'few'

@@ -74,7 +74,8 @@ def evaluate(
 
     >>> from deciban import NaiveBayes
     >>> X, y = {"x": list("SSSSLLLM")}, list("aaaabbba")
-    >>> e = evaluate(NaiveBayes().fit(X, y), X, y, loss={("a", "b"): 5})
+    >>> model = NaiveBayes(calibrate=False).fit(X, y)
+    >>> e = evaluate(model, X, y, loss={("a", "b"): 5})
     >>> e.accuracy, e.baseline.accuracy, e.realised_cost, e.baseline.realised_cost
     (1.0, 0.625, 0.0, 1.875)
 

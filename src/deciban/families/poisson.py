@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -47,6 +48,9 @@ from deciban.stats.table import Table
 
 #: Larger numbers are no counts here: of their logarithms, rounding would be a part.
 MAX_COUNT = 2.0**31
+#: Variance over mean within classes, beyond which few rows are not taken for counts of one rate;
+#: it may be one more for every so many rows.
+MAX_DISPERSION, ROWS_PER_DISPERSION = 4.0, 20.0
 #: No more rows than these are scored in all columns at once: to look counts up would take longer.
 FEW_ROWS = 8
 #: From this shape on, ratios of gamma functions are taken by Stirling's series.
@@ -198,6 +202,10 @@ class Poisson:
         values = keys_of([columns.counts[j] for j in at], grid, MAX_VALUES_TRIED)
         classes, whole = totals_of(columns.tables["moments"].sums)
         tried = []
+        if columns.option == "auto":
+            fits = [not _is_overdispersed(*column, len(columns.class_weight)) for column in values]
+            at, lam = list(compress(at, fits)), list(compress(lam, fits))
+            values = list(compress(values, fits))
         for j, rows, (own, x, times) in zip(at, lam, values, strict=True):
             of = classes.of_column(j), whole.of_column(j)
             log = leave_out(*of, rows, _FULL_BAYES, x, own, one_row(times))
@@ -362,3 +370,20 @@ def rate_draws(x: FloatArray, of: Totals) -> Draws:
         return np.asarray(count * np.log(rate) - rate - factorial)
 
     return draw
+
+
+def _is_overdispersed(
+    own: NDArray[np.intp], x: FloatArray, times: FloatArray, n_classes: int
+) -> bool:
+    """Whether values lie much farther apart within classes than counts of one rate do.
+
+    A few rows far apart look like certain evidence, which leaving one of them out may not show;
+    the more rows there are, the more it is left to the loss.
+    """
+    n = np.bincount(own, times, n_classes)
+    mean = np.bincount(own, times * x, n_classes) / np.maximum(n, 1e-300)
+    freedom = n.sum() - np.count_nonzero(n)
+    if freedom <= 0:
+        return True
+    squares = (times * (x - mean[own]) ** 2 / np.maximum(mean[own], 1e-300)).sum()
+    return bool(squares / freedom > MAX_DISPERSION + n.sum() / ROWS_PER_DISPERSION)

@@ -9,12 +9,15 @@ training rows, each judged as if it had never been seen, are likeliest.
 The summed loss under every discount of a fixed grid is itself a table that adds
 up: models that are merged merge their tables. So do the scores that left-out rows
 have under the discount that was selected.
+
+A handful of rows says little about the discount, and a wrong one is dear. So it has a
+prior: what tables of so many rows, columns and classes usually need
+(:func:`discount_penalty`). From some hundred rows on it no longer matters.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +30,11 @@ FloatArray = NDArray[np.float64]
 
 #: The discounts that are tried.
 DISCOUNT_GRID = np.exp(np.linspace(np.log(0.01), 0.0, 93))
+#: The logarithm of the usual discount: of one row of one column and one class, and what the
+#: logarithm of the rows, columns and classes adds to it; and how far tables stray from it.
+#: Fitted on the discounts that were best for held-out rows of 15 tables, 4 to 128 rows each.
+USUAL_LOG_DISCOUNT, BY_ROWS, BY_COLUMNS, BY_CLASSES = -3.1, 0.5, -0.4, 0.5
+LOG_DISCOUNT_SD = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +66,15 @@ class Calibration:
         loss = kernel.losses(prior, evidence, y, weight, DISCOUNT_GRID, MAX_ROW_LOSS)
         return cls(loss, float(weight.sum()))
 
-    @cached_property
-    def discount(self) -> float:
-        """The discount of least loss, the largest of equals; 1 where nothing is known."""
+    def discount(self, penalty: FloatArray | float = 0.0) -> float:
+        """The discount of least loss and penalty, the largest of equals; 1 where nothing is known.
+
+        ``penalty`` is what each discount costs beforehand, see :func:`discount_penalty`.
+        """
         if self.rows <= 0:
             return 1.0
         last = len(DISCOUNT_GRID) - 1
-        return float(DISCOUNT_GRID[last - int(np.argmin(self.loss[::-1]))])
+        return float(DISCOUNT_GRID[last - int(np.argmin((self.loss + penalty)[::-1]))])
 
     def with_left_out(self, scores: LeftOutScores | None) -> Calibration:
         """The calibration with other scores of left-out rows."""
@@ -77,6 +87,22 @@ class Calibration:
     def __mul__(self, factor: float) -> Calibration:
         left_out = None if self.left_out is None else self.left_out * factor
         return Calibration(self.loss * factor, self.rows * factor, left_out)
+
+
+def discount_penalty(n_rows: float, n_columns: int, n_classes: int) -> FloatArray:
+    """What each discount of the grid costs before any row is judged, in nats.
+
+    It is the negative logarithm of a log-normal prior around what such tables usually need:
+    little trust where rows are few or columns many, since those repeat each other.
+
+    >>> few, many = discount_penalty(4, 10, 2), discount_penalty(10_000, 10, 2)
+    >>> DISCOUNT_GRID[[few.argmin(), many.argmin()]].round(2)
+    array([0.05, 1.  ])
+    """
+    sizes = np.log(np.maximum([n_rows, n_columns, n_classes], 1.0))
+    usual = USUAL_LOG_DISCOUNT + sizes @ [BY_ROWS, BY_COLUMNS, BY_CLASSES]
+    penalty: FloatArray = ((np.log(DISCOUNT_GRID) - min(usual, 0.0)) / LOG_DISCOUNT_SD) ** 2 / 2
+    return penalty
 
 
 def discount_evidence(

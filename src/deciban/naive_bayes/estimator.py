@@ -193,8 +193,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
 
         >>> X = {"x": ["S", "S", "L", "L"]}
         >>> m = NaiveBayes(calibrate=False).fit(X, [1, 1, 2, 2])
-        >>> m.recalibrate(X, [1, 1, 2, 2]).temperature_
-        1.0
+        >>> m.recalibrate(X, [1, 1, 2, 2]).temperature_ > 1  # of four rows, not much is believed
+        True
         """
         model = self._model()
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight)

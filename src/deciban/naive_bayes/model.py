@@ -17,7 +17,7 @@ from deciban.encoding import matrices
 from deciban.families.piece import Piece
 from deciban.labels import Labels
 from deciban.models import prior
-from deciban.models.calibration import Calibration, discount_evidence
+from deciban.models.calibration import Calibration, discount_evidence, discount_penalty
 from deciban.models.left_out import LeftOutScores
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.options import Options
@@ -99,10 +99,14 @@ class NaiveBayesModel:
         """The classes, in order."""
         return self.counts.classes
 
-    @property
+    @cached_property
     def discount(self) -> float:
         """What the evidence is multiplied by."""
-        return 1.0 if self.calibration is None else self.calibration.discount
+        if self.calibration is None:
+            return 1.0
+        n_columns = len(self.choices) + len(self.schema.texts)
+        sizes = float(self.counts.weight.sum()), n_columns, len(self.classes)
+        return self.calibration.discount(discount_penalty(*sizes))
 
     @property
     def temperature(self) -> float:

@@ -1,0 +1,131 @@
+"""How good the probabilities are where rows are few: log loss on the rest of real tables.
+
+    python bench/little.py [DIRECTORY] [--draws 5] [--methods NAME,NAME] [--only NAME,NAME]
+                           [--chart little.svg]
+
+From each table 4, 8, ... 256 rows are drawn at random, several times; the other rows are the test,
+of classes that the drawn rows have. "guessing" says the class frequencies, smoothed by one. Printed
+are means over the tables, and on how many of them a method is more than 0.03 above guessing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import LogisticRegression
+
+import peers
+import quality
+
+SIZES = (4, 8, 16, 32, 64, 128, 256)
+#: Test rows of a draw, at most; larger tables than this are left out.
+MAX_TEST_ROWS, MAX_TABLE_ROWS = 400, 70_000
+#: So far above guessing is too far.
+MAX_EXCESS = 0.03
+
+
+def guessing(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> peers.Answer:
+    """The class frequencies, smoothed by one."""
+    classes, counts = np.unique(y, return_counts=True)
+    return classes, np.tile((counts + 1) / (counts + 1).sum(), (len(test), 1))
+
+
+def logistic(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> peers.Answer:
+    """LogisticRegression on one-hot and scaled columns, with its default penalty."""
+    a, b = peers._encode(peers._one_hot(train), peers.plain(train), peers.plain(test))
+    model = LogisticRegression(max_iter=1000).fit(a, y)
+    return model.classes_, model.predict_proba(b)
+
+
+METHODS: dict[str, quality.Method] = {
+    "guessing": guessing,
+    "NaiveBayes": quality.ours,
+    "AODE": quality.pairs,
+    "BayesClassifier": quality.flagship,
+    "gaussian+cat": quality.METHODS["gaussian+cat"],
+    "kbins+cat": quality.METHODS["kbins+cat"],
+    "logistic": logistic,
+    "forest": peers.forest,
+}
+
+
+def tables(directory: Path, only: list[str]) -> Iterator[tuple[str, pd.DataFrame, np.ndarray]]:
+    """The name, features and labels of every table."""
+    for path in sorted(directory.glob("*.parquet")):
+        frame = pd.read_parquet(path)
+        if len(frame) <= MAX_TABLE_ROWS and (not only or path.stem in only):
+            features = frame.drop(columns=["label", "split"], errors="ignore")
+            yield path.stem, features, frame["label"].to_numpy()
+
+
+def draws(X: pd.DataFrame, y: np.ndarray, n: int, times: int) -> Iterator[quality.Fold]:
+    """Some rows, of at least two classes, and others of these classes."""
+    for seed in range(times):
+        order = np.random.default_rng(1000 * n + seed).permutation(len(y))
+        few = order[:n]
+        rest = order[n : n + 3 * MAX_TEST_ROWS]
+        rest = rest[np.isin(y[rest], y[few])][:MAX_TEST_ROWS]
+        if len(np.unique(y[few])) > 1 and len(rest) >= 20:
+            part, other = X.iloc[few], X.iloc[rest]
+            yield part.reset_index(drop=True), y[few], other.reset_index(drop=True), y[rest]
+
+
+def log_loss(classes: np.ndarray, shares: np.ndarray, y: np.ndarray) -> float:
+    """Mean negative log probability of the true classes."""
+    true = shares[np.arange(len(y)), np.searchsorted(classes, y)]
+    return float(-np.log(np.maximum(true, quality.MIN_PROBABILITY)).mean())
+
+
+def measure(arguments: argparse.Namespace, names: list[str]) -> pd.DataFrame:
+    """A row for every table, size and method: the mean loss of its draws."""
+    rows = []
+    for table, X, y in tables(arguments.directory, arguments.only):
+        for n in SIZES:
+            some = list(draws(X, y, n, arguments.draws)) if 2 * n <= len(y) else []
+            for name in names if some else []:
+                losses = [log_loss(*METHODS[name](*fold[:3]), fold[3]) for fold in some]
+                rows.append((table, n, name, float(np.mean(losses))))
+    return pd.DataFrame(rows, columns=["table", "rows", "method", "log loss"])
+
+
+def draw(figures: pd.DataFrame, path: Path) -> None:
+    """The mean loss of every method by the number of rows."""
+    import altair as alt
+
+    means = figures.groupby(["rows", "method"], as_index=False)["log loss"].mean()
+    alt.Chart(means, title="Log loss where rows are few").mark_line(point=True).encode(
+        alt.X("rows", scale=alt.Scale(type="log", base=2), title="training rows"),
+        alt.Y("log loss", scale=alt.Scale(domainMax=1.5, clamp=True)),
+        alt.Color("method", sort=list(METHODS)),
+    ).save(path)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("directory", nargs="?", default="../shared/data/tabular", type=Path)
+    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--only", default="", help="some tables, by name")
+    parser.add_argument("--chart", type=Path, help="draw the means, as SVG or PNG")
+    arguments = parser.parse_args()
+    arguments.only = [name for name in arguments.only.split(",") if name]
+    warnings.simplefilter("ignore")
+    names = ["guessing", *(n for n in arguments.methods.split(",") if n != "guessing")]
+    figures = measure(arguments, names)
+    wide = figures.pivot_table(index=["table", "rows"], columns="method", values="log loss")[names]
+    print(wide.groupby("rows").mean().T.round(3).to_string())
+    above = wide.sub(wide["guessing"], axis=0) > MAX_EXCESS
+    print(f"\ntables more than {MAX_EXCESS} above guessing")
+    print(above.groupby("rows").sum().T.to_string())
+    if arguments.chart:
+        draw(figures, arguments.chart)
+
+
+if __name__ == "__main__":
+    main()
