@@ -135,8 +135,8 @@ MUTANTS = [
     # models: prior, calibration, selection, the reading of texts
     Mutant("models/prior.py", "rounding.difference(amount[rows, y], weight)", "amount[rows, y]"),
     Mutant("models/calibration.py", "np.log(0.01), 0.0, 93", "np.log(0.01), 0.0, 31"),
-    Mutant("models/calibration.py", "DISCOUNT_GRID[last - int(np.argmin(self.loss[::-1]))]",
-           "DISCOUNT_GRID[int(np.argmin(self.loss))]"),
+    Mutant("models/calibration.py", "np.argmin((self.loss + penalty)[::-1])",
+           "np.argmin(self.loss[::-1])"),
     Mutant("models/calibration.py", "self.rows + other.rows", "self.rows"),
     Mutant("models/selection.py", "min(column, key=lambda pair: pair[1].loss)",
            "min(column[1:] or column, key=lambda pair: pair[1].loss)"),

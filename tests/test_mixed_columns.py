@@ -273,7 +273,7 @@ def test_a_clone_is_unfitted_and_alike():
 
 
 def test_an_array_is_taken_by_position():
-    m = NaiveBayes().fit({"a": [1.0, 2.0, 9.0], "b": [0.0, 1.0, 0.5]}, [0, 0, 1])
+    m = NaiveBayes(calibrate=False).fit({"a": [1.0, 2.0, 9.0], "b": [0.0, 1.0, 0.5]}, [0, 0, 1])
     with pytest.warns(UserWarning, match="feature names"):
         found = m.predict(np.array([[9.0, 0.5]]))
     assert found.tolist() == [1]
