@@ -17,7 +17,7 @@ from deciban.files.upgrade import FAMILY_OF_SHAPE, STATISTIC_OF_FAMILY, upgrade
 from deciban.stats.registry import STATISTICS
 
 DATA = Path(__file__).parent / "data"
-#: The probabilities of "yes" of ``rows()``. Files hold counts, which are estimated as they are today.
+#: The probabilities of "yes" of ``rows()``: files hold counts, estimated as they are today.
 ANSWERS = {
     "naive_bayes": [0.2306186971502, 0.4415543503666, 0.7505436103105, 0.8382765640255],
     "bayes_classifier": [0.1035053930816, 0.4121858946491, 0.77717457572780, 0.9535755129601],

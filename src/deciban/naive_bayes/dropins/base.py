@@ -23,7 +23,6 @@ from deciban.models.prior import StatedPrior, class_prior
 from deciban.naive_bayes.dropins import stored
 from deciban.naive_bayes.dropins.answers import MatrixClassifier
 from deciban.naive_bayes.dropins.model import BLOCK, DropInModel, Encoder
-from deciban.schema import ColumnSchema, Schema
 from deciban.sources import matrix
 from deciban.sources.matrix import (
     CheckedMatrix,
@@ -239,7 +238,7 @@ class NaiveBayesClassifier(MatrixClassifier):
         prior = class_prior(counts.weight, stated="uniform" if empty else stated)
         self.model_ = DropInModel(
             type(self).__name__,
-            self._schema(counts),
+            self._names(),
             counts,
             self._family,
             self._settings(counts),
@@ -254,11 +253,10 @@ class NaiveBayesClassifier(MatrixClassifier):
         """What scores start from."""
         return log_prior
 
-    def _schema(self, counts: Counts) -> Schema:
-        """The columns of the matrix, by name or as x0, x1, ..."""
-        names = getattr(self, "feature_names_in_", None)
-        known = [f"x{j}" for j in range(self.n_features_in_)] if names is None else list(names)
-        return Schema(tuple(ColumnSchema(str(n), "numeric", "numbers") for n in known))
+    def _names(self) -> list[str] | None:
+        """The names of the columns of the matrix, if it had any."""
+        names = vars(self).get("feature_names_in_")
+        return None if names is None else [str(name) for name in names]
 
     # ------------------------------------------------------------------ combining
 

@@ -26,7 +26,6 @@ from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.encoders import CategoryEncoder, all_numbers
 from deciban.naive_bayes.dropins.model import BLOCK, DropInModel
 from deciban.naive_bayes.dropins.smoothed import SmoothedClassifier
-from deciban.schema import ColumnSchema, Schema
 from deciban.sources import frames, matrix
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Column
@@ -211,12 +210,6 @@ class CategoricalNB(SmoothedClassifier):
     def _settings(self, counts: Counts) -> Settings:
         alpha, sizes = self._check_alpha(), self._least()
         return CategoricalSettings("bayes", alpha, sizes=sizes, unseen=self.unseen)
-
-    def _schema(self, counts: Counts) -> Schema:
-        if counts.tables[BLOCK].cells.coded:
-            return super()._schema(counts)
-        named = super()._schema(counts).columns
-        return Schema(tuple(ColumnSchema(c.name, "categorical", "names") for c in named))
 
     def _show(self) -> None:
         super()._show()

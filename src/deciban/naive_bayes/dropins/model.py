@@ -22,7 +22,7 @@ from deciban.families.protocol import Family, Parameters
 from deciban.families.settings import Settings
 from deciban.labels import Labels
 from deciban.models.protocol import WordContribution
-from deciban.schema import Schema
+from deciban.schema import ColumnSchema, Schema
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Column, Integers, Numbers
 from deciban.sources.matrix import AnyRows
@@ -56,12 +56,13 @@ class Encoder(Protocol):
 class DropInModel:
     """A table of counts and what follows from it.
 
-    ``log_prior`` is what scores start from; ``fallback`` is the posterior, as logarithms, of a
-    row that no class can have produced.
+    ``feature_names`` are those of the columns, None is x0, x1, and so on. ``log_prior`` is what
+    scores start from; ``fallback`` is the posterior, as logarithms, of a row that no class can
+    have produced.
     """
 
     kind: str
-    schema: Schema
+    feature_names: Sequence[str] | None
     counts: Counts
     family: Family
     settings: Settings
@@ -71,6 +72,15 @@ class DropInModel:
 
     additive = True
     measured_evidence = None
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Columns of numbers, or of categories by name."""
+        cells = self.table.cells
+        named = cells.values is not None and not cells.coded
+        names = self.feature_names or [f"x{j}" for j in range(len(cells.columns))]
+        about = ("categorical", "names") if named else ("numeric", "numbers")
+        return Schema(tuple(ColumnSchema(name, *about) for name in names))
 
     @property
     def table(self) -> Table:

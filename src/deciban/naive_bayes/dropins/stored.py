@@ -98,7 +98,7 @@ def read(stored: Stored) -> tuple[DropInModel, DropInEntry]:
     arrays, n_classes = ArrayReader(stored.arrays), len(stored.counts.classes)
     model = DropInModel(
         stored.kind,
-        schema,
+        schema.names,
         stored.counts,
         kind.family,
         _settings(kind, about.settings),
