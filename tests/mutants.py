@@ -150,7 +150,8 @@ MUTANTS = [
     Mutant("models/text_selection.py", "SMOOTHINGS_TRIED = (0.03, 0.1, 0.3, 0.6, 1.0, 2.0)",
            "SMOOTHINGS_TRIED = (0.1, 0.3, 0.6, 1.0, 2.0)"),
     # AODE
-    Mutant("aode/calibration.py", "self.loss[:, -1] if penalty is None else (self.loss + penalty).min(axis=1)",
+    Mutant("aode/calibration.py",
+           "self.loss[:, -1] if penalty is None else (self.loss + penalty).min(axis=1)",
            "self.loss[:, -1]"),
     Mutant("aode/calibration.py", "STRENGTHS_IN_ROWS = (0.3, 1.0, 3.0, 10.0, 30.0)",
            "STRENGTHS_IN_ROWS = (1.0, 3.0, 10.0, 30.0)"),
