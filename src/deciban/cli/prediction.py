@@ -11,7 +11,7 @@ from itertools import chain, compress, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import decision, explanation, threads
+from deciban import decision, threads
 from deciban.cli.kept import kept_column
 from deciban.cli.models import class_prior, require_columns
 from deciban.cli.progress import Progress
@@ -25,6 +25,7 @@ from deciban.errors import ParameterError
 from deciban.files import Opened
 from deciban.labels import Labels
 from deciban.models.conformal import Sets, check_coverage, conformity_of
+from deciban.models.evidence import decibans
 from deciban.models.novelty import abstain, check_level, novelty, require_typicality
 from deciban.models.protocol import HasCounts, Model
 from deciban.sources import BATCH_ROWS, Batch, Scan
@@ -230,7 +231,7 @@ class ScoredBatch:
         against: list[Hashable] = classes[pair[:, 1]].tolist()
         if len(classes) == 1:
             against = [None] * len(pair)
-        return [against, *self._rounded(explanation.decibans(both)[..., 0])]
+        return [against, *self._rounded(decibans(both)[..., 0])]
 
     def _log_prior(self) -> FloatArray:
         """The log prior that the answers are made with."""

@@ -20,19 +20,24 @@ the tables that it adds up (:mod:`deciban.models.protocol`). Read in this order:
 
 from __future__ import annotations
 
-from deciban.explanation.counterfactual import Change, Counterfactual
-from deciban.explanation.curve import Curve
-from deciban.explanation.explainable import Explainable
-from deciban.explanation.explanation import Explanation, Part, Term
-from deciban.explanation.explanations import Explanations
-from deciban.explanation.importance import Importance, Weight, importance_of
-from deciban.explanation.matrix import MatrixExplainable
-from deciban.explanation.measurement import measure
-from deciban.explanation.nomogram import Nomogram, Scale
-from deciban.explanation.plot import Plot
-from deciban.families.piece import Piece
-from deciban.labels import position
-from deciban.models.evidence import DECIBANS, decibans
+from typing import TYPE_CHECKING
+
+from deciban import lazy
+
+if TYPE_CHECKING:
+    from deciban.explanation.counterfactual import Change, Counterfactual
+    from deciban.explanation.curve import Curve
+    from deciban.explanation.explainable import Explainable
+    from deciban.explanation.explanation import Explanation, Part, Term
+    from deciban.explanation.explanations import Explanations
+    from deciban.explanation.importance import Importance, Weight, importance_of
+    from deciban.explanation.matrix import MatrixExplainable
+    from deciban.explanation.measurement import measure
+    from deciban.explanation.nomogram import Nomogram, Scale
+    from deciban.explanation.plot import Plot
+    from deciban.families.piece import Piece
+    from deciban.labels import position
+    from deciban.models.evidence import DECIBANS, decibans
 
 __all__ = [
     "DECIBANS",
@@ -56,3 +61,29 @@ __all__ = [
     "measure",
     "position",
 ]
+
+__getattr__ = lazy.attributes(
+    __name__,
+    {
+        "Change": "deciban.explanation.counterfactual",
+        "Counterfactual": "deciban.explanation.counterfactual",
+        "Curve": "deciban.explanation.curve",
+        "DECIBANS": "deciban.models.evidence",
+        "Explainable": "deciban.explanation.explainable",
+        "Explanation": "deciban.explanation.explanation",
+        "Explanations": "deciban.explanation.explanations",
+        "Importance": "deciban.explanation.importance",
+        "MatrixExplainable": "deciban.explanation.matrix",
+        "Nomogram": "deciban.explanation.nomogram",
+        "Part": "deciban.explanation.explanation",
+        "Piece": "deciban.families.piece",
+        "Plot": "deciban.explanation.plot",
+        "Scale": "deciban.explanation.nomogram",
+        "Term": "deciban.explanation.explanation",
+        "Weight": "deciban.explanation.importance",
+        "decibans": "deciban.models.evidence",
+        "importance_of": "deciban.explanation.importance",
+        "measure": "deciban.explanation.measurement",
+        "position": "deciban.labels",
+    },
+)
