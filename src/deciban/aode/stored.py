@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deciban.aode.calibration import StrengthCalibration
 from deciban.aode.cut_points import CutPoints
@@ -19,6 +18,7 @@ from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
 from deciban.files.description import MAX_FLOAT, AODEEntry, CurveEntry
+from deciban.files.npy import Array
 from deciban.files.scores import left_out_from, left_out_to
 from deciban.models.calibration import DISCOUNT_GRID
 from deciban.naive_bayes.stored import check_texts, plain, schema_of, stated_prior
@@ -49,9 +49,9 @@ def to_stored(
     return Stored(KIND, model.counts, description | said, arrays=_arrays(model) | arrays)
 
 
-def _arrays(model: AODEModel) -> dict[str, NDArray[Any]]:
+def _arrays(model: AODEModel) -> dict[str, Array]:
     cuts = [model.pair_counts.cut_points[name] for name in model.schema.numbers]
-    arrays: dict[str, NDArray[Any]] = {
+    arrays: dict[str, Array] = {
         "pairs": model.pair_counts.pairs,
         "edges": np.concatenate([np.empty(0), *cuts]),
         "cuts": np.array([len(each) for each in cuts], dtype=np.int64),

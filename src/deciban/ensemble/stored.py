@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from msgspec.structs import asdict
-from numpy.typing import NDArray
 
 from deciban import labels
 from deciban.aode import stored as aode_files
@@ -31,6 +30,7 @@ from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
 from deciban.files.description import MAX_FLOAT, MAX_NUMBER, EnsembleEntry, SummaryEntry
+from deciban.files.npy import Array
 from deciban.files.scores import left_out_from, left_out_to
 from deciban.labels import Labels
 from deciban.naive_bayes import stored as counted_files
@@ -38,7 +38,7 @@ from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
 from deciban.stats.counts import Counts
 
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, Array]
 
 #: The arrays of the scales of numbers and of products.
 _NUMBER_SCALES = ("low", "high", "middle", "spread")

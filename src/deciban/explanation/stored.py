@@ -16,6 +16,7 @@ from deciban.explanation.measurement import as_written, build_curve
 from deciban.families.piece import Piece, as_number
 from deciban.files.arrays import ArrayReader
 from deciban.files.description import CurveEntry
+from deciban.files.npy import Array
 from deciban.labels import Labels
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.schema import Schema
@@ -29,7 +30,7 @@ _WEIGHT, _MEANS, _CURVES = "evidence_weight", "evidence_means", "evidence_curves
 
 def to_stored(
     measured: MeasuredEvidence | None, classes: Labels
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+) -> tuple[dict[str, Any], dict[str, Array]]:
     """What a description and its arrays say of it, by the classes of the model."""
     if measured is None:
         return {}, {}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import ModelFileError
 from deciban.files.description import MAX_NUMBER
+from deciban.files.npy import Array
 
 FloatArray = NDArray[np.float64]
 
@@ -24,13 +24,13 @@ class ArrayReader:
     deciban.errors.ModelFileError: 'coef' has nan among its numbers; -1e+150 to 1e+150 may be.
     """
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, arrays: Mapping[str, Array]) -> None:
         self._arrays = dict(arrays)
 
     def __contains__(self, name: str) -> bool:
         return name in self._arrays
 
-    def starting(self, prefix: str) -> dict[str, NDArray[Any]]:
+    def starting(self, prefix: str) -> dict[str, Array]:
         """Take all arrays of a prefix, under their names without it."""
         names = [name for name in self._arrays if name.startswith(prefix)]
         return {name.removeprefix(prefix): self._arrays.pop(name) for name in names}
@@ -52,7 +52,7 @@ class ArrayReader:
 
     def whole(
         self, name: str, shape: tuple[int, ...], least: int, most: int, dtype: type = np.int64
-    ) -> NDArray[Any]:
+    ) -> Array:
         """Take whole numbers of that shape, from ``least`` to ``most``."""
         return self._take(name, dtype, shape, least, most)
 
@@ -63,7 +63,7 @@ class ArrayReader:
 
     def _take(
         self, name: str, dtype: type, shape: tuple[int, ...], least: float, most: float
-    ) -> NDArray[Any]:
+    ) -> Array:
         array = self._arrays.pop(name, None)
         if array is None:
             raise ModelFileError(f"the array {name!r} is not there.")

@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from numpy.typing import NDArray
-
 from deciban.errors import ModelFileError
 from deciban.files import archive, document
 from deciban.files.description import CountsEntry, DocumentEntry, Vocabulary
+from deciban.files.npy import Array
 from deciban.files.tables import counts_from, counts_to
 from deciban.files.upgrade import upgrade
 from deciban.files.vocabulary import Reader, Writer
@@ -35,7 +34,7 @@ class Stored:
     counts: Counts | None
     description: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, Labels] = field(default_factory=dict)
-    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    arrays: Mapping[str, Array] = field(default_factory=dict)
 
 
 def save(path: str | os.PathLike[str], stored: Stored, *, overwrite: bool = False) -> None:
@@ -75,7 +74,7 @@ def unpacked(path: str | os.PathLike[str], content: archive.Content) -> Stored:
     """The model in the content of a file."""
     with archive.errors_about(path):
         content = upgrade(content)
-        parts: dict[str, dict[str, NDArray[Any]]] = {start: {} for start in _PARTS}
+        parts: dict[str, dict[str, Array]] = {start: {} for start in _PARTS}
         for name, array in content.arrays.items():
             start, dot, rest = name.partition(".")
             if start + dot not in parts:
@@ -87,7 +86,7 @@ def unpacked(path: str | os.PathLike[str], content: archive.Content) -> Stored:
         return Stored(content.kind, counts, entry.model, _labels(entry.labels, names), own)
 
 
-def _counts(entry: CountsEntry | None, tables: dict[str, NDArray[Any]]) -> Counts | None:
+def _counts(entry: CountsEntry | None, tables: dict[str, Array]) -> Counts | None:
     """The counts; a model without any says so, and has no tables of them."""
     if entry is not None:
         return counts_from(entry, tables)
@@ -96,9 +95,7 @@ def _counts(entry: CountsEntry | None, tables: dict[str, NDArray[Any]]) -> Count
     return None
 
 
-def _labels(
-    entries: Mapping[str, Vocabulary], arrays: Mapping[str, NDArray[Any]]
-) -> dict[str, Labels]:
+def _labels(entries: Mapping[str, Vocabulary], arrays: Mapping[str, Array]) -> dict[str, Labels]:
     reader, names = Reader(arrays), sorted(entries)
     labels = reader.take_all(entries[name] for name in names)
     reader.done()

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 from msgspec import UnsetType
-from numpy.typing import NDArray
 
 from deciban.errors import InputError, ModelFileError
 from deciban.files.description import CountsEntry, TableEntry
 from deciban.files.document import read
+from deciban.files.npy import Array
 from deciban.files.vocabulary import Reader, Writer
 from deciban.labels import Labels
 from deciban.stats.cells import Cells
@@ -31,7 +31,7 @@ from deciban.stats.table import Table
 #: Below this a weight has lost digits itself, and nothing can be checked against it.
 MIN_CHECKED_WEIGHT = 1e-290
 
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, Array]
 
 
 # ---------------------------------------------------------------------- writing
@@ -76,7 +76,7 @@ def _table_entry(table: Table, writer: Writer) -> dict[str, Any]:
 # ---------------------------------------------------------------------- reading
 
 
-def counts_from(entry: CountsEntry, arrays: Mapping[str, NDArray[Any]]) -> Counts:
+def counts_from(entry: CountsEntry, arrays: Mapping[str, Array]) -> Counts:
     """The counts, checked.
 
     >>> counts = Counts.of({"size": ["S", "M"]}, ["ham", "spam"])
@@ -112,7 +112,7 @@ def _pop(arrays: Arrays, prefix: str) -> Arrays:
     return {name[len(prefix) :]: arrays.pop(name) for name in names}
 
 
-def _refuse_rest(arrays: Mapping[str, NDArray[Any]]) -> None:
+def _refuse_rest(arrays: Mapping[str, Array]) -> None:
     if arrays:
         raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
 

@@ -17,6 +17,7 @@ from deciban.errors import ModelFileError
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
 from deciban.files.description import LogisticEntry
+from deciban.files.npy import Array
 from deciban.files.scores import left_out_from, left_out_to
 from deciban.logistic.columns import ColumnSummary
 from deciban.logistic.model import LogisticModel
@@ -55,7 +56,7 @@ def to_stored(model: LogisticModel, training: Training) -> Stored:
     labels = {"classes": model.classes}
     if model.feature_names is not None:
         labels["columns"] = model.feature_names
-    arrays: dict[str, NDArray[Any]] = {
+    arrays: dict[str, Array] = {
         "coef": model.coef,
         "intercept": model.intercept,
         "iterations": training.n_iter,
