@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import math
+import sys
 from numbers import Integral, Real
 from typing import TypeGuard
 
 from deciban.errors import ParameterError
 
-__all__ = ["is_number", "is_whole_number", "number", "one_of", "whole_number"]
+__all__ = [
+    "MAX_FLOAT",
+    "MAX_NUMBER",
+    "is_number",
+    "is_whole_number",
+    "number",
+    "one_of",
+    "whole_number",
+]
+
+#: The largest number that a column may hold.
+MAX_FLOAT = sys.float_info.max
+#: The largest number that is summed or multiplied: squares of it are finite.
+MAX_NUMBER = 1e150
 
 
 def is_whole_number(value: object, least: float = -math.inf) -> TypeGuard[int]:

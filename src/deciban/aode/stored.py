@@ -13,11 +13,12 @@ from deciban.aode.cut_points import CutPoints
 from deciban.aode.model import KIND, AODEModel, AODEOptions
 from deciban.aode.one_dependence import cell_weights
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
+from deciban.checks import MAX_FLOAT
 from deciban.errors import ModelFileError, ParameterError
 from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
-from deciban.files.description import MAX_FLOAT, AODEEntry, CurveEntry
+from deciban.files.description import AODEEntry, CurveEntry
 from deciban.files.npy import Array
 from deciban.files.scores import left_out_from, left_out_to
 from deciban.models.calibration import DISCOUNT_GRID

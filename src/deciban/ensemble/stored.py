@@ -17,6 +17,7 @@ from deciban import labels
 from deciban.aode import stored as aode_files
 from deciban.aode.model import AODEModel
 from deciban.aode.pair_counts import VALUES
+from deciban.checks import MAX_FLOAT, MAX_NUMBER
 from deciban.ensemble.additive_terms import AdditiveTerms
 from deciban.ensemble.evidence_weights import evidence_columns
 from deciban.ensemble.features import MAX_CATEGORY_CELLS, Features, category_ranks, product_columns
@@ -29,7 +30,7 @@ from deciban.errors import ModelFileError
 from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
-from deciban.files.description import MAX_FLOAT, MAX_NUMBER, EnsembleEntry, SummaryEntry
+from deciban.files.description import EnsembleEntry, SummaryEntry
 from deciban.files.npy import Array
 from deciban.files.scores import left_out_from, left_out_to
 from deciban.labels import Labels

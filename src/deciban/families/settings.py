@@ -19,13 +19,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.checks import MAX_FLOAT, MAX_NUMBER
 from deciban.errors import ParameterError, ShapeError
 
 Method = Literal["ml", "map", "bayes"]
 FloatArray = NDArray[np.float64]
-#: The strongest prior: the counts of any table are nothing beside it, and sums of it are finite.
-MAX_SMOOTHING = 1e150
-MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +120,7 @@ def check_smoothing(smoothing: object) -> FloatArray:
         lam = given.astype(np.float64) if given.dtype.kind in "biufO" else np.array(np.nan)
     except (TypeError, ValueError, OverflowError):
         lam = np.array(np.nan)
-    if lam.ndim > 1 or not np.all((lam >= 0) & (lam <= MAX_SMOOTHING)):
+    if lam.ndim > 1 or not np.all((lam >= 0) & (lam <= MAX_NUMBER)):
         raise ParameterError(
             f"smoothing must be a number >= 0, got {smoothing!r}.",
             hint="0 is maximum likelihood, 1 is Laplace",

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.checks import MAX_NUMBER
 from deciban.errors import ModelFileError
-from deciban.files.description import MAX_NUMBER
 from deciban.files.npy import Array
+from deciban.stats.sums import take_array
 
 FloatArray = NDArray[np.float64]
 
@@ -64,14 +65,9 @@ class ArrayReader:
     def _take(
         self, name: str, dtype: type, shape: tuple[int, ...], least: float, most: float
     ) -> Array:
-        array = self._arrays.pop(name, None)
-        if array is None:
+        if name not in self._arrays:
             raise ModelFileError(f"the array {name!r} is not there.")
-        if array.dtype != dtype or array.shape != shape:
-            raise ModelFileError(
-                f"{name!r} must be {dtype.__name__} of shape {shape}, "
-                f"got {array.dtype} of shape {array.shape}."
-            )
+        array = take_array(self._arrays, name, dtype, shape)
         outside = array[~((array >= least) & (array <= most))]
         if outside.size:
             raise ModelFileError(

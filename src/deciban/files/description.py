@@ -8,15 +8,11 @@ by the estimator that takes them.
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-#: The largest number that is summed or multiplied: squares of it are finite.
-MAX_NUMBER = 1e150
-#: The largest number that a column may hold.
-MAX_FLOAT = sys.float_info.max
+from deciban.checks import MAX_NUMBER
 
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 Amount = Annotated[float, Meta(ge=0.0, le=MAX_NUMBER)]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.checks import MAX_NUMBER
 from deciban.errors import ModelFileError
 from deciban.files.arrays import ArrayReader
-from deciban.files.description import MAX_NUMBER
 from deciban.labels import Labels
 from deciban.models.conformal import MIN_LOG_POSTERIOR, ConformityScores
 from deciban.models.left_out import LeftOutScores

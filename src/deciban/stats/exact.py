@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from deciban.errors import MissingValueError, ModelFileError
 from deciban.kernels import exact as kernel
 from deciban.labels import Positions
-from deciban.stats.sums import Arrays, Mask, array, place
+from deciban.stats.sums import Arrays, Mask, place, take_array
 
 Digits = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -217,9 +217,9 @@ class ExactSum:
         cls, arrays: Arrays, name: str, shape: tuple[int, int], *, signed: bool
     ) -> ExactSum:
         """The sums of a file: all digits but the last in 0 .. 2**32 - 1, the last has the sign."""
-        base = int(array(arrays, f"{name}.base", np.int64, (1,))[0])
+        base = int(take_array(arrays, f"{name}.base", np.int64, (1,))[0])
         length = arrays[name].shape[-1] if name in arrays and arrays[name].ndim else 0
-        digits = array(arrays, name, np.int64, (*shape, length))
+        digits = take_array(arrays, name, np.int64, (*shape, length))
         if not 1 <= length <= MAX_STORED_DIGITS or abs(base) > MAX_STORED_DIGITS:
             raise ModelFileError(f"{name!r} has {length} digits from place {base}.")
         last = digits[..., -1]

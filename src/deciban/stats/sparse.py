@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from deciban.errors import ModelFileError
 from deciban.stats import rounding
-from deciban.stats.sums import Arrays, amounts, array
+from deciban.stats.sums import Arrays, amounts, take_array
 
 FloatArray = NDArray[np.float64]
 Keys = NDArray[np.int64]
@@ -190,8 +190,8 @@ class SparseSum:
     ) -> SparseSum:
         """The entries of a file, in the order of cells and classes, none twice."""
         n = arrays[f"{name}.values"].size if f"{name}.values" in arrays else 0
-        starts = array(arrays, f"{name}.starts", np.int64, (shape[1] + 1,))
-        of = array(arrays, f"{name}.classes", np.int32, (n,))
+        starts = take_array(arrays, f"{name}.starts", np.int64, (shape[1] + 1,))
+        of = take_array(arrays, f"{name}.classes", np.int32, (n,))
         values = amounts(arrays, f"{name}.values", (n,))
         if starts[0] or starts[-1] != n or np.any(np.diff(starts) < 0):
             raise ModelFileError(f"the entries of {name!r} are not those of its cells.")

@@ -18,6 +18,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.checks import MAX_NUMBER
 from deciban.errors import ModelFileError
 from deciban.labels import Positions
 from deciban.stats import rounding
@@ -68,10 +69,6 @@ class Sum(Protocol):
         cls, arrays: Arrays, name: str, shape: tuple[int, int], *, signed: bool
     ) -> Self:
         """The sum that a file holds under that name, checked; its arrays are taken out."""
-
-
-#: The largest weight in a file: sums of such weights are finite.
-MAX_AMOUNT = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +150,7 @@ def place(part: NDArray[Any], out: NDArray[Any], rows: Positions, cells: Positio
     np.add.at(out, where, part if keep.all() else part[:, keep])  # cells of a grid may meet
 
 
-def array(arrays: Arrays, name: str, dtype: type, shape: tuple[int, ...]) -> NDArray[Any]:
+def take_array(arrays: Arrays, name: str, dtype: type, shape: tuple[int, ...]) -> NDArray[Any]:
     """Take the array of that name, type and shape out of those of a file."""
     values = arrays.pop(name, None)
     if values is None:
@@ -168,8 +165,8 @@ def array(arrays: Arrays, name: str, dtype: type, shape: tuple[int, ...]) -> NDA
 
 def amounts(arrays: Arrays, name: str, shape: tuple[int, ...]) -> FloatArray:
     """Take an array of numbers >= 0, whose sums are finite, out of those of a file."""
-    values = array(arrays, name, np.float64, shape)
-    bad = values[~((values >= 0) & (values <= MAX_AMOUNT))]
+    values = take_array(arrays, name, np.float64, shape)
+    bad = values[~((values >= 0) & (values <= MAX_NUMBER))]
     if bad.size:
         raise ModelFileError(f"{name!r} must be finite and not below zero, got {bad[0]}.")
     return values
