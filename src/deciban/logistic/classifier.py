@@ -17,7 +17,7 @@ from deciban.logistic.model import LogisticModel
 from deciban.models import scores
 from deciban.models.conformal import ConformityScores
 from deciban.models.left_out import LeftOutScores
-from deciban.models.novelty import require_typicality
+from deciban.models.novelty import no_likelihoods
 from deciban.sources.matrix import finite_matrix, is_sparse
 from deciban.sources.tabular import Tabular
 
@@ -132,8 +132,7 @@ class LinearClassifier(
         ...
         deciban.errors.InputError: a LogisticRegression keeps no counts by which a row is likely ...
         """
-        require_typicality(self.model_)
-        raise NotImplementedError
+        raise no_likelihoods(self.model_)
 
     def evidence(self, X: Tabular, against: Hashable = None) -> Tabular:
         """The evidence of every column for every class, in decibans, from the mean row on.

@@ -142,10 +142,7 @@ def novelty(model: Model, batch: Batch) -> FloatArray:
 def require_typicality(model: Model) -> tuple[HasLikelihoods, TypicalityScores]:
     """The model as one that knows how likely rows are, and the typicality of left-out ones."""
     if not isinstance(model, HasLikelihoods):
-        raise InputError(
-            f"a {model.kind} keeps no counts by which a row is likely or not.",
-            hint="NaiveBayes, AODE and BayesClassifier do",
-        )
+        raise no_likelihoods(model)
     typicality = None if model.left_out is None else model.left_out.typicality
     if typicality is None:
         raise InputError(
@@ -153,6 +150,14 @@ def require_typicality(model: Model) -> tuple[HasLikelihoods, TypicalityScores]:
             hint="fit it again with calibrate=True; a BayesClassifier needs columns besides texts",
         )
     return model, typicality
+
+
+def no_likelihoods(model: Model) -> InputError:
+    """The error about a model that cannot say how likely a row is."""
+    return InputError(
+        f"a {model.kind} keeps no counts by which a row is likely or not.",
+        hint="NaiveBayes, AODE and BayesClassifier do",
+    )
 
 
 def abstain(answers: Labels, novelty: FloatArray, novel: float) -> Labels:
