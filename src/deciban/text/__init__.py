@@ -18,6 +18,8 @@ Read in the order that a text takes; no module imports a later one:
     counts of tokens by class, batch after batch: what a model learns from
 ``blocks``
     columns of text as one block of a table of counts
+``near_copies``
+    texts that are almost equal, as groups
 ``vectorizer``
     scikit-learn's :class:`CountVectorizer`, by the same compiled pass
 """
