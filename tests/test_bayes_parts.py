@@ -6,10 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from deciban import NaiveBayes
-from deciban.ensemble import evidence_weights, features, linear, penalty_path, stacking
+from deciban import BayesClassifier, NaiveBayes
+from deciban.ensemble import (
+    base_learners,
+    evidence_weights,
+    features,
+    linear,
+    penalty_path,
+    stacking,
+)
 from deciban.ensemble.logits import log_losses, mean_log_loss, prior_logits, to_logits, to_scores
-from deciban.ensemble.training_table import deal, row_keys, split
+from deciban.ensemble.training_table import TrainingTable, deal, row_keys, split
 from deciban.ensemble.trees import DEPTH_BY_MIN_ROWS, Forest
 from deciban.kernels import boosting
 from deciban.progress import Progress, should_show
@@ -181,7 +188,7 @@ def test_columns_on_a_common_scale():
 
 # ---------------------------------------------------------------------- trees
 
-RULES = (DEPTH_BY_MIN_ROWS[0], 0.1, 1.0, 3.0, 5.0, 3.0, 100, 20)
+RULES = (DEPTH_BY_MIN_ROWS[0], 0.1, 1.0, 3.0, 5.0, 3.0, 100, 20, 0.0)
 
 
 def grown(X, y, n_classes, sizes, ordered):
@@ -264,3 +271,68 @@ def test_the_bar_counts_steps(monkeypatch, capsys):
     assert progress.done == 2
     assert progress._bar is not None
     assert progress._bar.finished
+
+
+def many_classes(n=6000, n_classes=5):
+    """Classes that two columns decide together, but for a tenth of the rows."""
+    rng = np.random.default_rng(8)
+    X = rng.integers(0, 10, (n, 4))
+    y = np.where(
+        rng.random(n) < 0.1, rng.integers(0, n_classes, n), (X[:, 0] + X[:, 1]) % n_classes
+    )
+    return X, y, n_classes
+
+
+def test_trees_of_sampled_rows_are_as_good_and_the_same_each_time(monkeypatch):
+    X, y, n_classes = many_classes()
+    sizes, ordered = [10] * 4, [0] * 4
+    forest, every, _, _ = grown(X, y, n_classes, sizes, ordered)
+    monkeypatch.setitem(globals(), "RULES", (*RULES[:-1], 0.5))
+    sampled, some, _, _ = grown(X, y, n_classes, sizes, ordered)
+    again, _, _, _ = grown(X, y, n_classes, sizes, ordered)
+    assert some.min() < 1.05 * every.min()
+    assert not np.array_equal(sampled.value[:3], forest.value[:3])
+    np.testing.assert_array_equal(again.value, sampled.value)
+
+
+def test_the_first_fold_is_not_fitted_twice():
+    X, y, _ = many_classes()
+    m, part, _ = counted({f"x{j}": X[:, j].astype(float) for j in range(4)}, y)
+    table = TrainingTable.of(m.model_, part, seed=0)
+    first = table.in_first_fold()
+    assert len(first.splits) == 1
+    steps = []
+    for fit in (
+        base_learners.fit_linear,
+        base_learners.fit_products,
+        lambda table, begun=base_learners.NOTHING_FITTED: base_learners.fit_trees(
+            table, lambda: steps.append(1), begun
+        ),
+    ):
+        begun = fit(first)
+        whole = fit(table, begun.by_fold)
+        _, held = table.splits[0]
+        np.testing.assert_array_equal(whole.held_out[held], begun.held_out[held])
+        at_once = fit(table)
+        loss, other = (
+            mean_log_loss(learner.held_out, table.y, table.weight) for learner in (whole, at_once)
+        )
+        assert loss == pytest.approx(other, rel=0.02)
+    assert len(steps) == 1 + 4 + 5
+
+
+def test_few_rows_do_not_judge_in_one_fold():
+    X, y, _ = many_classes(600)
+    m, part, _ = counted({"x": X[:, 0].astype(float)}, y)
+    table = TrainingTable.of(m.model_, part, seed=0)
+    assert table.in_first_fold() is table
+
+
+def test_what_the_first_fold_has_no_use_for_is_not_fitted():
+    X, y, _ = many_classes()
+    model = BayesClassifier(kinds={f"x{j}": "categorical" for j in range(4)})
+    model.fit({f"x{j}": X[:, j] for j in range(4)}, y)
+    notes = {view.name: (view.share, view.note) for view in model.model_.summary.views}
+    assert notes["linear"] == (0.0, "the first fold has no use for it")
+    assert notes["trees"][0] > 0.5
+    assert model.score({f"x{j}": X[:, j] for j in range(4)}, y) > 0.85

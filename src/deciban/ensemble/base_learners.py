@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from deciban.ensemble import evidence_weights, linear, trees
 from deciban.ensemble.additive_terms import AdditiveTerms
 from deciban.ensemble.logits import FloatArray
 from deciban.ensemble.training_table import TrainingTable
+from deciban.ensemble.trees import Forest
 from deciban.errors import InputError
 from deciban.sources.labelled import LabelledBatch
 
@@ -32,23 +34,33 @@ from deciban.sources.labelled import LabelledBatch
 MAX_CALIBRATION_ROWS = 2_500
 #: AODE is fitted where rows times pairs of columns times classes are no more than this.
 MAX_AODE_SCORES = 2e9
-
-
 #: Products and trees, which are fitted again and again, are for no more classes than this.
 MAX_REFITTED_CLASSES = 200
+
+
+class FoldFits(NamedTuple):
+    """What the folds of a base learner were fitted to: from the first fold the others go on."""
+
+    evidence: tuple[FloatArray, ...] = ()
+    regression: linear.LinearFit | None = None
+    forests: tuple[Forest, ...] = ()
+
+
+NOTHING_FITTED = FoldFits()
 
 
 @dataclass(frozen=True, eq=False)
 class BaseLearner:
     """The terms of a base learner, and its logits of held-out rows, (rows, classes).
 
-    ``note`` says what was selected.
+    ``note`` says what was selected, ``by_fold`` is what each fold was fitted to.
     """
 
     name: str
     note: str
     terms: AdditiveTerms
     held_out: FloatArray
+    by_fold: FoldFits = NOTHING_FITTED
 
 
 @dataclass(frozen=True)
@@ -69,18 +81,19 @@ def zero_terms(table: TrainingTable) -> AdditiveTerms:
     )
 
 
-def fit_linear(table: TrainingTable) -> BaseLearner:
+def fit_linear(table: TrainingTable, begun: FoldFits = NOTHING_FITTED) -> BaseLearner:
     """The weighted evidence of the counts, and a linear term on the raw columns."""
     evidence = evidence_weights.leave_one_out(
         table.counted, table.part.batch, table.y, table.single_weight
     )
-    weights = [
-        evidence_weights.fit(evidence[inside], table.y[inside], table.weight[inside])
-        for inside, _ in table.splits
-    ]
+    weights = list(begun.evidence)
+    for inside, _ in table.splits[len(weights) :]:
+        start = begun.evidence[0] if begun.evidence else None
+        rows = evidence[inside], table.y[inside], table.weight[inside]
+        weights.append(evidence_weights.fit(*rows, start))
     offsets = [evidence_weights.logits(W, evidence) for W in weights]
     Z = table.features.linear(table.numbers, table.codes)
-    regression = linear.fit(Z, table.y, table.weight, table.splits, offsets)
+    regression = linear.fit(Z, table.y, table.weight, table.splits, offsets, begun.regression)
     mean, n_parts = np.mean(weights, axis=0), evidence.shape[1]
     terms = replace(
         zero_terms(table),
@@ -88,10 +101,12 @@ def fit_linear(table: TrainingTable) -> BaseLearner:
         evidence=mean[:n_parts],
         linear=regression.coef[:-1],
     )
-    return BaseLearner("linear", f"penalty {regression.penalty:g}", terms, regression.held_out)
+    note = f"penalty {regression.penalty:g}"
+    fits = FoldFits(evidence=tuple(weights), regression=regression)
+    return BaseLearner("linear", note, terms, regression.held_out, fits)
 
 
-def fit_products(table: TrainingTable) -> BaseLearner | Unfitted:
+def fit_products(table: TrainingTable, begun: FoldFits = NOTHING_FITTED) -> BaseLearner | Unfitted:
     """A logistic regression on the columns, and squares and products of numbers."""
     features = table.features
     if not features.n_numbers:
@@ -100,7 +115,7 @@ def fit_products(table: TrainingTable) -> BaseLearner | Unfitted:
         return Unfitted("products", _too_many(table))
     Z = np.hstack([features.linear(table.numbers, table.codes), features.products(table.numbers)])
     offsets = [table.offset] * len(table.splits)
-    regression = linear.fit(Z, table.y, table.weight, table.splits, offsets)
+    regression = linear.fit(Z, table.y, table.weight, table.splits, offsets, begun.regression)
     n_linear = len(features.linear_columns)
     terms = replace(
         zero_terms(table),
@@ -108,20 +123,26 @@ def fit_products(table: TrainingTable) -> BaseLearner | Unfitted:
         linear=regression.coef[:n_linear],
         products=regression.coef[n_linear:-1],
     )
-    return BaseLearner("products", f"penalty {regression.penalty:g}", terms, regression.held_out)
+    note, fits = f"penalty {regression.penalty:g}", FoldFits(regression=regression)
+    return BaseLearner("products", note, terms, regression.held_out, fits)
 
 
-def fit_trees(table: TrainingTable, advance: Callable[[], None]) -> BaseLearner | Unfitted:
+def fit_trees(
+    table: TrainingTable, advance: Callable[[], None], begun: FoldFits = NOTHING_FITTED
+) -> BaseLearner | Unfitted:
     """Shallow boosted trees; every fold is a step of progress."""
     if table.n_classes > MAX_REFITTED_CLASSES:
         return Unfitted("trees", _too_many(table))
     cells = table.features.cells(table.numbers, table.codes)
     boosted = trees.fit(
-        table.features, cells, table.y, table.weight, table.splits, table.prior_logits, advance
-    )
-    terms = replace(zero_terms(table), constants=table.prior_logits, forest=boosted.forest)
+        table.features, cells, table.y, table.weight, table.splits, table.prior_logits, advance,
+        begun.forests,
+    )  # fmt: skip
+    forest = Forest.mean(boosted.forests)
+    terms = replace(zero_terms(table), constants=table.prior_logits, forest=forest)
     note = f"{', '.join(map(str, boosted.rounds))} rounds"
-    return BaseLearner("trees", note, terms, boosted.held_out)
+    fits = FoldFits(forests=boosted.forests)
+    return BaseLearner("trees", note, terms, boosted.held_out, fits)
 
 
 def _too_many(table: TrainingTable) -> str:

@@ -30,12 +30,13 @@ class LinearFit:
     """Coefficients, (terms + 1, classes), the last row being constants, and how they were found.
 
     ``penalty`` is infinite where all are zero. ``held_out`` are the logits,
-    offset included, of rows held out.
+    offset included, of rows held out. ``by_fold`` are the coefficients of each fold's scores.
     """
 
     coef: FloatArray
     penalty: float
     held_out: FloatArray
+    by_fold: tuple[FloatArray, ...]
 
 
 def fit(
@@ -44,27 +45,31 @@ def fit(
     weight: FloatArray,
     splits: Sequence[Split],
     offsets: Sequence[FloatArray],
+    begun: LinearFit | None = None,
 ) -> LinearFit:
     """The mean coefficients of all folds, at the penalty under which held-out rows lose least.
 
     ``offsets`` are the logits of all rows that the terms are added to, fold by
     fold. Where rows are many, some folds select the penalty; the others begin
-    where these ended.
+    where these ended. ``begun`` is the fit of the first folds, which have selected it.
     """
 
     def regression(k: int) -> _FoldRegression:
         return _FoldRegression.of(Z, y, weight, splits[k], offsets[k])
 
-    n_selecting = _n_selecting([weight[held].sum() for _, held in splits])
-    regressions = [regression(k) for k in range(n_selecting)]
-    penalty, coefs = _select(regressions)
-    start, held_out = np.mean(coefs, axis=0), np.empty_like(offsets[0])
+    if begun is None:
+        n_selecting = _n_selecting([weight[held].sum() for _, held in splits])
+        penalty, coefs = _select([regression(k) for k in range(n_selecting)])
+    else:
+        penalty, coefs = begun.penalty, list(begun.by_fold)
+    start, n_fitted = np.mean(coefs, axis=0), len(coefs)
+    held_out = np.zeros_like(offsets[0])
     for k in range(len(splits)):
-        fold = regressions[k] if k < n_selecting else regression(k)
-        if k >= n_selecting:
+        fold = regression(k)
+        if k >= n_fitted:
             coefs.append(fold.solve(penalty, start) if np.isfinite(penalty) else start)
         held_out[fold.held] = fold.logits(coefs[k])
-    return LinearFit(to_logits(np.mean(coefs, axis=0)), penalty, held_out)
+    return LinearFit(to_logits(np.mean(coefs, axis=0)), penalty, held_out, tuple(coefs))
 
 
 def _n_selecting(held_weights: Sequence[float]) -> int:

@@ -114,9 +114,12 @@ class EnsembleModel:
     def _add_up(self, batch: Batch, out: FloatArray) -> bool:
         terms, (numbers, codes) = self.terms, self.counted.columns(batch)
         out[:] = terms.constants
-        out += np.tensordot(evidence(self.counted, batch), terms.evidence, (1, 0))
-        out += self.features.linear(numbers, codes) @ terms.linear
-        out += self.features.products(numbers) @ terms.products
+        if terms.evidence.any():
+            out += np.tensordot(evidence(self.counted, batch), terms.evidence, (1, 0))
+        if terms.linear.any():
+            out += self.features.linear(numbers, codes) @ terms.linear
+        if terms.products.any():
+            out += self.features.products(numbers) @ terms.products
         if len(terms.forest):
             terms.forest.add(self.features.cells(numbers, codes), out)
         if terms.aode is not None:

@@ -6,7 +6,7 @@ were not fitted to, plus a penalty that keeps them near equal where rows are few
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from deciban.ensemble.logits import FloatArray, centre, log_losses, residuals
 
 #: The penalty on unequal weights that add up to one, in nats: as if so many rows spoke for equal.
 EQUAL_WEIGHTS_PENALTY = 15.0
+#: A model is of use if without it the log loss is higher by more than this share of it.
+MAX_MISSED_SHARE = 0.002
 
 
 def simplex_weights(
@@ -43,6 +45,40 @@ def simplex_weights(
 
     solution = minimize(objective, np.zeros(len(logits)), jac=True, method="L-BFGS-B")
     return _softmax(solution.x)
+
+
+def useful(
+    held_out: Mapping[str, FloatArray], y: NDArray[np.intp], weight: FloatArray
+) -> list[str]:
+    """The models without those that the weighted sum of all can do without.
+
+    One after the other is left out, the least missed first, as long as the log loss of
+    the others together is higher than that of all by no more than ``MAX_MISSED_SHARE`` of it.
+
+    >>> y = np.arange(4000) % 2
+    >>> good, useless = np.eye(2)[(y + (np.arange(4000) % 10 == 0)) % 2] * 2, np.zeros((4000, 2))
+    >>> useful({"good": good, "useless": useless}, y, np.ones(4000))
+    ['good']
+    """
+    kept = dict(held_out)
+    limit = (1 + MAX_MISSED_SHARE) * _least_loss(kept, y, weight)
+    while len(kept) > 1:
+        others = {name: {n: kept[n] for n in kept if n != name} for name in kept}
+        losses = {name: _least_loss(rest, y, weight) for name, rest in others.items()}
+        least_missed = min(losses, key=lambda name: losses[name])
+        if losses[least_missed] > limit:
+            break
+        kept = others[least_missed]
+    return list(kept)
+
+
+def _least_loss(
+    held_out: Mapping[str, FloatArray], y: NDArray[np.intp], weight: FloatArray
+) -> float:
+    """The summed log loss of the weighted sum."""
+    logits = list(held_out.values())
+    weights = simplex_weights(logits, y, weight)
+    return float(weight @ log_losses(np.tensordot(weights, np.stack(logits), 1), y))
 
 
 def nonnegative_weights(

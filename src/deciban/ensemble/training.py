@@ -59,7 +59,7 @@ class Stack:
 
 def n_steps(schema: Schema, tokenizers: Tokenizers) -> int:
     """How many times ``train`` calls ``advance``."""
-    return 2 * len(tokenizers) + (5 + N_FOLDS if _has_plain_columns(schema) else 0)
+    return 2 * len(tokenizers) + (4 + N_FOLDS if _has_plain_columns(schema) else 0)
 
 
 def _has_plain_columns(schema: Schema) -> bool:
@@ -116,32 +116,75 @@ def _of_one_class(
 def _stack(
     table: TrainingTable, whole: LabelledBatch, memory_limit: int, advance: Callable[[], None]
 ) -> Stack:
-    """The base learners, each fitted in folds, and their weights."""
-    linear = base_learners.fit_linear(table)
+    """The base learners, each fitted in folds, and their weights.
+
+    Where rows are many, one fold says which of them are worth fitting in all.
+    """
+    pairs = base_learners.fit_aode(table, whole, memory_limit)
     advance()
-    products = base_learners.fit_products(table)
+    first = table.in_first_fold()
+    learners: list[BaseLearner | Unfitted] = [
+        base_learners.fit_linear(first),
+        base_learners.fit_products(first),
+        base_learners.fit_trees(first, advance),
+        pairs,
+    ]
     advance()
-    trees = base_learners.fit_trees(table, advance)
+    if first is not table:
+        learners = _fit_other_folds(table, _drop_useless(first, learners), advance)
     advance()
-    aode = base_learners.fit_aode(table, whole, memory_limit)
-    advance()
-    stack = _weigh(table, linear, [products, trees, aode])
+    stack = _weigh(table, learners)
     advance()
     return stack
 
 
-def _weigh(
-    table: TrainingTable, linear: BaseLearner, others: Sequence[BaseLearner | Unfitted]
-) -> Stack:
-    """The weighted sum of base learners; those that could not be fitted have no weight."""
-    fitted = [linear, *(learner for learner in others if isinstance(learner, BaseLearner))]
+def _fit_other_folds(
+    table: TrainingTable, learners: Sequence[BaseLearner | Unfitted], advance: Callable[[], None]
+) -> list[BaseLearner | Unfitted]:
+    """Base learners of the first fold, fitted in all."""
+    refits = {
+        "linear": base_learners.fit_linear,
+        "products": base_learners.fit_products,
+        "trees": lambda table, begun: base_learners.fit_trees(table, advance, begun),
+    }
+    return [
+        refits[learner.name](table, learner.by_fold)
+        if isinstance(learner, BaseLearner) and learner.name in refits
+        else learner
+        for learner in learners
+    ]
+
+
+def _drop_useless(
+    first: TrainingTable, learners: Sequence[BaseLearner | Unfitted]
+) -> list[BaseLearner | Unfitted]:
+    """The base learners without those that rows held out by the first fold hardly miss."""
+    ((_, held),) = first.splits
+    logits = {
+        learner.name: learner.held_out[held]
+        for learner in learners
+        if isinstance(learner, BaseLearner)
+    }
+    useful = stacking.useful(logits, first.y[held], first.weight[held])
+    return [
+        learner
+        if isinstance(learner, Unfitted) or learner.name in useful
+        else Unfitted(learner.name, "the first fold has no use for it")
+        for learner in learners
+    ]
+
+
+def _weigh(table: TrainingTable, learners: Sequence[BaseLearner | Unfitted]) -> Stack:
+    """The weighted sum of base learners; those that were not fitted have no weight."""
+    fitted = [learner for learner in learners if isinstance(learner, BaseLearner)]
     held_out = [learner.held_out for learner in fitted]
     weights = stacking.simplex_weights(held_out, table.y, table.weight).tolist()
     weighted = list(zip(fitted, weights, strict=True))
+    evidence = next((f.terms.evidence for f in fitted if f.name == "linear"), None)
     return Stack(
         sum((learner.terms * weight for learner, weight in weighted), zero_terms(table)),
-        _summaries(table, [linear, *others], weights),
-        linear.terms.evidence,
+        _summaries(table, learners, weights),
+        zero_terms(table).evidence if evidence is None else evidence,
         sum((weight * learner.held_out for learner, weight in weighted), np.zeros(1)),
     )
 

@@ -33,6 +33,8 @@ Split = tuple[RowIndices, RowIndices]
 
 #: How many folds there are.
 N_FOLDS = 5
+#: One fold is believed if it holds out so many rows.
+MIN_JUDGING_ROWS = 1_000
 #: No row is dealt out in more copies: floats must tell them apart.
 MAX_COPIES = 1e6
 #: Odd numbers that mix all bits (the finaliser of splitmix64).
@@ -85,6 +87,12 @@ class TrainingTable:
     def single_weight(self) -> FloatArray:
         """What leave-one-out takes out of the counts: of a row of weight k, one of k."""
         return np.minimum(self.weight, 1.0)
+
+    def in_first_fold(self) -> TrainingTable:
+        """The table with its first fold alone; itself where that holds out too few rows."""
+        first = self.splits[:1]
+        judging = sum(self.weight[held].sum() for _, held in first)
+        return self if judging < MIN_JUDGING_ROWS else replace(self, splits=first)
 
     @cached_property
     def prior_logits(self) -> FloatArray:

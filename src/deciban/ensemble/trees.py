@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,10 @@ Side = tuple[Cells, NDArray[np.intp], FloatArray, FloatArray]
 #: Splits between root and leaf, which is how many columns act together, by the least rows.
 DEPTH_BY_MIN_ROWS = {0: 3, 1_000: 4, 4_000: 5}
 #: The share of a Newton step that is taken; after so many rounds without gain a fold ends.
-LEARNING_RATE, PATIENCE_ROUNDS = 0.1, 20
+LEARNING_RATE, PATIENCE_ROUNDS = 0.2, 20
+#: Rows that have this share of the sum of all gradients, the smallest, are sampled where there are
+#: so many rows and more than two classes: then most rows say next to nothing about each.
+TRIMMED_SHARE, MIN_TRIMMED_ROWS = 0.5, 4_000
 #: The most rounds, and fewer where each is a tree for every class.
 MAX_ROUNDS, MIN_MAX_ROUNDS, MAX_TREES = 1_000, 100, 3_000
 #: Added to the Hessian of a leaf; of a leaf of sets of categories; and to order categories.
@@ -79,9 +83,9 @@ class Forest:
 
 @dataclass(frozen=True, eq=False)
 class TreesFit:
-    """The forest, how many rounds each fold took, and the logits of rows held out."""
+    """The forest of each fold, how many rounds it took, and the logits of rows held out."""
 
-    forest: Forest
+    forests: tuple[Forest, ...]
     rounds: tuple[int, ...]
     held_out: FloatArray
 
@@ -94,8 +98,12 @@ def fit(
     splits: Sequence[Split],
     offset: FloatArray,
     advance: Callable[[], None],
+    begun: Sequence[Forest] = (),
 ) -> TreesFit:
-    """Trees added to an offset, (classes,), that is the same for all rows; folds on all cores."""
+    """Trees added to an offset, (classes,), that is the same for all rows; folds on all cores.
+
+    ``begun`` are the forests of the first folds, where these are fitted already.
+    """
     trees_per_round = 1 if len(offset) == 2 else len(offset)
     shape = _depth(len(y)), _max_rounds(trees_per_round)
 
@@ -106,22 +114,26 @@ def fit(
         return _boost(features, inside, held, *shape)
 
     held_out, forests = np.tile(offset, (len(y), 1)), []
-    for (_, held), forest in zip(splits, threads.run(boost, iter(splits)), strict=True):
+    others = threads.run(boost, iter(splits[len(begun) :]))
+    for number, ((_, held), forest) in enumerate(zip(splits, chain(begun, others), strict=True)):
         logits = held_out[held]
         forest.add(cells[held], logits)
         held_out[held] = logits
         forests.append(forest)
-        advance()
+        if number >= len(begun):
+            advance()
     rounds = tuple(len(forest) // trees_per_round for forest in forests)
-    return TreesFit(Forest.mean(forests), rounds, held_out)
+    return TreesFit(tuple(forests), rounds, held_out)
 
 
 def _boost(features: Features, inside: Side, held: Side, depth: int, max_rounds: int) -> Forest:
     """Trees fitted to the rows inside a fold, until those held out gain no more."""
+    n_rows, n_classes = inside[-1].shape
+    trim = TRIMMED_SHARE if n_classes > 2 and n_rows >= MIN_TRIMMED_ROWS else 0.0
     column, left, value, _ = boosting.boost(
         *inside, *held, features.n_cells, features.ordered, depth, LEARNING_RATE,
         LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING, MIN_LEAF_WEIGHT,
-        max_rounds, PATIENCE_ROUNDS,
+        max_rounds, PATIENCE_ROUNDS, trim,
     )  # fmt: skip
     return Forest(column, left, value)
 

@@ -27,4 +27,5 @@ def boost(
     min_weight: float,
     rounds: int,
     patience: int,
+    trim: float,
 ) -> tuple[Nodes, Sets, FloatArray, FloatArray]: ...

@@ -8,10 +8,10 @@ import numpy as np
 
 from deciban.kernels.splits cimport Options, Split, Sum, add_sum, find_split
 
-from libc.math cimport exp, log
+from libc.math cimport exp, fabs, fmod, log
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 cdef extern from "boosting.h":
     void gather "deciban_gather"(
@@ -31,15 +31,28 @@ cdef extern from "trees.h":
     ) noexcept nogil
     bint goes_left "deciban_goes_left"(const uint64_t*, Py_ssize_t) noexcept nogil
 
+cdef enum:
+    MASS_BINS = 256            # two for each power of two
+    FIRST_MASS_BIN = 2 * (1023 - 100)  # what is less than 2 ** -100 is in the first
+
 #: Where the cells that are not their column's commonest are at most this share of all, only they
 #: are added up.
 MAX_RARE_SHARE = 0.5
+#: The fractional parts of its multiples are spread evenly.
+cdef double GOLDEN_RATIO = 0.6180339887498949
 
 cdef struct Rows:
     Py_ssize_t n
     Py_ssize_t* at         # rows, those of a node together
     Py_ssize_t* spare
-    const Sum* of          # of each row
+    Sum* of                # of each row that is among them
+
+cdef struct ClassRows:           # one class, all rows
+    const double* proba
+    const Py_ssize_t* y
+    const double* weight
+    Py_ssize_t target
+    double curvature           # what second derivatives are multiplied by
 
 cdef struct Table:
     Py_ssize_t d
@@ -88,18 +101,79 @@ cdef inline double leaf_value(Sum sums, const Options* options) noexcept nogil:
     return -options.rate * sums.gradient / (sums.hessian + options.penalty)
 
 
+cdef inline double gradient_of(const ClassRows* all, Py_ssize_t i) noexcept nogil:
+    return all.weight[i] * (all.proba[i] - (1.0 if all.y[i] == all.target else 0.0))
+
+
+cdef inline Py_ssize_t mass_bin(double size) noexcept nogil:
+    """The bin of a number by its exponent and the first digit after the point."""
+    cdef int64_t bits
+    memcpy(&bits, &size, sizeof(double))
+    bits = (bits >> 51) - FIRST_MASS_BIN
+    return 0 if bits < 0 else (MASS_BINS - 1 if bits >= MASS_BINS else bits)
+
+
+cdef double least_certain(const ClassRows* all, Py_ssize_t n, double trim) noexcept nogil:
+    """Rows of gradients below this have about the share ``trim`` of the sum of all gradients."""
+    cdef double mass[MASS_BINS]
+    cdef double total = 0, below = 0, size
+    cdef int64_t bits
+    cdef Py_ssize_t i, b
+    memset(mass, 0, sizeof(mass))
+    for i in range(n):
+        size = fabs(gradient_of(all, i))
+        mass[mass_bin(size)] += size
+    for b in range(MASS_BINS):
+        total += mass[b]
+    for b in range(MASS_BINS):
+        below += mass[b]
+        if below > trim * total:
+            bits = <int64_t>(b + FIRST_MASS_BIN) << 51
+            memcpy(&size, &bits, sizeof(double))
+            return size
+    return 0
+
+
+cdef void sample(
+    const ClassRows* all, Py_ssize_t n, double trim, double start, Rows* rows
+) noexcept nogil:
+    """The rows that a tree is grown on, with their derivatives.
+
+    Rows of large gradients are among them; of the others each with a probability that is
+    its gradient over the least of those, which its derivatives are divided by. Systematic
+    sampling: a row is taken whenever the sum of the probabilities passes a whole number.
+    """
+    cdef double least = least_certain(all, n, trim), gradient, share, at = start
+    cdef Py_ssize_t i, kept = 0
+    for i in range(n):
+        gradient = gradient_of(all, i)
+        share = 1.0
+        if fabs(gradient) < least:
+            share = fabs(gradient) / least
+            at += share
+            if at < 1:
+                continue
+            at -= 1
+        rows.at[kept] = i
+        rows.of[i] = Sum(
+            gradient / share,
+            all.weight[i] * all.proba[i] * (1 - all.proba[i]) * all.curvature / share,
+            all.weight[i], 0)
+        kept += 1
+    rows.n = kept
+
+
 cdef void grow(
     const Table* table, const uint8_t* ordered, Rows* rows, const Options* options, Sum** sums,
-    Py_ssize_t* begin, Py_ssize_t* end, Tree tree, double* logits, Py_ssize_t stride
+    Py_ssize_t* begin, Py_ssize_t* end, Tree tree
 ) noexcept nogil:
-    """One tree, level by level; the logits of its rows are moved."""
-    cdef Py_ssize_t inner = (1 << options.depth) - 1, node, child, i, r, right, small, large
+    """One tree, level by level."""
+    cdef Py_ssize_t inner = (1 << options.depth) - 1, node, child, i, small, large
     cdef Split split
     cdef Sum total
     memset(&total, 0, sizeof(Sum))
     for i in range(rows.n):
-        rows.at[i] = i
-        add_sum(&total, &rows.of[i], 1)
+        add_sum(&total, &rows.of[rows.at[i]], 1)
     begin[0], end[0] = 0, rows.n
     memset(tree.value, 0, (2 * inner + 1) * sizeof(double))
     tree.value[0] = leaf_value(total, options)
@@ -111,9 +185,6 @@ cdef void grow(
             find_split(sums[node], table.d, table.first, ordered, options, &split)
         tree.column[node] = <int32_t>split.column
         if split.column < 0:
-            if begin[node] >= 0:
-                for i in range(begin[node], end[node]):
-                    logits[rows.at[i] * stride] += tree.value[node]
             if child < inner:
                 begin[child] = begin[child + 1] = -1
             continue
@@ -123,10 +194,6 @@ cdef void grow(
         add_sum(&split.total, &split.part, -1)
         tree.value[child + 1] = leaf_value(split.total, options)
         if child >= inner:
-            for i in range(begin[node], end[node]):
-                r = rows.at[i]
-                right = not goes_left(split.left, table.cells[r * table.d + split.column])
-                logits[r * stride] += tree.value[child + right]
             continue
         begin[child], end[child + 1] = begin[node], end[node]
         end[child] = begin[child + 1] = partition(table, rows, begin[node], end[node], &split)
@@ -137,28 +204,22 @@ cdef void grow(
         subtract(sums[node], sums[small], sums[large], table.first[table.d])
 
 
-cdef void differentiate(
-    const double[:, ::1] F, const Py_ssize_t[::1] y, const double[::1] weight, Sum* out
-) noexcept nogil:
-    """First and second derivatives of the log loss, (trees a round, rows)."""
+cdef void predict(const double[:, ::1] F, double* out) noexcept nogil:
+    """The probabilities under the logits F, (trees a round, rows)."""
     cdef Py_ssize_t i, k, n = F.shape[0], K = F.shape[1]
-    cdef double top, total, p
+    cdef double top, total
     for i in range(n):
         if K == 2:
-            p = 1.0 / (1.0 + exp(F[i, 0] - F[i, 1]))
-            out[i] = Sum(weight[i] * (p - y[i]), weight[i] * p * (1 - p), weight[i], 0)
+            out[i] = 1.0 / (1.0 + exp(F[i, 0] - F[i, 1]))
             continue
         top, total = F[i, 0], 0
         for k in range(1, K):
             top = max(top, F[i, k])
         for k in range(K):
-            out[k * n + i].gradient = exp(F[i, k] - top)
-            total += out[k * n + i].gradient
+            out[k * n + i] = exp(F[i, k] - top)
+            total += out[k * n + i]
         for k in range(K):
-            p = out[k * n + i].gradient / total
-            out[k * n + i] = Sum(
-                weight[i] * (p - (1.0 if k == y[i] else 0.0)),
-                weight[i] * p * (1 - p) * K / (K - 1.0), weight[i], 0)
+            out[k * n + i] /= total
 
 
 cdef double log_loss(
@@ -213,7 +274,7 @@ def boost(
     const uint8_t[:, ::1] X_held, const Py_ssize_t[::1] y_held, const double[::1] weight_held,
     double[:, ::1] F_held, const Py_ssize_t[::1] sizes, const uint8_t[::1] ordered, int depth,
     double rate, double penalty, double set_penalty, double smoothing, double min_weight,
-    int rounds, int patience,
+    int rounds, int patience, double trim,
 ):
     """Add trees to the logits F until held-out rows have not gained for ``patience`` rounds.
 
@@ -238,10 +299,12 @@ def boost(
         int64_t[::1] starts = rare[2]
         Table table = Table(d, &X[0, 0], &first[0], &common[0], NULL, &starts[0])
         Options options = Options(depth, rate, penalty, set_penalty, smoothing, min_weight)
-        Rows rows = Rows(n, &order[0, 0], &order[1, 0], NULL)
         Sum** sums = <Sum**>malloc(inner * sizeof(Sum*))
         Sum* room = <Sum*>malloc(inner * first[d] * sizeof(Sum))
-        Sum* derivatives = <Sum*>malloc(T * n * sizeof(Sum))
+        Sum* derivatives = <Sum*>malloc(n * sizeof(Sum))
+        Rows rows = Rows(n, &order[0, 0], &order[1, 0], derivatives)
+        double[:, ::1] proba = np.empty((T, n))
+        ClassRows all = ClassRows(NULL, &y[0], &weight[0], 1, 1.0 if K == 2 else K / (K - 1.0))
         Tree tree
     if places is not None:
         # Where every cell is common there is none to point at, and none is read.
@@ -256,13 +319,14 @@ def boost(
             sums[i] = room + i * first[d]
         losses[0] = log_loss(F_held, y_held, weight_held)
         for r in range(rounds):
-            differentiate(F, y, weight, derivatives)
+            predict(F, &proba[0, 0])
             for k in range(T):
                 at, target = r * T + k, 1 if K == 2 else k
-                rows.of = derivatives + k * n
+                all.proba, all.target = &proba[k, 0], target
+                sample(&all, n, trim, fmod(at * GOLDEN_RATIO, 1.0), &rows)
                 tree = Tree(&column[at, 0], &left[at, 0, 0], &value[at, 0])
-                grow(&table, &ordered[0], &rows, &options, sums, &ends[0, 0], &ends[1, 0], tree,
-                     &F[0, target], K)
+                grow(&table, &ordered[0], &rows, &options, sums, &ends[0, 0], &ends[1, 0], tree)
+                fall(&X[0, 0], n, d, inner, tree.column, tree.left, tree.value, &F[0, target], K)
                 if X_held.shape[0]:
                     fall(&X_held[0, 0], X_held.shape[0], d, inner, tree.column, tree.left,
                          tree.value, &F_held[0, target], K)
