@@ -101,8 +101,9 @@ cdef inline double leaf_value(Sum sums, const Options* options) noexcept nogil:
     return -options.rate * sums.gradient / (sums.hessian + options.penalty)
 
 
-cdef inline double gradient_of(const ClassRows* all, Py_ssize_t i) noexcept nogil:
-    return all.weight[i] * (all.proba[i] - (1.0 if all.y[i] == all.target else 0.0))
+cdef inline double residual(const ClassRows* all, Py_ssize_t i) noexcept nogil:
+    """The derivative of the loss of a row of weight 1: its probability less the truth."""
+    return all.proba[i] - (1.0 if all.y[i] == all.target else 0.0)
 
 
 cdef inline Py_ssize_t mass_bin(double size) noexcept nogil:
@@ -114,15 +115,15 @@ cdef inline Py_ssize_t mass_bin(double size) noexcept nogil:
 
 
 cdef double least_certain(const ClassRows* all, Py_ssize_t n, double trim) noexcept nogil:
-    """Rows of gradients below this have about the share ``trim`` of the sum of all gradients."""
+    """Rows of residuals below this have about the share ``trim`` of the sum of all gradients."""
     cdef double mass[MASS_BINS]
     cdef double total = 0, below = 0, size
     cdef int64_t bits
     cdef Py_ssize_t i, b
     memset(mass, 0, sizeof(mass))
     for i in range(n):
-        size = fabs(gradient_of(all, i))
-        mass[mass_bin(size)] += size
+        size = fabs(residual(all, i))
+        mass[mass_bin(size)] += all.weight[i] * size
     for b in range(MASS_BINS):
         total += mass[b]
     for b in range(MASS_BINS):
@@ -139,24 +140,25 @@ cdef void sample(
 ) noexcept nogil:
     """The rows that a tree is grown on, with their derivatives.
 
-    Rows of large gradients are among them; of the others each with a probability that is
-    its gradient over the least of those, which its derivatives are divided by. Systematic
+    Rows of large residuals are among them; of the others each with a probability that is
+    its residual over the least of those, which its derivatives are divided by. Systematic
     sampling: a row is taken whenever the sum of the probabilities passes a whole number.
+    The weight of a row does not matter: one that is badly wrong is never scaled up.
     """
-    cdef double least = least_certain(all, n, trim), gradient, share, at = start
+    cdef double least = least_certain(all, n, trim), off, share, at = start
     cdef Py_ssize_t i, kept = 0
     for i in range(n):
-        gradient = gradient_of(all, i)
+        off = residual(all, i)
         share = 1.0
-        if fabs(gradient) < least:
-            share = fabs(gradient) / least
+        if fabs(off) < least:
+            share = fabs(off) / least
             at += share
             if at < 1:
                 continue
             at -= 1
         rows.at[kept] = i
         rows.of[i] = Sum(
-            gradient / share,
+            all.weight[i] * off / share,
             all.weight[i] * all.proba[i] * (1 - all.proba[i]) * all.curvature / share,
             all.weight[i], 0)
         kept += 1
