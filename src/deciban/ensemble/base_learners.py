@@ -156,5 +156,5 @@ def _aode(table: TrainingTable, whole: LabelledBatch, memory_limit: int) -> AODE
         return "there are no rows"
     model = AODEModel(schema, pair_counts)
     some = np.arange(0, n_rows, -(-n_rows // MAX_CALIBRATION_ROWS))
-    rows = model.leave_out(table.part.take(some))
+    rows = model.judge(table.part.take(some))
     return replace(model, calibration=StrengthCalibration.of(rows))
