@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deciban.ensemble import penalty_path
 from deciban.ensemble.logits import FloatArray, log_losses, to_logits, to_scores
-from deciban.ensemble.training_table import Split
+from deciban.ensemble.unit_folds import Split
 from deciban.logistic.solvers import Prior, Problem, lbfgs
 from deciban.logistic.solvers import two_valued as splitting
 
@@ -58,7 +58,7 @@ def fit(
     n_selecting = _n_selecting([weight[held].sum() for _, held in splits])
     regressions = [regression(k) for k in range(n_selecting)]
     penalty, coefs = _select(regressions)
-    start, held_out = np.mean(coefs, axis=0), np.empty_like(offsets[0])
+    start, held_out = np.mean(coefs, axis=0), offsets[0].copy()
     for k in range(len(splits)):
         fold = regressions[k] if k < n_selecting else regression(k)
         if k >= n_selecting:
