@@ -398,6 +398,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         if self.units_ is not None and before is None:
             self.model_ = self.model_.with_choices_of(sample)
         if not self.calibrate:
+            scored = leave_one_out.score_sample(self.model_, sample)
+            self._left_out_ = leave_one_out.log_posteriors(self.model_, scored)
             return
         model = self.model_.with_text_choices(self.model_.select_text_choices(sample))
         rows = leave_one_out.score_sample(model, sample)
