@@ -18,13 +18,13 @@ from deciban.encoding.matrices import text_column
 from deciban.ensemble import features
 from deciban.ensemble.features import Features
 from deciban.ensemble.logits import FloatArray, prior_logits
-from deciban.ensemble.row_keys import Keys, mix, row_keys
 from deciban.ensemble.unit_folds import Split, deal_units
 from deciban.families.remaining import Remaining
 from deciban.models.remaining import remaining_rows
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch
+from deciban.sources.row_keys import Keys, mix, row_keys
 from deciban.stats.categories import CATEGORIES
 
 RowIndices = NDArray[np.intp]

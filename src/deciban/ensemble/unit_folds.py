@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.ensemble.row_keys import Keys, mix
 from deciban.sources.labelled import LabelledBatch
+from deciban.sources.row_keys import Keys, mix
 from deciban.sources.units import Units
 
 FloatArray = NDArray[np.float64]

@@ -22,6 +22,7 @@ from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes import leave_one_out, stored
 from deciban.naive_bayes.checks import check_columns, check_labelled, check_tokenizer
 from deciban.naive_bayes.model import NaiveBayesModel
+from deciban.naive_bayes.near_copies import warn_near_copies
 from deciban.naive_bayes.semi_supervised import UnlabelledOptions, complete
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
@@ -395,7 +396,9 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         if sample is None or (self.units_ is not None and not sample.batches):
             return
         sample.thin(leave_one_out.max_rows(len(self.classes_)))
-        if self.units_ is not None and before is None:
+        if self.units_ is None:
+            warn_near_copies(self.model_, sample)
+        elif before is None:
             self.model_ = self.model_.with_choices_of(sample)
         if not self.calibrate:
             scored = leave_one_out.score_sample(self.model_, sample)

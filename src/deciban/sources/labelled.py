@@ -33,7 +33,7 @@ from deciban.sources.batch import Batch
 from deciban.sources.columns import Strings
 from deciban.sources.duckdb import DuckDBScan
 from deciban.sources.open import scan_features
-from deciban.sources.scan import BATCH_ROWS, BatchScan, Scan, peek
+from deciban.sources.scan import BATCH_ROWS, BatchScan, Scan, hold, peek
 from deciban.sources.units import Units, UnitSource
 
 __all__ = ["LabelledBatch", "LabelledScan", "few_texts", "labelled_scan"]
@@ -333,7 +333,7 @@ def labelled_scan(
             f"{'both' if y is not None else 'an array, whose columns have no names'}.",
             hint="pass y alone for arrays",
         )
-    column = None if units is None else units.name
+    column = None if units is None else units.beside
     beside = {name for name in (target, weight, column) if isinstance(name, str)}
     for name in beside:
         scan.require(name)
@@ -348,7 +348,7 @@ def labelled_scan(
         scan, schema = _infer(scan, beside, stated)
         caster = Caster(schema)
     array = weight if weight is None or isinstance(weight, str) else np.asarray(weight)
-    return LabelledScan(
+    rows = LabelledScan(
         scan,
         caster.schema,
         _class_codes(y),
@@ -360,6 +360,12 @@ def labelled_scan(
         limit=limit,
         units=units,
     )
+    if units is not None and units.is_auto:  # copies may lie anywhere: all rows are read now
+        from deciban.sources.copies import copy_keys
+
+        rows.scan = hold(scan)
+        rows.units = replace(units, keys=copy_keys(rows.schema, list(rows.batches())))
+    return rows
 
 
 def few_texts(X: Any, schema: Schema) -> Batch | None:

@@ -20,10 +20,12 @@ from deciban.sources.batch import Batch
 from deciban.sources.columns import Column, Strings, concatenate
 from deciban.sources.open import scan
 
-__all__ = ["ARGUMENTS", "UnitKind", "UnitSource", "Units", "unit_source"]
+__all__ = ["ARGUMENTS", "AUTO", "UnitKind", "UnitSource", "Units", "unit_source"]
 
 #: What rows belong together by.
 UnitKind = Literal["group", "time"]
+#: What is stated instead of a column for groups of rows that are copies of each other.
+AUTO = "auto"
 #: The arguments that state them.
 ARGUMENTS = {"group": "groups", "time": "time"}
 
@@ -58,14 +60,30 @@ class Units:
 
 @dataclass(frozen=True, eq=False)
 class UnitSource:
-    """Where units come from: a column of the table, or values beside it, one a row."""
+    """Where units come from: a column of the table, or values beside it, one a row.
+
+    The name "auto" of groups stands for what rows hold: copies of each other are one group.
+    """
 
     kind: UnitKind
     name: str | None
     column: Column | None = None
+    keys: NDArray[np.uint64] | None = None
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether rows are grouped that are copies of each other; ``keys`` has the groups then."""
+        return self.kind == "group" and self.name == AUTO
+
+    @property
+    def beside(self) -> str | None:
+        """The column of the table that is no feature, if there is one."""
+        return None if self.is_auto else self.name
 
     def of_rows(self, batch: Batch, start: int, stop: int) -> Units:
         """The units of a batch, whose rows are ``start .. stop`` of the table."""
+        if self.keys is not None:
+            return Units(self.kind, self.keys[start:stop])
         if self.name is not None:
             return _units(self.kind, batch.columns[self.name], start)
         if self.column is None or len(self.column) < stop:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.labels import Labels
-from deciban.sources.columns import Strings
+from deciban.sources.columns import Column, Numbers, Strings
 
 FloatArray = NDArray[np.float64]
 Keys = NDArray[np.uint64]
@@ -34,10 +34,25 @@ def row_keys(
         names = _digests(str(value).encode() for value in [*known.tolist(), ""])
         out = mix(out + names[codes[:, j]])
     for text in texts:
-        data = text.data.tobytes()
-        ends = zip(text.offsets[:-1].tolist(), text.offsets[1:].tolist(), strict=True)
-        out = mix(out + _digests(data[start:end] for start, end in ends))
+        out = mix(out + _text_keys(text))
     return out
+
+
+def column_keys(column: Column) -> Keys:
+    """The key of every value of a column; those of missing values are equal."""
+    if isinstance(column, Strings):
+        return np.where(column.missing, np.uint64(1), _text_keys(column))
+    if isinstance(column, Numbers):
+        plain = np.where(np.isnan(column.values), np.nan, column.values + 0.0)
+        return mix(np.ascontiguousarray(plain).view(np.uint64))
+    values = np.ascontiguousarray(column.values.astype(np.int64)).view(np.uint64)
+    return np.where(column.missing, np.uint64(1), mix(values))
+
+
+def _text_keys(text: Strings) -> Keys:
+    data = text.data.tobytes()
+    ends = zip(text.offsets[:-1].tolist(), text.offsets[1:].tolist(), strict=True)
+    return _digests(data[start:end] for start, end in ends)
 
 
 def _digests(values: Iterable[bytes]) -> Keys:
