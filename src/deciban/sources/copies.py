@@ -23,8 +23,8 @@ from deciban.text.vocabulary import Buckets
 
 __all__ = ["copy_keys", "token_hashes"]
 
-#: Words are told apart by hashes below this.
-_N_WORD_HASHES = (1 << 31) - 1
+#: Words are told apart by hashes below this: two of a hundred share one once in 200 texts.
+N_WORD_HASHES = 1 << 20
 
 
 def copy_keys(schema: Schema, batches: Sequence[Batch]) -> Keys:
@@ -65,7 +65,7 @@ def token_hashes(parts: Sequence[Strings]) -> tuple[NDArray[np.uint64], NDArray[
     """Hashes of the different tokens of texts, and where those of each text start."""
     rule, tokens, sizes = Tokenizer(), [np.zeros(0, np.uint64)], [np.zeros(1, np.int64)]
     for texts in parts:
-        rows = rule.encode(texts, Buckets(_N_WORD_HASHES), grow=False, binary=True)
+        rows = rule.encode(texts, Buckets(N_WORD_HASHES), grow=False, binary=True)
         tokens.append(rows.codes.astype(np.uint64))
         sizes.append(np.diff(rows.pointers).astype(np.int64))
     return np.concatenate(tokens), np.cumsum(np.concatenate(sizes))
