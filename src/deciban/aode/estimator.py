@@ -34,7 +34,9 @@ from deciban.models.prior import StatedPrior, check_prior
 from deciban.schema import Schema, nothing_to_learn
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.sample import Sample
-from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
+from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
+from deciban.sources.unit_sample import TrainingUnits, check_units
+from deciban.sources.units import UnitSource, unit_source
 from deciban.transaction import all_or_nothing
 
 #: Strength and temperature are selected on no more rows than this.
@@ -125,16 +127,21 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         target: str | None = None,
         sql: str | None = None,
         sample_weight: WeightsLike = None,
+        groups: UnitsLike = None,
+        time: UnitsLike = None,
     ) -> Self:
         """Count the rows of a table, with labels ``y`` or in the column ``target``.
 
-        ``sample_weight`` is an array or the name of a column.
+        ``sample_weight`` is an array or the name of a column. With ``groups``, an array or the
+        name of a column that is no feature then, strength, discount, sets and novelty are those of
+        rows judged without their whole group; with ``time``, by the rows before them, all of
+        which are held in memory.
 
         >>> m = AODE().fit({"x": ["S", "S", "L"], "z": [1, 2, 2], "y": [1, 1, 2]}, target="y")
         >>> m.counts_.weight, m.bins_
         (array([2., 1.]), {'z': [1.5]})
         """
-        return self._fit(X, y, None, target, sql, sample_weight)
+        return self._fit(X, y, None, target, sql, sample_weight, unit_source(groups, time))
 
     def recalibrate(
         self,
@@ -144,6 +151,8 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         target: str | None = None,
         sql: str | None = None,
         sample_weight: WeightsLike = None,
+        groups: UnitsLike = None,
+        time: UnitsLike = None,
     ) -> Self:
         """Choose strength and discount anew on rows that are counted.
 
@@ -152,7 +161,8 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         >>> m.recalibrate(X, [1, 1, 2, 2]).temperature_ > 1  # of four rows, not much is believed
         True
         """
-        rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+        units = self._units(groups, time, fixed=False)
+        rows = self._rows(X, y, self._target(y, target), sql, sample_weight, units)
         sample = ENGINES[rows.scan.place].sample(rows, MAX_CALIBRATION_ROWS)
         with all_or_nothing(self):
             self.model_ = replace(self.model_, evidence=None, sample=None)
@@ -187,20 +197,23 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         target: str | None,
         sql: str | None,
         weight: WeightsLike,
+        units: UnitSource | None = None,
     ) -> Self:
         with all_or_nothing(self):
             self._check_parameters()
             rows = labelled_scan(
-                X, y, target=target, sql=sql, weight=weight, kinds=self.kinds,
+                X, y, target=target, sql=sql, weight=weight, units=units, kinds=self.kinds,
                 limit=NumberClasses(self.max_classes),
             )  # fmt: skip
             _check_columns(rows.schema)
-            sample = self._sample()
+            sample = self._sample(None if units is None else TrainingUnits(units.kind))
             counts = count_table(rows, self.bins, self.memory_limit, sample)
+            check_units(sample)
             self._remember(rows)
             self.model_ = AODEModel(rows.schema, counts)
             self._adopt(self._declare(counts, classes), None)
             self._calibrate(sample, None)
+            self._remember_units(sample)
         return self
 
     def _count(self, rows: LabelledScan, sample: Sample[LabelledBatch] | None) -> PairCounts:
@@ -234,7 +247,9 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         )
         self.classes_ = total.counts.classes
 
-    def _sample(self) -> Sample[LabelledBatch]:
+    def _sample(self, units: TrainingUnits | None) -> Sample[LabelledBatch]:
+        if units is not None:
+            return units.sample(MAX_CALIBRATION_ROWS)
         return Sample(MAX_CALIBRATION_ROWS)
 
     def _calibrate(
@@ -242,18 +257,18 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
     ) -> None:
         if sample is None or not sample.batches:
             return
-        some = LabelledBatch.concatenate(sample.batches)
-        counts, n_rows = self.model_.pair_counts, some.batch.n_rows
+        counts, n_rows = self.model_.pair_counts, sample.n_rows
         work = counts.layout.n_columns**2 * len(self.classes_) * n_rows
         step = max(1, min(-(-work // MAX_CALIBRATION_SCORES), n_rows // MIN_CALIBRATION_ROWS))
-        part, stands_for = some.take(np.arange(0, n_rows, step)), float(step * sample.stride)
+        part = sample.part(max(step, -(-n_rows // MAX_CALIBRATION_ROWS)))
         if self.calibrate or isinstance(self.smoothing, str):
-            rows = self.model_.leave_out(part)
-            losses = StrengthCalibration.of(rows) * stands_for
+            rows = self.model_.judge(part.rows, part.judged)
+            losses = StrengthCalibration.of(rows) * part.stands_for
             self._adopt(counts, losses if before is None else before + losses)
-            scores = self.model_.left_out_scores(rows, stands_for)
+            scores = self.model_.left_out_scores(rows, part.stands_for)
             self.model_ = self.model_.with_left_out(pool(self.model_.left_out, scores))
-        self._keep(replace(part, weight=part.weights * stands_for))
+        judged = part.rows if part.judged is None else part.rows.take(part.judged)
+        self._keep(replace(judged, weight=judged.weights * part.stands_for, units=None))
 
     def _keep(self, part: LabelledBatch) -> None:
         """Keep rows to measure the evidence of columns on; it is measured on earlier ones now."""

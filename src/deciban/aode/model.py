@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import checks, threads
-from deciban.aode import one_dependence
+from deciban.aode import one_dependence, unit_removal
 from deciban.aode.calibration import (
     DEFAULT_STRENGTH_IN_ROWS,
     STRENGTHS_IN_ROWS,
@@ -28,6 +28,7 @@ from deciban.explanation.measurement import as_written, measure
 from deciban.families.discrete import log_shares
 from deciban.families.histogram import bin_codes
 from deciban.families.piece import Piece
+from deciban.families.remaining import Remaining
 from deciban.labels import Labels
 from deciban.models import prior, scores
 from deciban.models.calibration import discount_penalty
@@ -37,6 +38,7 @@ from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.novelty import RowLikelihoods, TypicalityScores
 from deciban.models.options import Options
 from deciban.models.protocol import WordContribution
+from deciban.models.remaining import remaining_rows
 from deciban.models.selection import Choice, select_smoothing
 from deciban.naive_bayes.pieces import column_homes
 from deciban.schema import ColumnSchema, Schema
@@ -286,8 +288,23 @@ class AODEModel:
         log_likelihood = one_dependence.leave_one_out(self.params, cells, y, weight)[0]
         return self._leave_one_out_prior(y, weight), log_likelihood
 
-    def leave_one_out_joint(self, batch: Batch, y: Codes, weight: FloatArray) -> FloatArray:
-        """The log joint, (rows, classes), each row taken out of the counts."""
+    def leave_out(self, batch: Batch, remaining: Remaining) -> tuple[FloatArray, FloatArray]:
+        """Log prior and log likelihood, (rows, classes), by the counts left for each row."""
+        cells, every = self.cells(batch), np.arange(batch.n_rows)
+        holes = self._missing_is_value
+        log = unit_removal.leave_out(self.params, holes, cells, remaining, (self.m,), every)
+        return self._prior_remaining(remaining), log[0]
+
+    def _prior_remaining(self, remaining: Remaining) -> FloatArray:
+        left = remaining.left(self.counts.weight)
+        return prior.of_remaining(left, PRIOR_SMOOTHING, stated=self.prior)
+
+    def leave_one_out_joint(
+        self, batch: Batch, y: Codes, weight: FloatArray, remaining: Remaining | None = None
+    ) -> FloatArray:
+        """The log joint, (rows, classes), each row or what belongs to it out of the counts."""
+        if remaining is not None:
+            return self._joint(*self.leave_out(batch, remaining))
         return self._joint(*self.leave_one_out(batch, y, weight))
 
     def _joint(self, log_prior: FloatArray, log_likelihood: FloatArray) -> FloatArray:
@@ -299,8 +316,16 @@ class AODEModel:
 
     # ------------------------------------------------------------------ calibration
 
-    def leave_out(self, part: LabelledBatch) -> LeftOutRows:
-        """Counted rows, each left out of the counts: of a row of weight k, one of k."""
+    def judge(self, part: LabelledBatch, scored: Codes | None = None) -> LeftOutRows:
+        """Counted rows, each left out of the counts: of a row of weight k, one of k.
+
+        Of rows that belong to groups, whole groups are left out; of rows that have a time, what
+        did not come before: the ``scored`` ones, or all, are judged.
+        """
+        remaining = remaining_rows(part, self.classes)
+        if remaining is not None:
+            every = np.arange(part.n_rows) if scored is None else scored
+            return self._judge_units(part, remaining, every)
         y, weight = part.codes_among(self.classes), part.weights
         one, cells = np.minimum(weight, 1.0), self.cells(part.batch)
         parameters, strengths = self.params, self.options.strengths
@@ -315,6 +340,17 @@ class AODEModel:
         log_likelihood = np.concatenate([none, *threads.run(work, batches)], axis=1)
         log_prior = self._leave_one_out_prior(y, one)
         return LeftOutRows(strengths, log_prior, log_likelihood, y, weight, self._sizes(cells))
+
+    def _judge_units(self, part: LabelledBatch, remaining: Remaining, scored: Codes) -> LeftOutRows:
+        cells, strengths = self.cells(part.batch), self.options.strengths
+        log_likelihood = unit_removal.leave_out(
+            self.params, self._missing_is_value, cells, remaining, strengths, scored
+        )
+        log_prior = self._prior_remaining(remaining)[scored]
+        y, weight, size = remaining.y, remaining.weight, self._sizes(cells)
+        return LeftOutRows(
+            strengths, log_prior, log_likelihood, y[scored], weight[scored], size[scored]
+        )
 
     def left_out_scores(self, rows: LeftOutRows, stands_for: float) -> LeftOutScores:
         """The scores of rows that were left out, each of which stands for so many rows."""

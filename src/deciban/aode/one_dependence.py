@@ -72,8 +72,21 @@ def estimate(
 ) -> AODEParameters:
     """The parameters; ``missing`` is whether "missing" is a value of its own, by column."""
     layout, table = pair_counts.layout, pair_counts.counts.tables[VALUES]
-    holes = np.asarray(missing, dtype=bool)
     weight = cell_weights(count_of(table), table.rows, layout)
+    return estimate_cells(layout, pair_counts.pairs, weight, lam, m, missing, min_support)
+
+
+def estimate_cells(
+    layout: PairLayout,
+    pairs: FloatArray,
+    weight: FloatArray,
+    lam: FloatArray,
+    m: float,
+    missing: Sequence[bool],
+    min_support: float = 0.0,
+) -> AODEParameters:
+    """The parameters that the weights of pairs and of cells, (V, K), give."""
+    holes = np.asarray(missing, dtype=bool)
     n_values = np.maximum(np.array(layout.sizes, dtype=np.float64) + holes, 1.0)
     used = np.ones(layout.n_cells, dtype=bool)
     used[layout.first[:-1]] = holes
@@ -81,13 +94,13 @@ def estimate(
     np.add.at(total, layout.column[used], weight[used])
     return AODEParameters(
         layout=layout,
-        pairs=pair_counts.pairs,
+        pairs=pairs,
         weight=weight,
         total=total,
         lam=lam,
         n_values=n_values,
         share=_shares(weight, total, lam, n_values, layout),
-        parent_weight=_parent_weights(pair_counts.pairs, weight, layout, holes),
+        parent_weight=_parent_weights(pairs, weight, layout, holes),
         support=np.where(used, weight.sum(axis=1), 0.0),
         m=m,
         min_support=min_support,

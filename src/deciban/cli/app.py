@@ -8,6 +8,7 @@ import typer
 
 from deciban.cli import mail
 from deciban.cli import options as o
+from deciban.cli.grouping import Group, Time
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -34,6 +35,8 @@ def train(
     target: o.Target,
     output: o.Output,
     kind: o.Kinds = None,
+    group: Group = None,
+    time: Time = None,
     numeric: Annotated[
         str,
         typer.Option(
@@ -75,7 +78,8 @@ def train(
         "max_classes": None if classes_ok else MAX_NUMBER_CLASSES,
     }
     rows = _input(data, how)
-    facts = training.train(rows, target, settings, output, overwrite=force, quiet=quiet)
+    units = {"groups": group, "time": time}
+    facts = training.train(rows, target, settings, units, output, overwrite=force, quiet=quiet)
     _show(facts, json, quiet)
 
 

@@ -73,7 +73,7 @@ def evaluate_file(
         model = models.load_classifier(path, leave_one_out=options.leave_one_out)
         label = models.target_column(target, model.target_, path)
         table = _read(data.scan(model.model_.caster.field_types(label, model.classes_)), progress)
-        rows = _columns(model, table, label)
+        rows = _columns(model, table, label, options.leave_one_out)
         result = evaluate(
             model,
             rows,
@@ -108,7 +108,7 @@ def compare_files(
         decisions: dict[str, Decisions] = {}
         unseen: dict[str, UnseenValues] = {}
         for name, model in classifiers.items():
-            rows = _columns(model, table, label)
+            rows = _columns(model, table, label, options.leave_one_out)
             predictions = predict(model, rows, target=label, leave_one_out=options.leave_one_out)
             decisions[name] = decide(predictions, loss, abstain)
             unseen |= model.unseen_
@@ -122,9 +122,16 @@ def _read(table: Scan, progress: Progress) -> Scan:
     return hold(watch(table, [lambda batch: progress.add(batch.n_rows)]))
 
 
-def _columns(model: TableClassifier[Any], table: Scan, target: str) -> Scan:
-    """The columns of the model and its labels; others are not looked at."""
-    return select(table, (*(n for n in model.schema_.names if n in table.names), target))
+def _columns(model: TableClassifier[Any], table: Scan, target: str, leave_one_out: bool) -> Scan:
+    """The columns of the model and its labels; others are not looked at.
+
+    Where rows are left out, those of their groups or times are needed as well.
+    """
+    names = [name for name in model.schema_.names if name in table.names]
+    units = model.units_
+    if leave_one_out and units is not None and units.column is not None:
+        names.append(units.column)
+    return select(table, (*names, target))
 
 
 def _names(paths: Sequence[str]) -> Mapping[str, str]:

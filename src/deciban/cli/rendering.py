@@ -32,6 +32,10 @@ class HasDict(Protocol):
         """Plain values by name."""
 
 
+#: How rows were judged, by what was left out with each.
+LEFT_OUT = {"row": "leave-one-out", "group": "leave-group-out", "time": "by the rows before"}
+
+
 def as_json(facts: HasDict | DataclassInstance) -> str:
     """One object on one line; a number that JSON does not know is null."""
     plain = facts.to_dict() if isinstance(facts, HasDict) else asdict(facts)
@@ -68,7 +72,7 @@ def _training_lines(facts: TrainingFacts) -> Iterator[str]:
     yield ""
     yield from _classes(facts.target, facts.classes)
     yield ""
-    yield from _quality(facts.quality, facts.rows)
+    yield from _quality(facts.quality, facts.rows, LEFT_OUT[facts.left_out])
     yield f"temperature  {facts.temperature:.2f}"
     yield ""
     yield from _importance(facts.importance)
@@ -142,11 +146,11 @@ def _classes(title: str, shares: Mapping[str, float | None]) -> Iterator[str]:
     yield from _more(rows)
 
 
-def _quality(quality: Quality, rows: float) -> Iterator[str]:
+def _quality(quality: Quality, rows: float, left_out: str) -> Iterator[str]:
     some = "all rows" if quality.rows >= rows else f"{quality.rows:,} of {rows:,.0f} rows"
     yield from align(
         [
-            (f"leave-one-out, {some}", "this model", f"always {quality.commonest}"),
+            (f"{left_out}, {some}", "this model", f"always {quality.commonest}"),
             ("accuracy", _percent(quality.accuracy), _percent(quality.guessing_accuracy)),
             ("log loss", f"{quality.log_loss:.3f}", f"{quality.guessing_log_loss:.3f}"),
         ],

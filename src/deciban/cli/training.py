@@ -44,10 +44,13 @@ class Quality:
 
     @classmethod
     def of(cls, model: NaiveBayes, rows: Scan, target: str) -> Quality:
-        """On counted rows, each judged as if it had never been seen."""
+        """On counted rows, each judged as if it, or what belongs to it, had never been seen."""
         from deciban.evaluation import evaluate
 
-        e = evaluate(model, rows, target=target, leave_one_out=True, bootstrap=0)
+        if model.units_ is None:
+            e = evaluate(model, rows, target=target, leave_one_out=True, bootstrap=0)
+        else:  # the rows that were judged so while it was fitted
+            e = evaluate(model, bootstrap=0)
         guess = (str(e.guess), e.baseline.accuracy, e.baseline.log_loss) if e.baseline else ()
         return cls(e.rows, e.accuracy, e.log_loss, *guess)
 
@@ -62,6 +65,7 @@ class TrainingFacts:
     seconds: float
     rows_per_second: float
     classes: dict[str, float | None]
+    left_out: str
     quality: Quality
     temperature: float
     importance: dict[str, float]
@@ -85,6 +89,7 @@ def train(
     data: Input,
     target: str,
     settings: Mapping[str, Any],
+    units: Mapping[str, str | None],
     output: str,
     *,
     overwrite: bool,
@@ -97,7 +102,7 @@ def train(
     table = data.scan()
     with Progress("counting", quiet=quiet) as progress:
         # Unlike fit, it refuses rows without a label: in a file they are more likely a mistake.
-        model.partial_fit(_watch_progress(table, progress, sample), target=target)
+        model.partial_fit(_watch_progress(table, progress, sample), target=target, **units)
         seconds = progress.seconds
         measured = Quality.of(model, scan_batches(table.names, sample.batches), target)
         size = models.save(model, output, overwrite=overwrite)
@@ -109,6 +114,7 @@ def train(
         seconds,
         rows / seconds,
         shares(model.model_),
+        "row" if model.units_ is None else model.units_.kind,
         measured,
         model.temperature_,
         importance(model.model_),

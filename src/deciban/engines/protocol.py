@@ -8,7 +8,8 @@ Conventions
   scan has a list for them; see :class:`~deciban.sources.labelled.LabelledScan`.
 - ``count`` reads the rows once where they can be read only once, and fills the sample of the
   plan meanwhile. A table without rows, or without weight, is an error.
-- ``sample`` keeps rows 0, ``stride``, 2 ``stride``, ... and no more than ``k`` of them.
+- ``sample`` keeps rows 0, ``stride``, 2 ``stride``, ... and no more than ``k`` of them; of rows
+  that belong to groups, whole groups, and all rows that have a time.
 - ``score`` gives one result a row, in the order of the rows; labels are not needed. It says in
   the scan's ``unseen`` which values training did not have.
 """

@@ -84,7 +84,7 @@ def zero_terms(table: TrainingTable) -> AdditiveTerms:
 def fit_linear(table: TrainingTable, begun: FoldFits = NOTHING_FITTED) -> BaseLearner:
     """The weighted evidence of the counts, and a linear term on the raw columns."""
     evidence = evidence_weights.leave_one_out(
-        table.counted, table.part.batch, table.y, table.single_weight
+        table.counted, table.part.batch, table.y, table.single_weight, table.remaining
     )
     weights = list(begun.evidence)
     for inside, _ in table.splits[len(weights) :]:
@@ -156,7 +156,9 @@ def fit_aode(
     model = _aode(table, whole, memory_limit)
     if isinstance(model, str):
         return Unfitted("pairs", model)
-    held_out = model.leave_one_out_joint(table.part.batch, table.y, table.single_weight)
+    held_out = model.leave_one_out_joint(
+        table.part.batch, table.y, table.single_weight, table.remaining
+    )
     terms = replace(zero_terms(table), aode=model, aode_weight=1.0)
     return BaseLearner("pairs", f"m = {model.m:g}", terms, held_out)
 
@@ -177,5 +179,8 @@ def _aode(table: TrainingTable, whole: LabelledBatch, memory_limit: int) -> AODE
         return "there are no rows"
     model = AODEModel(schema, pair_counts)
     some = np.arange(0, n_rows, -(-n_rows // MAX_CALIBRATION_ROWS))
-    rows = model.leave_out(table.part.take(some))
+    if table.remaining is None:
+        rows = model.judge(table.part.take(some))
+    else:
+        rows = model.judge(table.part, np.intersect1d(some, table.held_rows))
     return replace(model, calibration=StrengthCalibration.of(rows))

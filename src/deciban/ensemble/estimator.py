@@ -26,7 +26,9 @@ from deciban.progress import Progress, should_show
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.sample import ALL_ROWS, Sample
-from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
+from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
+from deciban.sources.unit_sample import TrainingUnits, check_units
+from deciban.sources.units import unit_source
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
 
@@ -107,10 +109,14 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         target: str | None = None,
         sql: str | None = None,
         sample_weight: WeightsLike = None,
+        groups: UnitsLike = None,
+        time: UnitsLike = None,
     ) -> Self:
         """Learn a table, with labels ``y`` or in the column ``target``.
 
-        ``sample_weight`` is an array or the name of a column.
+        ``sample_weight`` is an array or the name of a column. With ``groups``, an array or the
+        name of a column that is no feature then, no fold splits a group, and counts leave whole
+        groups out. With ``time``, folds go forward: rows are held out from what came before.
 
         >>> m = BayesClassifier().fit({"x": [1, 2, 8, 9] * 5, "y": list("aabb") * 5}, target="y")
         >>> m.predict({"x": [3]}), m.report_.rows
@@ -119,7 +125,8 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         with all_or_nothing(self):
             options = self._check_parameters()
             rows = labelled_scan(
-                X, y, target=target, sql=sql, weight=sample_weight, kinds=self.kinds,
+                X, y, target=target, sql=sql, weight=sample_weight,
+                units=unit_source(groups, time), kinds=self.kinds,
                 limit=NumberClasses(self.max_classes),
             )  # fmt: skip
             check_columns(rows.schema)
@@ -191,4 +198,11 @@ def _count(rows: LabelledScan) -> tuple[NaiveBayesModel, LabelledBatch]:
     every: Sample[LabelledBatch] = Sample(ALL_ROWS)
     counts = ENGINES[rows.scan.place].count(rows, Plan(schema, sample=every))
     parts = [part for part in every.batches if part.batch.n_rows]
-    return NaiveBayesModel.of(schema, counts, Options()), LabelledBatch.concatenate(parts)
+    model = NaiveBayesModel.of(schema, counts, Options())
+    if rows.units is not None:
+        sample = TrainingUnits(rows.units.kind).sample()
+        for part in parts:
+            sample.add(part)
+        check_units(sample)
+        model = model.with_choices_of(sample)
+    return model, LabelledBatch.concatenate(parts)

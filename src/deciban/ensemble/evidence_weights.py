@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.ensemble.logits import FloatArray, centre, log_losses, prior_logits, softmax
+from deciban.families.remaining import Remaining
 from deciban.logistic.solvers.descent import minimise
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.batch import Batch
@@ -53,10 +54,24 @@ def evidence(model: NaiveBayesModel, batch: Batch) -> FloatArray:
 
 
 def leave_one_out(
-    model: NaiveBayesModel, batch: Batch, y: NDArray[np.intp], weight: FloatArray
+    model: NaiveBayesModel,
+    batch: Batch,
+    y: NDArray[np.intp],
+    weight: FloatArray,
+    remaining: Remaining | None = None,
 ) -> FloatArray:
-    """The evidence of counted rows, (rows, parts, classes), each row left out of the counts."""
+    """The evidence of counted rows, (rows, parts, classes), each row left out of the counts.
+
+    With ``remaining``, it is that of the counts left for each row.
+    """
     matrices = model.encode(batch)
+    if remaining is not None:
+        columns = [
+            column
+            for block in model.blocks
+            for column in block.parameters.leave_out(matrices[block.name], remaining)
+        ]
+        return _bound(np.stack(columns, axis=1))
     parts = [
         block.parameters.leave_one_out_by_column(matrices[block.name], y, weight)
         for block in model.blocks

@@ -13,20 +13,24 @@ from deciban.ensemble.training_table import TrainingTable
 from deciban.models import scores
 from deciban.models.conformal import ConformityScores
 from deciban.models.left_out import LeftOutScores
-from deciban.models.novelty import MAX_NOVELTY_ROWS, TypicalityScores
+from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
 
 
 def score_held_out(table: TrainingTable, logits: FloatArray) -> LeftOutScores:
     """The scores of the rows of the table, from their logits when held out, (rows, classes)."""
-    classes, y, weight = table.counted.classes, table.y, table.weight
+    classes, y, weight = table.counted.classes, table.y, table.held_weight
     posterior = np.ascontiguousarray(logits).copy()
     scores.normalise(posterior, table.prior_logits, logarithm=True)
     conformity = ConformityScores.of(classes, posterior, y, weight)
     if not table.counted.blocks:
         return LeftOutScores(conformity)
     some = np.arange(0, len(y), -(-len(y) // MAX_NOVELTY_ROWS))
-    rows = table.counted.likelihoods.leave_one_out(
-        table.part.take(some).batch, y[some], table.single_weight[some]
-    )
+    likelihoods = table.counted.likelihoods
+    if table.remaining is None:
+        batch, one = table.part.take(some).batch, table.single_weight[some]
+        rows = likelihoods.leave_one_out(batch, y[some], one)
+    else:
+        every = likelihoods.leave_out(table.part.batch, table.remaining)
+        rows = RowLikelihoods(every.log_likelihood[some], every.size[some])
     typicality = TypicalityScores.of(classes, rows, y[some], weight[some])
     return LeftOutScores(conformity, typicality)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deciban.ensemble import penalty_path
 from deciban.ensemble.logits import FloatArray, log_losses, to_logits, to_scores
-from deciban.ensemble.training_table import Split
+from deciban.ensemble.unit_folds import Split
 from deciban.logistic.solvers import Prior, Problem, lbfgs
 from deciban.logistic.solvers import two_valued as splitting
 
@@ -63,7 +63,7 @@ def fit(
     else:
         penalty, coefs = begun.penalty, list(begun.by_fold)
     start, n_fitted = np.mean(coefs, axis=0), len(coefs)
-    held_out = np.zeros_like(offsets[0])
+    held_out = offsets[0].copy()
     for k in range(len(splits)):
         fold = regression(k)
         if k >= n_fitted:

@@ -24,7 +24,8 @@ from deciban.encoding.matrices import text_column
 from deciban.ensemble import penalty_path, stacking
 from deciban.ensemble.logits import FloatArray, centre, mean_log_loss, to_logits, to_scores
 from deciban.ensemble.phrases import PhraseModel, unit_rows
-from deciban.ensemble.training_table import RowIndices, Split, TrainingTable
+from deciban.ensemble.training_table import RowIndices, TrainingTable
+from deciban.ensemble.unit_folds import Split
 from deciban.labels import Labels
 from deciban.logistic.solvers import Prior, Problem, dual_newton, newton_cg
 from deciban.logistic.solvers.sparse import Sparse
@@ -95,7 +96,7 @@ def fit(
     *folds, whole = threads.run(lambda rows: texts.coefficients(rows, penalty), subsets)
     advance()
     added = np.stack([texts.held_out(splits, coefs) for coefs in zip(*folds, strict=True)])
-    weights = stacking.nonnegative_weights(added, offset, table.y, table.weight)
+    weights = stacking.nonnegative_weights(added, offset, table.y, table.held_weight)
     W = np.tensordot(weights, np.stack(whole), 1)
     coef = np.ascontiguousarray(W[:-1])
     return TextLearner(
@@ -112,7 +113,8 @@ def _select_idf(candidates: Sequence[TextRows], splits: Sequence[Split]) -> Text
 
     def held_out_loss(texts: TextRows) -> float:
         added = texts.held_out(splits, [texts.complements(inside) for inside, _ in splits])
-        return texts.stacked_loss(added[None], np.arange(len(added)))
+        rows = np.sort(np.concatenate([held for _, held in splits]))
+        return texts.stacked_loss(added[None, rows], rows)
 
     return min(candidates, key=held_out_loss)
 

@@ -18,6 +18,7 @@ from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.summary import EnsembleSummary, LearnerSummary
 from deciban.ensemble.text_learner import TextLearner
 from deciban.ensemble.training_table import N_FOLDS, TrainingTable
+from deciban.ensemble.unit_folds import some_rows
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch
@@ -77,7 +78,7 @@ def train(
 ) -> EnsembleModel:
     """The model of rows that are counted; ``advance`` is called after each step."""
     n_rows, most = whole.batch.n_rows, _max_rows(counted, options)
-    part = whole if n_rows <= most else whole.take(np.arange(most) * n_rows // most)
+    part = whole if n_rows <= most else some_rows(whole, most)
     table = TrainingTable.of(counted, part, options.seed)
     if table.n_classes == 1:
         return _with_sample(_of_one_class(schema, tokenizers, table, n_rows), table)
@@ -92,7 +93,7 @@ def _with_sample(model: EnsembleModel, table: TrainingTable) -> EnsembleModel:
     """The model, with rows of the table, which are in no order, to measure its evidence on."""
     n_rows = table.part.batch.n_rows
     some = np.arange(0, n_rows, -(-n_rows // MAX_MEASURED_ROWS))
-    return replace(model, sample=table.part.take(some))
+    return replace(model, sample=replace(table.part.take(some), units=None))
 
 
 def _max_rows(counted: NaiveBayesModel, options: TrainingOptions) -> int:
@@ -178,7 +179,7 @@ def _weigh(table: TrainingTable, learners: Sequence[BaseLearner | Unfitted]) -> 
     """The weighted sum of base learners; those that were not fitted have no weight."""
     fitted = [learner for learner in learners if isinstance(learner, BaseLearner)]
     held_out = [learner.held_out for learner in fitted]
-    weights = stacking.simplex_weights(held_out, table.y, table.weight).tolist()
+    weights = stacking.simplex_weights(held_out, table.y, table.held_weight).tolist()
     weighted = list(zip(fitted, weights, strict=True))
     evidence = next((f.terms.evidence for f in fitted if f.name == "linear"), None)
     return Stack(
@@ -203,7 +204,7 @@ def _summaries(
 
 
 def _loss(table: TrainingTable, logits: FloatArray) -> float:
-    return mean_log_loss(logits, table.y, table.weight)
+    return mean_log_loss(logits, table.y, table.held_weight)
 
 
 # ---------------------------------------------------------------------- table and texts
@@ -244,7 +245,7 @@ def _component_weights(
     added = np.stack([centre(logits) for logits in held_out]) - table.offset
     weights = np.ones(1)
     if len(held_out) > 1:
-        weights = stacking.nonnegative_weights(added, table.offset, table.y, table.weight)
+        weights = stacking.nonnegative_weights(added, table.offset, table.y, table.held_weight)
     return weights, table.offset + np.tensordot(weights, added, 1)
 
 

@@ -7,10 +7,9 @@ fold a row falls into depends on what it holds and on the seed, not on its place
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +18,16 @@ from deciban.encoding.matrices import text_column
 from deciban.ensemble import features
 from deciban.ensemble.features import Features
 from deciban.ensemble.logits import FloatArray, prior_logits
-from deciban.labels import Labels
+from deciban.ensemble.unit_folds import Split, deal_units
+from deciban.families.remaining import Remaining
+from deciban.models.remaining import remaining_rows
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.batch import Batch
-from deciban.sources.columns import Strings
 from deciban.sources.labelled import LabelledBatch
+from deciban.sources.row_keys import Keys, mix, row_keys
 from deciban.stats.categories import CATEGORIES
 
 RowIndices = NDArray[np.intp]
-Keys = NDArray[np.uint64]
-#: The rows that a fold is fitted to, and those it holds out.
-Split = tuple[RowIndices, RowIndices]
 
 #: How many folds there are.
 N_FOLDS = 5
@@ -37,8 +35,6 @@ N_FOLDS = 5
 MIN_JUDGING_ROWS = 1_000
 #: No row is dealt out in more copies: floats must tell them apart.
 MAX_COPIES = 1e6
-#: Odd numbers that mix all bits (the finaliser of splitmix64).
-_MIX_FACTORS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +42,8 @@ class TrainingTable:
     """Different rows with their features, classes, weights and folds.
 
     ``counted`` is the model of the counts, in which they are. They stand for
-    ``n_rows`` rows of the table.
+    ``n_rows`` rows of the table. Where rows belong to groups or times, ``remaining`` is what
+    counts are left for each; of times, those of the parts before its own.
     """
 
     counted: NaiveBayesModel
@@ -58,24 +55,31 @@ class TrainingTable:
     weight: FloatArray
     n_rows: int
     splits: Sequence[Split]
+    remaining: Remaining | None = None
 
     @classmethod
     def of(cls, counted: NaiveBayesModel, part: LabelledBatch, seed: int) -> TrainingTable:
         """The table of some counted rows."""
         numbers, codes = counted.columns(part.batch)
         y = part.codes_among(counted.counts.classes)
-        dealt = deal(_row_keys(counted, part.batch, numbers, codes), y, part.weights, seed)
-        at, weight = dealt.rows, dealt.weight
+        keys, units = _row_keys(counted, part.batch, numbers, codes), part.units
+        if units is None:
+            dealt = deal(keys, y, part.weights, seed)
+            at, weight, splits = dealt.rows, dealt.weight, split(dealt.fold)
+        else:
+            at, weight, units, splits = deal_units(keys, y, part.weights, units, seed, N_FOLDS)
+        rows = replace(part.take(at), weight=weight, units=units)
         return cls(
             counted=counted,
-            part=replace(part.take(at), weight=weight),
+            part=rows,
             features=features.fit(counted.counts, numbers[at], weight),
             numbers=numbers[at],
             codes=codes[at],
             y=y[at],
             weight=weight,
             n_rows=len(y),
-            splits=split(dealt.fold),
+            splits=splits,
+            remaining=remaining_rows(rows, counted.counts.classes),
         )
 
     @property
@@ -89,10 +93,30 @@ class TrainingTable:
         return np.minimum(self.weight, 1.0)
 
     def in_first_fold(self) -> TrainingTable:
-        """The table with its first fold alone; itself where that holds out too few rows."""
-        first = self.splits[:1]
+        """The table with its first fold alone; itself where that holds out too few rows.
+
+        Nor do folds in time: the first of them is fitted to the fewest rows.
+        """
+        first, forward = self.splits[:1], len(self.held_rows) < len(self.y)
         judging = sum(self.weight[held].sum() for _, held in first)
-        return self if judging < MIN_JUDGING_ROWS else replace(self, splits=first)
+        few = judging < MIN_JUDGING_ROWS
+        return self if few or forward else replace(self, splits=first)
+
+    @cached_property
+    def held_rows(self) -> RowIndices:
+        """The rows that some split holds out: all of them, but for the first in time."""
+        if not self.splits:
+            return np.arange(len(self.y))
+        return np.sort(np.concatenate([held for _, held in self.splits]))
+
+    @cached_property
+    def held_weight(self) -> FloatArray:
+        """The weights of the rows, zero where no split holds a row out."""
+        if len(self.held_rows) == len(self.y):
+            return self.weight
+        out = np.zeros_like(self.weight)
+        out[self.held_rows] = self.weight[self.held_rows]
+        return out
 
     @cached_property
     def prior_logits(self) -> FloatArray:
@@ -127,7 +151,7 @@ def deal(
     >>> sorted(zip(keys[dealt.rows].tolist(), dealt.weight.tolist()))
     [(7, 1.0), (7, 2.0), (8, 1.0)]
     """
-    mixed = _mix(keys + np.uint64(seed))
+    mixed = mix(keys + np.uint64(seed))
     order = np.lexsort((mixed, y))
     new = np.diff(mixed[order], prepend=mixed[order][:1]) != 0
     new |= np.diff(y[order], prepend=-1) != 0
@@ -154,9 +178,6 @@ def split(folds: RowIndices) -> list[Split]:
     ]
 
 
-# ---------------------------------------------------------------------- what a row holds
-
-
 def _row_keys(
     counted: NaiveBayesModel, batch: Batch, numbers: FloatArray, codes: NDArray[np.int64]
 ) -> Keys:
@@ -165,37 +186,3 @@ def _row_keys(
     values = () if table is None else table.cells.values or ()
     texts = [text_column(batch, name) for name in batch.columns if name not in counted.schema.names]
     return row_keys(numbers, codes, values, texts)
-
-
-def row_keys(
-    numbers: FloatArray,
-    codes: NDArray[np.int64],
-    values: Sequence[Labels],
-    texts: Sequence[Strings],
-) -> Keys:
-    """A number of 64 bits for every row; two rows that differ share one once in 10**19 pairs."""
-    out = np.zeros(len(numbers), dtype=np.uint64)
-    plain = np.where(np.isnan(numbers), np.nan, numbers + 0.0)  # one NaN, one zero
-    for column in plain.T:
-        out = _mix(out + np.ascontiguousarray(column).view(np.uint64))
-    for j, known in enumerate(values):
-        # By their names: codes depend on the order in which values were seen.
-        names = _digests(str(value).encode() for value in [*known.tolist(), ""])
-        out = _mix(out + names[codes[:, j]])
-    for text in texts:
-        data = text.data.tobytes()
-        ends = zip(text.offsets[:-1].tolist(), text.offsets[1:].tolist(), strict=True)
-        out = _mix(out + _digests(data[start:end] for start, end in ends))
-    return out
-
-
-def _digests(values: Iterable[bytes]) -> Keys:
-    digests = (blake2b(value, digest_size=8).digest() for value in values)
-    return np.array([int.from_bytes(digest, "little") for digest in digests], dtype=np.uint64)
-
-
-def _mix(keys: Keys) -> Keys:
-    out = keys + np.uint64(0x9E3779B97F4A7C15)
-    for factor, shift in zip(_MIX_FACTORS, (30, 27), strict=True):
-        out = (out ^ (out >> np.uint64(shift))) * factor
-    return np.asarray(out ^ (out >> np.uint64(31)))

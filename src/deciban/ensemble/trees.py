@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deciban import threads
 from deciban.ensemble.features import Cells, Features
 from deciban.ensemble.logits import FloatArray
-from deciban.ensemble.training_table import Split
+from deciban.ensemble.unit_folds import Split
 from deciban.kernels import boosting
 from deciban.kernels import trees as kernel
 

@@ -20,6 +20,7 @@ from deciban.errors import InputError
 from deciban.estimators.sets import PredictionSets
 from deciban.explanation.explainable import M
 from deciban.files.description import ModelEntry
+from deciban.files.units import units_from, with_units
 from deciban.labels import Labels
 from deciban.models import novelty
 from deciban.models.columns import constant_values
@@ -30,6 +31,8 @@ from deciban.schema import Schema
 from deciban.sources.held import HeldTable, refuse_sparse
 from deciban.sources.labelled import LabelledBatch, LabelledScan, few_texts, labelled_scan
 from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
+from deciban.sources.unit_sample import TrainingUnits
+from deciban.sources.units import UnitSource
 
 FloatArray = NDArray[np.float64]
 
@@ -40,6 +43,8 @@ class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
     model_: M
     classes_: Labels
     target_: str | None
+    #: What is known of the groups or times of the rows; None where they had none.
+    units_: TrainingUnits | None
     n_features_in_: int
     feature_names_in_: Labels
 
@@ -55,6 +60,7 @@ class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
         classifier = cls()
         classifier.model_, classifier.classes_ = model, model.classes
         classifier.target_, classifier.n_features_in_ = target, len(model.schema.names)
+        classifier.units_ = None
         classifier.feature_names_in_ = labels.object_array(model.schema.names)
         classifier._unseen = NOTHING_UNSEEN
         return classifier
@@ -187,7 +193,7 @@ class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
         """
         model, named = self._model(), "feature_names_in_" in self.__dict__
         content = self._to_stored(model, self.get_params(), self.target_, named)
-        files.save(path, content, overwrite=overwrite)
+        files.save(path, with_units(content, self.units_), overwrite=overwrite)
 
     # ------------------------------------------------------------------ the model
 
@@ -248,6 +254,7 @@ class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
         self._unseen = NOTHING_UNSEEN  # predicting must add no attribute
         self.model_, self.classes_ = model, model.classes
         self.target_, self.n_features_in_ = about.target, len(model.schema.names)
+        self.units_ = units_from(about.units)
         if about.named:
             self.feature_names_in_ = labels.object_array(model.schema.names)
 
@@ -265,6 +272,7 @@ class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
         target: str | None = None,
         sql: str | None = None,
         weight: WeightsLike = None,
+        units: UnitSource | None = None,
     ) -> LabelledScan:
         """Rows in the columns of the model."""
         model = self._model()
@@ -274,18 +282,27 @@ class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
             target=target,
             sql=sql,
             weight=weight,
+            units=units,
             caster=model.caster,
-            ignore=self.target_,
+            ignore=self._other_columns,
             constants=partial(constant_values, model),
             classes=self.classes_,
             named="feature_names_in_" in self.__dict__,
             model=type(self).__name__,
         )
 
+    @property
+    def _other_columns(self) -> list[str]:
+        """The columns of training that are not features: labels, and groups or times."""
+        units = None if self.units_ is None else self.units_.column
+        return [name for name in (self.target_, units) if name is not None]
+
     def _remember(self, rows: LabelledScan) -> None:
         """What scikit-learn's users expect to find after fitting."""
         self.n_features_in_ = len(rows.schema.names)
         self.target_, self._unseen = rows.target, NOTHING_UNSEEN
+        units = rows.units
+        self.units_ = None if units is None else TrainingUnits(units.kind, units.name)
         if rows.named:
             self.feature_names_in_ = labels.object_array(rows.schema.names)
         else:

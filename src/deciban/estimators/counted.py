@@ -22,11 +22,14 @@ from deciban.estimators.classifier import TableClassifier
 from deciban.models import scores
 from deciban.models.calibration import discount_evidence
 from deciban.models.protocol import CountedModel
+from deciban.models.remaining import remaining_rows
 from deciban.models.selection import Choice
 from deciban.schema import check_same
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.sample import Sample
-from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
+from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
+from deciban.sources.unit_sample import TrainingUnits
+from deciban.sources.units import ARGUMENTS, UnitSource, unit_source
 from deciban.stats.counts import Counts
 from deciban.transaction import all_or_nothing
 
@@ -71,11 +74,17 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         target: str | None = None,
         sql: str | None = None,
         sample_weight: WeightsLike = None,
+        groups: UnitsLike = None,
+        time: UnitsLike = None,
     ) -> Self:
         """Count some more rows; a class or category that appears later is allowed.
 
         The first call infers the kinds of the columns, and cuts the bins of
         numbers where bins come first. ``classes`` names classes that have no rows yet.
+
+        ``groups`` or ``time`` are as in ``fit``; all calls have the same of both, or neither.
+        Rows of a group that was learned in an earlier call are counted, but not judged: what was
+        counted of it before could not be left out. Rows of a later call come later in time.
 
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes().partial_fit({"x": ["S", "L"]}, [1, 2])
@@ -83,15 +92,20 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         array([1, 2, 3])
         """
         if "model_" not in self.__dict__:
-            return self._fit(X, y, classes, target, sql, sample_weight)
+            units = unit_source(groups, time)
+            return self._fit(X, y, classes, target, sql, sample_weight, units)
         with all_or_nothing(self):
-            (total, calibration), sample = self._state(), self._sample()
-            rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+            units = self._units(groups, time)
+            (total, calibration), sample = self._state(), self._sample(self.units_)
+            rows = self._rows(X, y, self._target(y, target), sql, sample_weight, units)
             rows.limit = NumberClasses(self.max_classes)
             rows.limit.add(self.classes_)
             more = self._join(total, self._count(rows, sample))
+            if self.units_ is not None:
+                self.units_.check_order(sample)
             self._adopt(self._declare(more, classes), calibration)
             self._calibrate(sample, calibration)
+            self._remember_units(sample)
         return self
 
     def forget(
@@ -138,7 +152,10 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         if not self._is_alike(other):
             return NotImplemented
         total = self._combine(other, self._join)
-        return self._with(total, self._pool(self._state()[1], other._state()[1]))
+        result = self._with(total, self._pool(self._state()[1], other._state()[1]))
+        if result.units_ is not None:
+            result.units_ = result.units_ + other.units_
+        return result
 
     def __sub__(self, other: object) -> Self:
         """The model without the rows of the other."""
@@ -156,11 +173,16 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         target: str | None = None,
         sql: str | None = None,
         sample_weight: WeightsLike = None,
+        groups: UnitsLike = None,
+        time: UnitsLike = None,
     ) -> FloatArray:
         """``log P(c | x)`` of counted rows, each as if it had never been seen.
 
         The choices (bins, smoothing, shapes, discount) stay. The price is one
-        scoring pass; weighted rows are taken out with the weights they have.
+        scoring pass; weighted rows are taken out with the weights they have. With ``groups``
+        whole groups are left out, whose rows must all be there; with ``time``, all rows that did
+        not come before. A model that was fitted so needs them here as well; a column is found
+        by its name.
 
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, [1, 1, 2])
@@ -170,14 +192,23 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         model = self._model()
 
         def work(part: LabelledBatch) -> FloatArray:
-            y = part.codes_among(self.classes_)
-            prior, likelihood = model.leave_one_out(part.batch, y, part.weights)
+            remaining = remaining_rows(part, self.classes_)
+            if remaining is None:
+                y = part.codes_among(self.classes_)
+                prior, likelihood = model.leave_one_out(part.batch, y, part.weights)
+            else:
+                prior, likelihood = model.leave_out(part.batch, remaining)
             joint = discount_evidence(prior, likelihood, 1.0 / model.temperature)
             scores.normalise(joint, model.log_prior, logarithm=True)
             return joint
 
-        rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
-        parts = list(threads.run(work, rows.labelled_batches()))
+        units = self._units(groups, time, fixed=False)
+        rows = self._rows(X, y, self._target(y, target), sql, sample_weight, units)
+        batches = rows.labelled_batches()
+        if units is not None:  # rows of a group may lie in any batch
+            held = list(batches)
+            batches = iter([LabelledBatch.concatenate(held)] if held else [])
+        parts = list(threads.run(work, batches))
         self._unseen = NOTHING_UNSEEN  # of rows that were counted, nothing is
         return np.concatenate([np.empty((0, len(self.classes_))), *parts])
 
@@ -207,6 +238,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         target: str | None,
         sql: str | None,
         weight: WeightsLike,
+        units: UnitSource | None = None,
     ) -> Self:
         """Count the first rows."""
 
@@ -223,7 +255,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         """Make these the model."""
 
     @abstractmethod
-    def _sample(self) -> Sample[LabelledBatch] | None:
+    def _sample(self, units: TrainingUnits | None) -> Sample[LabelledBatch] | None:
         """Where rows are kept to be tried, if any are."""
 
     @abstractmethod
@@ -247,6 +279,36 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         return mine + theirs if mine and theirs else mine or theirs
 
     # ------------------------------------------------------------------ what follows
+
+    def _units(
+        self, groups: UnitsLike, time: UnitsLike, *, fixed: bool = True
+    ) -> UnitSource | None:
+        """The groups or times of more rows: as stated, or in the column where they were before.
+
+        They must be there where those of training were, and if ``fixed``, only there.
+        """
+        given, known = unit_source(groups, time), self.units_
+        if known is None:
+            if given is not None and fixed:
+                raise InputError(
+                    f"this model was fitted without {ARGUMENTS[given.kind]}, and some rows of "
+                    "them may be counted already.",
+                    hint=f"fit all rows anew, with {ARGUMENTS[given.kind]}=",
+                )
+            return given
+        what = ARGUMENTS[known.kind]
+        if given is None and known.column is not None:
+            return UnitSource(known.kind, known.column)
+        if given is None or given.kind != known.kind:
+            raise InputError(
+                f"this model was fitted with {what}, which these rows must have too.",
+                hint=f"pass {what}=, an array or the name of a column",
+            )
+        return given
+
+    def _remember_units(self, sample: Sample[LabelledBatch] | None) -> None:
+        if self.units_ is not None:
+            self.units_ = self.units_.after(sample)
 
     def _shrink(self, left: T) -> None:
         """Adopt what is left; the calibration says the same, less loudly."""

@@ -11,7 +11,7 @@ from deciban.errors import InputError
 from deciban.labels import Labels
 from deciban.models.protocol import Model
 from deciban.schema import Schema
-from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
+from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
 from deciban.stats.counts import Counts
 
 FloatArray = NDArray[np.float64]
@@ -33,7 +33,12 @@ class LeaveOneOutClassifier(Classifier, Protocol):
     """A classifier that takes its training rows out of its counts, one by one."""
 
     def leave_one_out(
-        self, X: Tabular, y: LabelsLike, *, sample_weight: WeightsLike = None
+        self,
+        X: Tabular,
+        y: LabelsLike,
+        *,
+        sample_weight: WeightsLike = None,
+        **units: UnitsLike,
     ) -> FloatArray:
         """``log P(c | x)`` of each row as if it had never been seen, (rows, classes)."""
 

@@ -18,6 +18,7 @@ from deciban.evaluation.predictions import predict, training_predictions
 from deciban.evaluation.reliability import reliability_bins
 from deciban.evaluation.result import Evaluation
 from deciban.evaluation.sets import evaluate_sets
+from deciban.sources.tabular import UnitsLike
 
 FloatArray = NDArray[np.float64]
 
@@ -38,6 +39,8 @@ def evaluate(
     seed: int = 0,
     coverage: float | None = None,
     per_class: bool = False,
+    groups: UnitsLike = None,
+    time: UnitsLike = None,
 ) -> Evaluation:
     """How good a model is, with intervals, beside always guessing the commonest class.
 
@@ -58,7 +61,11 @@ def evaluate(
         One number a row, or the name of a column.
     leave_one_out
         The rows are those the model was trained on: each is judged as if it had never
-        been seen.
+        been seen. A model that was fitted with ``groups`` or ``time`` leaves out what
+        belongs to it as well.
+    groups, time
+        With ``leave_one_out``, those of the rows, or the name of their column; without them,
+        the column of training.
     bootstrap
         How many resamples the intervals rest on; 0 makes none. Areas under curves rest on
         at most 200.
@@ -90,8 +97,9 @@ def evaluate(
         rows = training_predictions(model)
     else:
         rows = predict(
-            model, X, y, target=target, sample_weight=sample_weight, leave_one_out=leave_one_out
-        )
+            model, X, y, target=target, sample_weight=sample_weight, leave_one_out=leave_one_out,
+            groups=groups, time=time,
+        )  # fmt: skip
     decisions = decide(rows, loss, abstain)
     guess = rows.classes.tolist()[rows.class_weight.argmax()]
     baseline = _evaluation(RowTerms(decide_commonest(decisions), bins), 0, confidence, seed)

@@ -11,7 +11,7 @@ posterior : ``P(c | x)``, (rows, classes).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +37,7 @@ from deciban.evaluation.classifier import (
 )
 from deciban.labels import Labels
 from deciban.sources import column_names
-from deciban.sources.tabular import Tabular
+from deciban.sources.tabular import Tabular, UnitsLike
 from deciban.sources.target_column import split_target
 
 FloatArray = NDArray[np.float64]
@@ -116,9 +116,19 @@ def predict(
     target: str | None = None,
     sample_weight: object = None,
     leave_one_out: bool = False,
+    groups: UnitsLike = None,
+    time: UnitsLike = None,
 ) -> Predictions:
     """The predictions of a model for labelled rows; labels are ``y`` or the column ``target``."""
     check_model(model)
+    units = {
+        name: given for name, given in (("groups", groups), ("time", time)) if given is not None
+    }
+    if units and not leave_one_out:
+        raise ParameterError(
+            f"{next(iter(units))} say what is left out, but nothing is.",
+            hint="pass leave_one_out=True if the rows are those of training; others need neither",
+        )
     if y is None:
         name = target if target is not None else target_of(model)
         if name is None:
@@ -138,12 +148,17 @@ def predict(
         labelled = encoding.class_codes(y)
     labelled = cast_labels(labelled, labels.label_array(np.asarray(model.classes_).tolist()))
     weight = encoding.weights(sample_weight, len(labelled.codes))
-    posterior = _posterior(model, X, labelled, weight, leave_one_out)
+    posterior = _posterior(model, X, labelled, weight, leave_one_out, units)
     return _predictions(model, posterior, labelled, weight, leave_one_out)
 
 
 def _posterior(
-    model: Classifier, X: object, labelled: Labelled, weight: FloatArray | None, leave_one_out: bool
+    model: Classifier,
+    X: object,
+    labelled: Labelled,
+    weight: FloatArray | None,
+    leave_one_out: bool,
+    units: Mapping[str, UnitsLike],
 ) -> FloatArray:
     if leave_one_out:
         if not isinstance(model, LeaveOneOutClassifier):
@@ -152,7 +167,8 @@ def _posterior(
                 hint="evaluate it on rows that it has not seen",
             )
         truth = labelled.classes[labelled.codes]
-        posterior = np.asarray(np.exp(model.leave_one_out(X, truth, sample_weight=weight)))
+        log_posterior = model.leave_one_out(X, truth, sample_weight=weight, **units)
+        posterior = np.asarray(np.exp(log_posterior))
     else:
         posterior = np.asarray(model.predict_proba(X), dtype=np.float64)
     if posterior.shape != (len(labelled.codes), len(model.classes_)):

@@ -7,7 +7,7 @@ a missing value, anything beyond for a value never seen in training.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, cast
@@ -19,10 +19,12 @@ from deciban.errors import ParameterError
 from deciban.families.discrete import log_shares, smooth_and_judge
 from deciban.families.piece import Piece, dirichlet_draws
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
+from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings, check_whole, spread
 from deciban.families.soft import SoftBlock, count_softly, dot, identity
 from deciban.kernels import evidence, panels
-from deciban.stats.categories import CATEGORIES, count_of, sum_columns
+from deciban.stats import rounding
+from deciban.stats.categories import CATEGORIES, count_by_column, count_of, sum_columns
 from deciban.stats.statistic import Codes, FloatArray, Matrix
 from deciban.stats.table import Table
 
@@ -135,6 +137,20 @@ class CategoricalParameters:
         seen_before = (X >= 0) & (np.diff(starts) > X)
         return np.where(seen_before, log_shares(left, rest, self.sizes), fixed)
 
+    def leave_out(self, X: Coded, remaining: Remaining) -> Iterator[FloatArray]:
+        """Log likelihoods by the counts that are left for each row; ``S_j`` stays."""
+        columns = zip(count_by_column(self.table), self.pseudo_counts, self.sizes, strict=True)
+        for (count, extra, size), code in zip(columns, X.T, strict=True):
+            seen = np.where(code < count.shape[1], code, -1)
+            had = np.zeros((len(code), len(count)))
+            had[seen >= 0] = count.T[seen[seen >= 0]]
+            amount = np.maximum(remaining.left_alike(had, seen) + extra, 0.0)
+            total = _left_totals(count, seen, float(extra), float(size), remaining)
+            out = log_shares(amount, total, size)
+            says_nothing = (code < 0) | ((seen < 0) & (extra <= 0))
+            out[says_nothing] = 0.0
+            yield out
+
     def curve(self, column: int, seen: Table | None = None) -> Piece:
         """The log share of every value that was counted."""
         cells = self.table.cells
@@ -240,3 +256,20 @@ def _totals(table: Table, pseudo_counts: FloatArray, sizes: FloatArray) -> Float
         less = sum_columns(np.maximum(count + pseudo_counts[column], 0.0), cells)
         whole[:, below] = less[:, below]
     return whole
+
+
+def _left_totals(
+    count: FloatArray, code: Coded, pseudo_count: float, size: float, remaining: Remaining
+) -> FloatArray:
+    """What the shares of one column are shares of for each row, (rows, classes)."""
+    if pseudo_count >= 0:
+        known = (code >= 0).astype(np.float64)
+        return remaining.left(count.sum(axis=1), known) + size * pseudo_count
+    out = np.empty((len(code), len(count)))
+    for unit in np.unique(remaining.unit).tolist():
+        rows = np.flatnonzero(remaining.removed(unit) & (code >= 0))
+        gone = np.zeros_like(count)
+        np.add.at(gone, (remaining.y[rows], code[rows]), remaining.weight[rows])
+        amount = np.maximum(rounding.difference(count, gone) + pseudo_count, 0.0)
+        out[remaining.unit == unit] = amount.sum(axis=1)
+    return out

@@ -16,7 +16,7 @@ whole column: ``m_0`` its mean, ``k_0 = lam``, ``a_0 = lam / 2`` and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, cast
@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families.discrete import losses_alone
+from deciban.families.moments_left import pool_by_row, remove_row, remove_units
 from deciban.families.piece import (
     Piece,
     density_shares,
@@ -33,32 +34,27 @@ from deciban.families.piece import (
     spaced_points,
 )
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
+from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings, check_amount
 from deciban.families.soft import SoftBlock, count_softly
 from deciban.kernels import gaussian as kernel
 from deciban.kernels.gamma import log_gamma
 from deciban.stats.categories import count_of
-from deciban.stats.cells import Cells
-from deciban.stats.exact import ExactSum
 from deciban.stats.grid import Grid
 from deciban.stats.histogram import grid_of
 from deciban.stats.moments import (
     MOMENTS,
-    NAMES,
     ColumnSums,
     MeanAndSpread,
     check_moments,
     classes_and_whole,
-    exact_sums,
     mean_and_spread,
     pool_classes,
     share_variance,
 )
-from deciban.stats.statistic import Codes, FloatArray, Sums
+from deciban.stats.statistic import Codes, FloatArray
 from deciban.stats.table import Table
 
-#: A row that leaves less than this share of the spread is taken away exactly.
-CANCELLED_SHARE = 1e-3
 #: The prior of a column whose smoothing is not stated is worth this many rows.
 DEFAULT_PRIOR_ROWS = 1.0
 #: The loss of a column alone is measured on fewer than so many values, and values times classes.
@@ -175,6 +171,16 @@ class GaussianParameters:
             x, own, w = X[known, j], y[known], weight[known]
             out[known, j] = leave_out(self.classes, self.whole, j, lam, self.settings, x, own, w)
         return out
+
+    def leave_out(self, X: FloatArray, remaining: Remaining) -> Iterator[FloatArray]:
+        """Log densities by the rows that are left for each, of a class and of the column."""
+        lam = self.settings.per_column(X.shape[1]).tolist()
+        for j, (rows, x) in enumerate(zip(lam, X.T, strict=True)):
+            of = remove_units(self.classes, j, x, remaining)
+            whole = pool_by_row(of)
+            out = _fit(of, whole, rows, self.settings).log(x[:, None])
+            out[np.isnan(x) | (whole.n[:, 0] <= 0)] = 0.0
+            yield out
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:
         """The log density at points that were seen, or within three standard deviations."""
@@ -357,44 +363,11 @@ def leave_out(
     weight: FloatArray,
 ) -> FloatArray:
     """Log densities of one column's known values, (rows, classes), each taken out of its class."""
-    prior = _remove(whole, column, x, np.zeros_like(own), weight)
+    prior = remove_row(whole, column, x, np.zeros_like(own), weight)
     by_row = MeanAndSpread(*(part[:, None] for part in prior))
     others = MeanAndSpread(*(part[None, :, column] for part in classes.moments))
     out = _fit(others, by_row, lam, how).log(x[:, None])
-    less = _fit(_remove(classes, column, x, own, weight), prior, lam, how)
+    less = _fit(remove_row(classes, column, x, own, weight), prior, lam, how)
     out[np.arange(len(x)), own] = less.log(x)
     out[prior.n <= 0] = 0.0  # the only value of the column: without it nothing is known
     return out
-
-
-def _remove(
-    of: ColumnSums, column: int, x: FloatArray, own: Codes, weight: FloatArray
-) -> MeanAndSpread:
-    """The moments of a column in each row's class when the row is taken away from them.
-
-    A row that holds nearly all of the spread would leave rounding in its
-    place: such rows, no more than a few a class, are taken from the exact sums.
-    """
-    n, mean, spread = (part[own, column] for part in of.moments)
-    left = np.where(n - weight > 1e-9 * weight, n - weight, 0.0)
-    some = np.where(left > 0, left, 1.0)
-    rest = np.maximum(spread - weight * (x - mean) ** 2 * (n / some), 0.0) * (left > 0)
-    less = MeanAndSpread(left, np.where(left > 0, mean + (mean - x) * (weight / some), 0.0), rest)
-    bad = np.flatnonzero((rest < CANCELLED_SHARE * spread) & (left > 0))
-    if len(bad):
-        exactly = _remove_exactly(of.exact, column, x[bad], own[bad], weight[bad])
-        for part, one in zip(less, exactly, strict=True):
-            part[bad] = one[:, 0]
-    return less
-
-
-def _remove_exactly(
-    sums: Sums, column: int, x: FloatArray, own: Codes, weight: FloatArray
-) -> MeanAndSpread:
-    """The moments that are left of exact sums, (rows, 1)."""
-    gone = MOMENTS.count(x[:, None], np.arange(len(x)), len(x), weight, Cells.of_columns(1))
-    had = {
-        name: ExactSum(part.digits[own, column : column + 1], part.base)
-        for name, part in zip(NAMES, exact_sums(sums), strict=True)
-    }
-    return mean_and_spread(MOMENTS.subtract(had, gone))

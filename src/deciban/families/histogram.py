@@ -14,7 +14,7 @@ same under every class, does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -29,6 +29,7 @@ from deciban.families.categorical import (
 from deciban.families.discrete import smooth_and_judge
 from deciban.families.piece import Piece
 from deciban.families.protocol import Candidate, CountedColumns, Selected
+from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings, check_whole, spread
 from deciban.families.soft import SoftBlock
 from deciban.kernels import histogram as kernel
@@ -99,6 +100,10 @@ class HistogramParameters:
     def leave_one_out_by_column(self, X: FloatArray, y: Codes, weight: FloatArray) -> FloatArray:
         """Log likelihoods of each column, (rows, columns, classes), each row taken away."""
         return self.bins.leave_one_out_by_column(bin_codes(self.edges, X), y, weight)
+
+    def leave_out(self, X: FloatArray, remaining: Remaining) -> Iterator[FloatArray]:
+        """Log likelihoods by the counts that are left for each row; the bins stay."""
+        return self.bins.leave_out(bin_codes(self.edges, X), remaining)
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:
         """The log share of every bin; its value is the median of the numbers in it."""

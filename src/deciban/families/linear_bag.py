@@ -8,7 +8,7 @@ Rows come as a dense float64 matrix or as CSR; the work follows the non-zeros.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from deciban.families.piece import Piece
 from deciban.families.protocol import Candidate, CountedColumns, Selected
+from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings
 from deciban.families.soft import SoftBlock
 from deciban.kernels import panels
@@ -114,6 +115,10 @@ class LinearParameters:
     def leave_one_out_by_column(self, X: AmountRows, y: Codes, weight: FloatArray) -> FloatArray:
         """Not kept: the drop-in classifiers judge no row of their own."""
         raise TypeError("amounts are not left out one by one")
+
+    def leave_out(self, X: AmountRows, remaining: Remaining) -> Iterator[FloatArray]:
+        """Not kept: the drop-in classifiers judge no row of their own."""
+        raise TypeError("amounts are not left out")
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:
         """What nothing and one unit of the column say."""

@@ -21,7 +21,7 @@ class, so that it tells none from the others: like a missing one, it says nothin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
@@ -34,6 +34,7 @@ from deciban.families.discrete import MAX_ROW_LOSS, losses_alone, one_row
 from deciban.families.gaussian import DEFAULT_PRIOR_ROWS, MAX_VALUES_TRIED, keys_of
 from deciban.families.piece import Draws, Piece, density_shares, seen_points, spaced_points
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
+from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings
 from deciban.families.soft import SoftBlock, count_softly, dot
 from deciban.kernels.gamma import log_gamma
@@ -165,6 +166,16 @@ class PoissonParameters:
             of, whole = self.classes.of_column(j), self.whole.of_column(j)
             out[:, j] = leave_out(of, whole, lam, self.settings, X[:, j], y, weight)
         return out
+
+    def leave_out(self, X: FloatArray, remaining: Remaining) -> Iterator[FloatArray]:
+        """Log probabilities by the rows that are left for each, of a class and of the column."""
+        lam = self.settings.per_column(X.shape[1]).tolist()
+        for j, (rows, x) in enumerate(zip(lam, X.T, strict=True)):
+            n, total = self.classes.of_column(j)
+            known, count = (~np.isnan(x)).astype(np.float64), np.nan_to_num(x)
+            of = _clip(np.maximum(remaining.left(n, known), 0.0), remaining.left(total, count))
+            whole = Totals(*(part.sum(axis=1, keepdims=True) for part in of))
+            yield _fit(of, whole, rows, self.settings).log(x[:, None])
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:
         """The log probability of counts that were seen, or within three standard deviations."""

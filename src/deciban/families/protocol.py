@@ -6,7 +6,9 @@ Conventions
   matrix, codes in int64, or rows of amounts in compressed form. Logarithms are natural.
 - ``estimate`` makes parameters: immutable, laid out (cells, classes). They score rows (``add``),
   say what each column adds (``contributions``), and score counted rows as if each had never
-  been counted (``leave_one_out``): only the row's own class loses it.
+  been counted (``leave_one_out``): only the row's own class loses it. Where whole groups of rows
+  are taken away, ``leave_out`` scores each row by what is left. What was chosen, such as bins and
+  the values that a column can take, stays.
 - A class without any data in a column takes every value to be equally likely.
 - A family is one object in one file, and its line in :mod:`deciban.families`; it touches no
   other file. What selection may try for a column is its ``candidates``.
@@ -14,7 +16,7 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families.piece import Piece
+from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings
 from deciban.families.soft import SoftBlock
 from deciban.stats.statistic import Codes, FloatArray, Matrix, Statistic
@@ -98,6 +101,9 @@ class Parameters(Protocol):
 
     def leave_one_out_by_column(self, X: Matrix, y: Codes, weight: FloatArray) -> FloatArray:
         """Those of each column alone, (rows, columns, classes)."""
+
+    def leave_out(self, X: Matrix, remaining: Remaining) -> Iterator[FloatArray]:
+        """Of each column in turn, the log likelihoods of counted rows by what is left for each."""
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:
         """What each value of a column says; ``seen`` is the histogram of its numbers, if kept."""

@@ -18,7 +18,7 @@ they have probabilities, however concentrated, as categories have.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
@@ -32,6 +32,7 @@ from deciban.families.gaussian import DEFAULT_PRIOR_ROWS, MAX_VALUES_TRIED
 from deciban.families.histogram import HISTOGRAM_FAMILY, HistogramSettings
 from deciban.families.piece import Draws, Piece, density_shares, seen_points
 from deciban.families.protocol import Candidate, CountedColumns, Selected
+from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings, spread
 from deciban.families.soft import SoftBlock
 from deciban.kinds import period_of
@@ -203,6 +204,21 @@ class VonMisesParameters:
             own, w = y[known], weight[known]
             out[known, j] = self.circles[j].leave_out(self.classes[j], angle[known], own, w)
         return out
+
+    def leave_out(self, X: Matrix, remaining: Remaining) -> Iterator[FloatArray]:
+        """Log densities by the rows that are left for each, of a class and of the column."""
+        for j, angle in enumerate(self._angles(_counted_values(self.table, X))):
+            known = ~np.isnan(angle)
+            rows = (
+                known * 1.0,
+                np.where(known, np.cos(angle), 0.0),
+                np.where(known, np.sin(angle), 0.0),
+            )
+            pairs = zip(self.classes[j], rows, strict=True)
+            of = Resultant(*(remaining.left(sums, values) for sums, values in pairs))
+            of = Resultant(*(np.where(of.n > 0, part, 0.0) for part in of))
+            whole = Resultant(*(part.sum(axis=1, keepdims=True) for part in of))
+            yield self.circles[j].fit(of, whole).log(angle[:, None])
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:
         """The log density at values that were seen."""

@@ -35,9 +35,11 @@ from deciban.families.linear_bag import LinearParameters
 from deciban.families.multinomial import MULTINOMIAL
 from deciban.families.piece import Piece
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
+from deciban.families.remaining import Remaining
 from deciban.families.removal import Removal, SmoothedCounts
 from deciban.families.settings import Method, Settings, check_amount
 from deciban.families.soft import SoftBlock, dot, identity
+from deciban.families.unit_removal import UnitRemoval
 from deciban.stats.amounts import AMOUNTS
 from deciban.stats.cells import Cells
 from deciban.stats.sparse import SparseSum
@@ -158,6 +160,18 @@ class WordParameters:
         """Log likelihoods of the one column, (rows, 1, classes), each text taken away."""
         return self.leave_one_out(X, y, weight)[:, None, :]
 
+    def leave_out(self, X: Bags, remaining: Remaining) -> Iterator[FloatArray]:
+        """Log likelihoods of texts by the words that are left for each."""
+        removal = self.remove_units(X, remaining)
+        ((_, full),) = self.contrasts(removal, (self.settings.contrast,))
+        yield full * self.settings.discount(removal.size)[:, None]
+
+    def remove_units(self, X: Bags, remaining: Remaining) -> UnitRemoval:
+        """Texts from which all of their unit are taken away, their words as they count."""
+        how = self.settings
+        documents = sum_of(self.table, "presence")
+        return UnitRemoval.of(X.weighted(how.weighting), documents, remaining, how.pseudo_count)
+
     def remove(self, X: Bags, y: Codes, weight: FloatArray) -> Removal:
         """Texts that are taken away, their words as they count."""
         how = self.settings
@@ -165,7 +179,7 @@ class WordParameters:
         return Removal.of(X.weighted(how.weighting), documents, y, weight, how.pseudo_count)
 
     def contrasts(
-        self, removal: Removal, contrasts: Iterable[float]
+        self, removal: Removal | UnitRemoval, contrasts: Iterable[float]
     ) -> Iterator[tuple[float, FloatArray]]:
         """The log likelihoods of texts that are taken away under each contrast, undiscounted."""
         contrasts = tuple(contrasts)

@@ -159,6 +159,19 @@ class CurveEntry(Record):
 # ---------------------------------------------------------------------- models
 
 
+class UnitsEntry(Record):
+    """What is remembered of the groups or times of rows: a column, groups seen, the last time.
+
+    Groups are hashes of 16 hexadecimal digits, below ``2 ** (64 - halvings)``.
+    """
+
+    kind: Literal["group", "time"]
+    column: str | None
+    halvings: Annotated[int, Meta(ge=0, le=63)] = 0
+    seen: list[Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]] = []
+    last: WholeOrNumber | None = None
+
+
 class ModelEntry(Record):
     """What every model of a table says of itself."""
 
@@ -166,6 +179,7 @@ class ModelEntry(Record):
     target: str | None
     named: bool
     columns: list[ColumnEntry]
+    units: UnitsEntry | None = None
 
 
 class NaiveBayesEntry(ModelEntry, kw_only=True):

@@ -56,13 +56,28 @@ def leave_one_out(
     >>> np.exp(leave_one_out(np.array([2.0, 2.0]), np.array([0]), np.ones(1))) * 3
     array([[1., 2.]])
     """
-    shape = (len(y), len(class_weight))
-    if stated is not None:
-        return np.broadcast_to(check_prior(stated, shape[1]), shape)
-    amount, rows = np.array(np.broadcast_to(class_weight, shape)), np.arange(len(y))
+    amount, rows = np.tile(class_weight, (len(y), 1)), np.arange(len(y))
     amount[rows, y] = rounding.difference(amount[rows, y], weight)
-    amount = np.maximum(amount + pseudo_count(method, smoothing), 0.0)
-    return log_shares(amount, amount.sum(axis=1, keepdims=True), shape[1])
+    return of_remaining(amount, smoothing, method=method, stated=stated)
+
+
+def of_remaining(
+    left: FloatArray,
+    smoothing: float = 0.0,
+    *,
+    method: Method = "bayes",
+    stated: StatedPrior = None,
+) -> FloatArray:
+    """``log P(c)`` of every row, from the weight of each class that is left for it.
+
+    >>> np.exp(of_remaining(np.array([[1.0, 3.0], [2.0, 0.0]])))
+    array([[0.25, 0.75],
+           [1.  , 0.  ]])
+    """
+    if stated is not None:
+        return np.broadcast_to(check_prior(stated, left.shape[1]), left.shape)
+    amount = np.maximum(left + pseudo_count(method, smoothing), 0.0)
+    return log_shares(amount, amount.sum(axis=1, keepdims=True), left.shape[1])
 
 
 def check_prior(prior: StatedPrior, n_classes: int) -> FloatArray:

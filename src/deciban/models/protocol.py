@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from deciban.encoding.matrices import Caster
 from deciban.families.piece import Piece
+from deciban.families.remaining import Remaining
 from deciban.labels import Labels
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.selection import Choice
@@ -163,3 +164,6 @@ class CountedModel(Model, Protocol):
         self, batch: Batch, y: NDArray[np.intp], weight: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Log prior and log likelihood, (rows, classes), each row taken out of the counts."""
+
+    def leave_out(self, batch: Batch, remaining: Remaining) -> tuple[FloatArray, FloatArray]:
+        """Log prior and log likelihood, (rows, classes), by the counts left for each row."""

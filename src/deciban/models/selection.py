@@ -76,7 +76,12 @@ def select(counts: Counts, schema: Schema, options: Options) -> dict[str, Choice
 
 
 def _best_candidates(columns: CountedColumns) -> list[tuple[str, Candidate]]:
-    """The family and the candidate of least leave-one-out loss of each column.
+    """The family and the candidate of least leave-one-out loss of each column."""
+    return [min(column, key=lambda pair: pair[1].loss) for column in candidates(columns)]
+
+
+def candidates(columns: CountedColumns) -> list[list[tuple[str, Candidate]]]:
+    """What may be chosen for each column: the name of a family, and what it offers.
 
     A column to which what the caller asks for does not apply, such as a bell curve to a cyclic
     one, is left to all families.
@@ -86,7 +91,7 @@ def _best_candidates(columns: CountedColumns) -> list[tuple[str, Candidate]]:
     if not all(tried):
         others = _candidates(replace(columns, option="auto"), None)
         tried = [mine or theirs for mine, theirs in zip(tried, others, strict=True)]
-    return [min(column, key=lambda pair: pair[1].loss) for column in tried]
+    return tried
 
 
 def _candidates(columns: CountedColumns, option: str | None) -> list[list[tuple[str, Candidate]]]:
@@ -136,8 +141,17 @@ def missing_weights(counts: Sequence[FloatArray], rows: FloatArray) -> list[Floa
 
 def _missing_values(columns: CountedColumns, option: str) -> list[bool]:
     """Whether a missing value of each column says something: stated, or by leave-one-out."""
-    table = next(table for key, table in columns.tables.items() if key != MOMENTS.name)
-    missing = missing_weights(columns.counts, table.rows)
     if option == "auto":
-        return missing_matters(missing, columns.class_weight)
+        return missing_matters(_missing_weights(columns), columns.class_weight)
+    return stated_missing(columns, option)
+
+
+def stated_missing(columns: CountedColumns, option: str) -> list[bool]:
+    """Whether a missing value of each column is a value of its own, as is stated."""
+    missing = _missing_weights(columns)
     return [option == "value" and bool(some.any()) for some in missing]
+
+
+def _missing_weights(columns: CountedColumns) -> list[FloatArray]:
+    table = next(table for key, table in columns.tables.items() if key != MOMENTS.name)
+    return missing_weights(columns.counts, table.rows)

@@ -22,7 +22,10 @@ from numpy.typing import NDArray
 
 from deciban import threads
 from deciban.families.discrete import MAX_ROW_LOSS
+from deciban.families.remaining import Remaining
+from deciban.families.removal import Removal
 from deciban.families.settings import Method
+from deciban.families.unit_removal import UnitRemoval
 from deciban.families.words import WORD_FAMILY, WordSettings, length_discount
 from deciban.stats.table import Table
 from deciban.stats.words import Bags, Weighting, sum_of
@@ -92,7 +95,8 @@ def trial_stride(tables: Iterable[Table], n_rows: int) -> int:
 class Trial:
     """Counted texts of one column on which models are tried.
 
-    ``weight`` is what is left out of the counts for each row, ``times`` how often it counts.
+    ``weight`` is what is left out of the counts for each row, ``times`` how often it counts;
+    ``remaining`` is what is left where rows belong to groups or times.
     """
 
     table: Table
@@ -102,6 +106,7 @@ class Trial:
     times: FloatArray
     log_prior: FloatArray
     method: Method
+    remaining: Remaining | None = None
 
     def select(self, column: str, text: str, smoothings: Iterable[float]) -> TextChoice:
         """The model of least leave-one-out loss."""
@@ -130,7 +135,11 @@ class Trial:
         """The leave-one-out log likelihoods of the texts under every contrast."""
         how = WordSettings(self.method, smoothing, weighting=weighting, contrast=max(contrasts))
         parameters = WORD_FAMILY.estimate(self.table, how)
-        removal = parameters.remove(self.bags, self.y, self.weight)
+        removal: Removal | UnitRemoval
+        if self.remaining is None:
+            removal = parameters.remove(self.bags, self.y, self.weight)
+        else:
+            removal = parameters.remove_units(self.bags, self.remaining)
         for contrast, log_likelihood in parameters.contrasts(removal, contrasts):
             with np.errstate(invalid="ignore"):
                 below_best = log_likelihood - log_likelihood.max(axis=1, keepdims=True)

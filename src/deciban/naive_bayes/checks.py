@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from deciban.errors import ParameterError
+from deciban.errors import InputError, ParameterError
 from deciban.schema import Schema, nothing_to_learn
+from deciban.sources.units import ARGUMENTS, UnitSource
 from deciban.text import Tokenizer
 
 
@@ -21,3 +22,13 @@ def check_columns(schema: Schema) -> None:
     """Some column must be left to learn from."""
     if not (schema.numbers or schema.categories or schema.texts):
         raise nothing_to_learn(schema)
+
+
+def check_labelled(units: UnitSource | None) -> None:
+    """Rows without a label are counted under every class: they cannot be left out exactly."""
+    if units is not None:
+        what = ARGUMENTS[units.kind]
+        raise InputError(
+            f"some rows have no label, which does not go together with {what}.",
+            hint=f"leave rows without a label out, or {what}",
+        )

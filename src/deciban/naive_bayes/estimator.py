@@ -17,15 +17,19 @@ from deciban.estimators.counted import CountedClassifier, refuse_empty
 from deciban.models.calibration import Calibration
 from deciban.models.options import Options, Smoothing
 from deciban.models.prior import StatedPrior, check_prior
+from deciban.models.selection import Choice
 from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes import leave_one_out, stored
-from deciban.naive_bayes.checks import check_columns, check_tokenizer
+from deciban.naive_bayes.checks import check_columns, check_labelled, check_tokenizer
 from deciban.naive_bayes.model import NaiveBayesModel
+from deciban.naive_bayes.near_copies import warn_near_copies
 from deciban.naive_bayes.semi_supervised import UnlabelledOptions, complete
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.sample import Sample
-from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
+from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
+from deciban.sources.unit_sample import TrainingUnits, check_units
+from deciban.sources.units import UnitSource, unit_source
 from deciban.stats.counts import Counts
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
@@ -161,11 +165,19 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         target: str | None = None,
         sql: str | None = None,
         sample_weight: WeightsLike = None,
+        groups: UnitsLike = None,
+        time: UnitsLike = None,
     ) -> Self:
         """Count the rows of a table, with labels ``y`` or in the column ``target``.
 
         ``sample_weight`` is an array or the name of a column. A label may be missing; with
         ``n_classes``, so may all of them: rows are then dealt out to classes that are found.
+
+        With ``groups``, an array or the name of a column that is no feature then, what is called
+        leave-one-out leaves whole groups out: rows of one patient, author or campaign are judged
+        by the others alone. With ``time``, a row is judged by the rows before it. Selection,
+        calibration, sets and novelty follow. Whole groups are sampled, some 20,000 rows of them;
+        times are all held in memory. See docs/trust.md.
 
         >>> m = NaiveBayes().fit({"x": ["S", "S", "L"], "y": [1, 1, 2]}, target="y")
         >>> m.counts_.weight, print(m.schema_)
@@ -178,7 +190,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         >>> sorted(groups.predict({"x": ["S", "L"], "z": ["T", "W"]}).tolist())
         [0, 1]
         """
-        return self._fit(X, y, None, target, sql, sample_weight, aside=[])
+        units = unit_source(groups, time)
+        return self._fit(X, y, None, target, sql, sample_weight, units, aside=[])
 
     def recalibrate(
         self,
@@ -188,8 +201,13 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         target: str | None = None,
         sql: str | None = None,
         sample_weight: WeightsLike = None,
+        groups: UnitsLike = None,
+        time: UnitsLike = None,
     ) -> Self:
         """Fit the discount, and how texts are read, anew on rows that are counted.
+
+        With ``groups`` or ``time``, whole groups are left out, or what did not come before: all
+        rows of a group must be there, and all rows of earlier times.
 
         >>> X = {"x": ["S", "S", "L", "L"]}
         >>> m = NaiveBayes(calibrate=False).fit(X, [1, 1, 2, 2])
@@ -197,7 +215,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         True
         """
         model = self._model()
-        rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+        units = self._units(groups, time, fixed=False)
+        rows = self._rows(X, y, self._target(y, target), sql, sample_weight, units)
         max_rows = min(Sample().max_rows, leave_one_out.max_rows(len(model.classes)))
         sample = ENGINES[rows.scan.place].sample(rows, max_rows)
         plain = replace(model, text_choices={})
@@ -235,15 +254,16 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         target: str | None,
         sql: str | None,
         weight: WeightsLike,
+        units: UnitSource | None = None,
         aside: list[LabelledBatch] | None = None,
     ) -> Self:
         with all_or_nothing(self):
             rows = labelled_scan(
-                X, y, target=target, sql=sql, weight=weight, kinds=self.kinds,
+                X, y, target=target, sql=sql, weight=weight, units=units, kinds=self.kinds,
                 limit=NumberClasses(self.max_classes),
             )  # fmt: skip
             check_columns(rows.schema)
-            sample = self._sample()
+            sample = self._sample(None if units is None else TrainingUnits(units.kind))
             options = self._options(rows.schema)
             tokenizer, unlabelled = check_tokenizer(self.tokenizer), UnlabelledOptions.of(self)
             if self.n_classes is not None or not (y is None and target is None):
@@ -252,6 +272,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             self._remember(rows)
             self.likelihood_, self.unlabelled_ = np.empty(0), 0.0
             if rows.unlabelled:
+                check_labelled(units)
                 first = NaiveBayesModel.of(
                     rows.schema, counts, options, prior=self._stated_prior(counts),
                     tokenizer=tokenizer,
@@ -260,8 +281,10 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
                 self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
                 counts = done.counts
             counts = _declare(counts, rows.schema, classes)
+            check_units(sample)
             self._set_model(rows.schema, counts, tokenizer)
             self._calibrate(sample, None)
+            self._remember_units(sample)
         return self
 
     def _count(self, rows: LabelledScan, sample: Sample[LabelledBatch] | None) -> Counts:
@@ -335,7 +358,11 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
 
     def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
         before = self.model_
-        self._set_model(before.schema, counts, before.tokenizer, calibration, before.text_choices)
+        # Counts do not know which rows belong together: what such rows selected stays.
+        choices = None if self.units_ is None else before.choices
+        self._set_model(
+            before.schema, counts, before.tokenizer, calibration, before.text_choices, choices
+        )
 
     def _set_model(
         self,
@@ -344,6 +371,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         tokenizer: Tokenizer,
         calibration: Calibration | None = None,
         text_choices: Mapping[str, TextChoice] | None = None,
+        choices: Mapping[str, Choice] | None = None,
     ) -> None:
         """Make the model of these counts this estimator's; it fails before anything changes."""
         self.model_ = NaiveBayesModel.of(
@@ -353,18 +381,29 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             prior=self._stated_prior(counts),
             calibration=calibration,
             tokenizer=tokenizer,
+            choices=choices,
             text_choices=text_choices,
         ).estimate()
         self.classes_ = counts.classes
         self.__dict__.pop("_left_out_", None)  # other rows, other scores
 
-    def _sample(self) -> Sample[LabelledBatch] | None:
+    def _sample(self, units: TrainingUnits | None) -> Sample[LabelledBatch] | None:
+        if units is not None:
+            return units.sample()
         return Sample() if self.calibrate else None
 
     def _calibrate(self, sample: Sample[LabelledBatch] | None, before: Calibration | None) -> None:
-        if sample is None:
+        if sample is None or (self.units_ is not None and not sample.batches):
             return
         sample.thin(leave_one_out.max_rows(len(self.classes_)))
+        if self.units_ is None:
+            warn_near_copies(self.model_, sample)
+        elif before is None:
+            self.model_ = self.model_.with_choices_of(sample)
+        if not self.calibrate:
+            scored = leave_one_out.score_sample(self.model_, sample)
+            self._left_out_ = leave_one_out.log_posteriors(self.model_, scored)
+            return
         model = self.model_.with_text_choices(self.model_.select_text_choices(sample))
         rows = leave_one_out.score_sample(model, sample)
         more = leave_one_out.calibrate(rows, sample)

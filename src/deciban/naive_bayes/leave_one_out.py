@@ -16,10 +16,11 @@ from deciban.models import scores
 from deciban.models.calibration import Calibration, discount_evidence
 from deciban.models.conformal import ConformityScores
 from deciban.models.left_out import LeftOutScores, pool
-from deciban.models.novelty import MAX_NOVELTY_ROWS, TypicalityScores
+from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
+from deciban.models.remaining import remaining_rows
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.labelled import LabelledBatch
-from deciban.sources.sample import Sample
+from deciban.sources.sample import Part, Sample
 
 FloatArray = NDArray[np.float64]
 #: Rows that are left out at once.
@@ -51,10 +52,17 @@ class Scores(NamedTuple):
 
 
 def score_sample(model: NaiveBayesModel, sample: Sample[LabelledBatch]) -> list[Scores]:
-    """The rows of a sample: a row of weight k is k rows, of which one is left out."""
+    """The rows of a sample: a row of weight k is k rows, of which one is left out.
+
+    Of rows that belong to groups, the whole group is left out; of rows that have a time, what
+    did not come before.
+    """
 
     def work(part: LabelledBatch) -> Scores:
         y, weight = part.codes_among(model.classes), part.weights
+        remaining = remaining_rows(part, model.classes)
+        if remaining is not None:
+            return Scores(*model.leave_out(part.batch, remaining), y, weight)
         return Scores(*model.leave_one_out(part.batch, y, np.minimum(weight, 1.0)), y, weight)
 
     return list(threads.run(work, sample.chunks(BATCH_ROWS)))
@@ -65,7 +73,7 @@ def calibrate(rows: list[Scores], sample: Sample[LabelledBatch]) -> Calibration:
     total = Calibration.empty()
     for part in threads.run(lambda scores: Calibration.of(*scores), rows):
         total = total + part
-    return total * sample.stride
+    return total * sample.stands_for
 
 
 def log_posteriors(model: NaiveBayesModel, rows: list[Scores]) -> LeaveOneOutScores | None:
@@ -91,14 +99,38 @@ def keep_scores(
     if left_out is None:
         return model
     posterior, y, weight = left_out.log_posterior, left_out.codes, left_out.weight
-    conformity = ConformityScores.of(model.classes, posterior, y, weight, sample.stride)
-    step = -(-len(y) // MAX_NOVELTY_ROWS)
+    conformity = ConformityScores.of(model.classes, posterior, y, weight, sample.stands_for)
+    typicality = _typicality(model, scored, sample)
+    return model.with_left_out(pool(model.left_out, LeftOutScores(conformity, typicality)))
+
+
+def _typicality(
+    model: NaiveBayesModel, scored: list[Scores], sample: Sample[LabelledBatch]
+) -> TypicalityScores:
+    """The typicality of some rows of the sample: every so many, or those of some groups."""
+    n_rows = sum(len(rows.y) for rows in scored)
+    step = -(-n_rows // MAX_NOVELTY_ROWS)
+    if any(batch.units is not None for batch in sample.batches):
+        return _typicality_of_units(model, sample.part(step))
     some = slice(None, None, step)
     rows = LabelledBatch.concatenate(list(sample.every(step)))
-    plain = np.concatenate([row.log_likelihood for row in scored])[some]
-    one = np.minimum(weight[some], 1.0)
-    likelihoods = model.likelihoods.leave_one_out(rows.batch, y[some], one, plain)
-    typicality = TypicalityScores.of(
-        model.classes, likelihoods, y[some], weight[some], sample.stride * step
+    plain, y, weight = (
+        np.concatenate([getattr(row, name) for row in scored])[some]
+        for name in ("log_likelihood", "y", "weight")
     )
-    return model.with_left_out(pool(model.left_out, LeftOutScores(conformity, typicality)))
+    one = np.minimum(weight, 1.0)
+    likelihoods = model.likelihoods.leave_one_out(rows.batch, y, one, plain)
+    stands_for = sample.stands_for * step
+    return TypicalityScores.of(model.classes, likelihoods, y, weight, stands_for)
+
+
+def _typicality_of_units(model: NaiveBayesModel, part: Part[LabelledBatch]) -> TypicalityScores:
+    """The typicality of rows by what is left without their group, or by what came before."""
+    remaining = remaining_rows(part.rows, model.classes)
+    if remaining is None:
+        raise TypeError("these rows belong to no groups or times")
+    every = model.likelihoods.leave_out(part.rows.batch, remaining)
+    some = np.arange(part.rows.n_rows) if part.judged is None else part.judged
+    rows = RowLikelihoods(every.log_likelihood[some], every.size[some])
+    y, weight = remaining.y[some], remaining.weight[some]
+    return TypicalityScores.of(model.classes, rows, y, weight, part.stands_for)

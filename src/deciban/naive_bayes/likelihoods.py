@@ -10,6 +10,7 @@ What tells classes apart need not tell whether a row is new. So here
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.encoding import matrices
+from deciban.families.remaining import Remaining
 from deciban.families.removal import Removal
+from deciban.families.unit_removal import UnitRemoval
 from deciban.families.words import WordParameters, WordSettings
 from deciban.models.novelty import RowLikelihoods
 from deciban.sources.batch import Batch
@@ -89,6 +92,44 @@ class NumberRanges:
 
 
 @dataclass(frozen=True, eq=False)
+class NumberKeys:
+    """The numbers of each column as they were counted, by keys in their order.
+
+    ``least`` are the least numbers of the keys, ``weight`` the weight of the rows that have them,
+    and ``class_weight`` that of the rows of each class that have any number.
+    """
+
+    least: Sequence[FloatArray]
+    weight: Sequence[FloatArray]
+    class_weight: Sequence[FloatArray]
+
+    @classmethod
+    def of(cls, model: NaiveBayesModel) -> NumberKeys:
+        """The keys of a model's columns of numbers."""
+        table = model.counts.tables[HISTOGRAM.name]
+        counts = count_by_column(table)
+        by_key, by_class = ([count.sum(axis=axis) for count in counts] for axis in (0, 1))
+        return cls(grid_of(table).all_floats(), by_key, by_class)
+
+    def log_beyond_left(self, numbers: FloatArray, remaining: Remaining) -> FloatArray:
+        """The log likelihood of being beyond the numbers left for each row, summed over columns."""
+        out = np.zeros(len(numbers))
+        columns = zip(numbers.T, self.least, self.weight, self.class_weight, strict=True)
+        for x, least, weight, class_weight in columns:
+            known = np.flatnonzero(~np.isnan(x))
+            if not len(known):
+                continue
+            some = remaining.take(known)
+            code = np.maximum(np.searchsorted(least, x[known], side="right") - 1, 0)
+            above = len(least) - 1 - code
+            beyond = some.none_left_to(code, np.cumsum(weight)[code])
+            beyond |= some.none_left_to(above, np.cumsum(weight[::-1])[above])
+            left = remaining.left(class_weight, (~np.isnan(x)).astype(np.float64)).sum(axis=1)
+            out[known[beyond]] -= np.log1p(np.maximum(left[known[beyond]], 0.0))
+        return out
+
+
+@dataclass(frozen=True, eq=False)
 class PlainWords:
     """The multinomial model of a column of text."""
 
@@ -108,6 +149,11 @@ class PlainWords:
         """All words of each class, with what smoothing adds, (classes,)."""
         amount = sum_of(self.parameters.table, "amount").by_class
         return np.asarray(amount + self.parameters.n_columns * WORD_SMOOTHING)
+
+    def totals_left(self, removal: UnitRemoval) -> FloatArray:
+        """Those that are left for each text, (rows, classes)."""
+        amount = sum_of(self.parameters.table, "amount").by_class
+        return removal.totals_left(amount) + WORD_SMOOTHING * removal.n_words
 
     def totals_without(self, removal: Removal) -> FloatArray:
         """Those without each text: its words go, and so do those that no other text has."""
@@ -133,6 +179,10 @@ class Likelihoods:
     @cached_property
     def _ranges(self) -> NumberRanges:
         return NumberRanges.of(self.model)
+
+    @cached_property
+    def _keys(self) -> NumberKeys:
+        return NumberKeys.of(self.model)
 
     def of_rows(self, batch: Batch) -> RowLikelihoods:
         """The log likelihood of every row and class, and the values and words of every row."""
@@ -169,6 +219,30 @@ class Likelihoods:
         if numbers.shape[1]:
             out += self._ranges.log_beyond_without(numbers, weight)[:, None]
         return RowLikelihoods(out, size)
+
+    def leave_out(self, batch: Batch, remaining: Remaining) -> RowLikelihoods:
+        """Those of counted rows by what is left for each: other words are not known then."""
+        numbers, size, out = self._start(batch)
+        size += self._leave_units_out(batch, remaining, out)
+        if numbers.shape[1]:
+            out += self._keys.log_beyond_left(numbers, remaining)[:, None]
+        return RowLikelihoods(out, size)
+
+    def _leave_units_out(self, batch: Batch, remaining: Remaining, out: FloatArray) -> FloatArray:
+        """Add the part of every block; returns how many words there are in each row."""
+        encoded, n_words = self.model.encode(batch), np.zeros(batch.n_rows)
+        for block in self.model.blocks:
+            if block.input != "text":
+                for column in block.parameters.leave_out(encoded[block.name], remaining):
+                    out += column
+                continue
+            words, bags = self._words[block.name], encoded[block.name]
+            removal = words.parameters.remove_units(bags, remaining)
+            out += removal.log_shares(words.parameters.smoothed, others=False)[0]
+            size = bags.sum_rows(bags.data) if self._knows_all_words else None
+            totals = words.totals_left(removal)
+            n_words += self._add_unknown(block, batch, removal.size, totals, out, size)
+        return n_words
 
     def _leave_blocks_out(
         self, batch: Batch, y: NDArray[np.intp], weight: FloatArray, out: FloatArray

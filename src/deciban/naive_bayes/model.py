@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from deciban.encoding import matrices
 from deciban.families.piece import Piece
+from deciban.families.remaining import Remaining
 from deciban.labels import Labels
-from deciban.models import prior
+from deciban.models import prior, unit_selection
 from deciban.models.calibration import Calibration, discount_evidence, discount_penalty
 from deciban.models.left_out import LeftOutScores
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.options import Options
 from deciban.models.protocol import WordContribution
+from deciban.models.remaining import remaining_rows
 from deciban.models.selection import Choice, select
 from deciban.models.text_selection import SMOOTHINGS_TRIED, TextChoice, Trial, trial_stride
 from deciban.naive_bayes import pieces, word_evidence
@@ -40,11 +42,15 @@ from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Sample
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
+from deciban.stats.histogram import HISTOGRAM
+from deciban.stats.moments import MOMENTS
 from deciban.stats.statistic import Matrix
 from deciban.text import Tokenizer
 
 FloatArray = NDArray[np.float64]
 
+#: Where rows belong together, columns are selected on no more than about so many of them.
+MAX_SELECTION_ROWS = 5_000
 #: A code that no category has.
 _NEVER = np.iinfo(np.int64).max
 
@@ -244,6 +250,19 @@ class NaiveBayesModel:
             evidence += block.parameters.leave_one_out(matrices[block.name], y, weight)
         return self._prior_without(y, weight), evidence
 
+    def leave_out(self, batch: Batch, remaining: Remaining) -> tuple[FloatArray, FloatArray]:
+        """Log prior and log likelihood, (rows, classes), by the counts left for each row."""
+        evidence = np.zeros((batch.n_rows, len(self.classes)))
+        matrices = self.encode(batch)
+        for block in self.blocks:
+            for column in block.parameters.leave_out(matrices[block.name], remaining):
+                evidence += column
+        return self._prior_remaining(remaining), evidence
+
+    def _prior_remaining(self, remaining: Remaining) -> FloatArray:
+        lam, left = self._prior_smoothing, remaining.left(self.counts.weight)
+        return prior.of_remaining(left, lam, method=self.options.method, stated=self.prior)
+
     def _prior_without(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
         lam, method = self._prior_smoothing, self.options.method
         class_weight = self.counts.weight
@@ -271,18 +290,35 @@ class NaiveBayesModel:
         if not blocks or not sample.batches:
             return {}
         stride = trial_stride([block.table for block in blocks], sample.n_rows)
-        part = LabelledBatch.concatenate(list(sample.every(stride)))
+        part = sample.part(stride).rows
         y, one = part.codes_among(self.classes), np.minimum(part.weights, 1.0)
-        log_prior, method = self._prior_without(y, one), self.options.method
+        remaining, method = remaining_rows(part, self.classes), self.options.method
+        log_prior = (
+            self._prior_without(y, one) if remaining is None else self._prior_remaining(remaining)
+        )
         selected = {}
         for block in blocks:
             (name,) = block.columns
             bags = self.text_encoders[block.name].encode(part.batch)
-            trial = Trial(block.table, bags, y, one, part.weights, log_prior, method)
+            trial = Trial(block.table, bags, y, one, part.weights, log_prior, method, remaining)
             (stated,) = self.options.smoothing_of([name])
             smoothings = SMOOTHINGS_TRIED if stated is None else (stated,)
             selected[name] = trial.select(name, self.options.text, smoothings)
         return selected
+
+    def with_choices_of(self, sample: Sample[LabelledBatch]) -> NaiveBayesModel:
+        """The model with columns modelled as rows of groups or times select, each left out."""
+        part = sample.part(-(-sample.n_rows // MAX_SELECTION_ROWS)).rows
+        remaining = remaining_rows(part, self.classes)
+        if remaining is None or not self.choices:
+            return self
+        numbers, codes = self.columns(part.batch)
+        matrices = {CATEGORIES.name: codes, HISTOGRAM.name: numbers, MOMENTS.name: numbers}
+        trial = unit_selection.Trial(remaining, self._prior_remaining(remaining), matrices)
+        choices = unit_selection.select(self.counts, self.schema, self.options, trial)
+        blocks = column_blocks(self.counts, self.schema, self.options, choices)
+        texts = (block for block in self.blocks if block.input == "text")
+        return replace(self, choices=choices, blocks=(*blocks, *texts))
 
     def with_counts(self, counts: Counts) -> NaiveBayesModel:
         """The pure model of other counts of the same columns, its choices selected anew."""

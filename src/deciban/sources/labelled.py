@@ -9,7 +9,7 @@ weight : one finite number >= 0 a row; without weights, every row counts once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -33,7 +33,8 @@ from deciban.sources.batch import Batch
 from deciban.sources.columns import Strings
 from deciban.sources.duckdb import DuckDBScan
 from deciban.sources.open import scan_features
-from deciban.sources.scan import BATCH_ROWS, BatchScan, Scan, peek
+from deciban.sources.scan import BATCH_ROWS, BatchScan, Scan, hold, peek
+from deciban.sources.units import Units, UnitSource
 
 __all__ = ["LabelledBatch", "LabelledScan", "few_texts", "labelled_scan"]
 
@@ -48,12 +49,13 @@ NARROW_BATCH_ROWS = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class LabelledBatch:
-    """Some rows with their labels and weights."""
+    """Some rows with their labels and weights; ``units`` where they belong to groups or times."""
 
     batch: Batch
     classes: Labels
     codes: Codes
     weight: FloatArray | None
+    units: Units | None = None
 
     @property
     def n_rows(self) -> int:
@@ -68,7 +70,8 @@ class LabelledBatch:
     def take(self, rows: NDArray[np.intp]) -> LabelledBatch:
         """Only some rows, copied."""
         weight = None if self.weight is None else self.weight[rows]
-        return LabelledBatch(self.batch.take(rows), self.classes, self.codes[rows], weight)
+        units = None if self.units is None else self.units.take(rows)
+        return LabelledBatch(self.batch.take(rows), self.classes, self.codes[rows], weight, units)
 
     def drop_zero_weights(self) -> LabelledBatch:
         """Only the rows that count: a weight of zero is a row that is not there."""
@@ -82,7 +85,7 @@ class LabelledBatch:
         if used.all():
             return self
         codes = (np.cumsum(used) - 1)[self.codes]
-        return LabelledBatch(self.batch, self.classes[used], codes, self.weight)
+        return replace(self, classes=self.classes[used], codes=codes)
 
     def codes_among(self, classes: Labels) -> Codes:
         """The codes of the rows among other classes, which must be known."""
@@ -110,6 +113,7 @@ class LabelledBatch:
             classes,
             np.concatenate([batch.codes_among(classes) for batch in batches]),
             np.concatenate([batch.weights for batch in batches]) if weighted else None,
+            Units.concatenate([batch.units for batch in batches]),
         )
 
 
@@ -141,6 +145,7 @@ class LabelledScan:
     unlabelled: list[LabelledBatch] | None = None
     limit: NumberClasses | None = None
     unseen: Unseen = field(default_factory=lambda: NOTHING_UNSEEN)
+    units: UnitSource | None = None
 
     def batches(self) -> Iterator[Batch]:
         """The columns of the schema, by name."""
@@ -158,12 +163,15 @@ class LabelledScan:
                 labelled = cast_labels(labelled, self.classes)
             weight = self._weights(batch, start, stop)
             columns = self._cast(batch, strict=True)
-            rows = LabelledBatch(columns, labelled.classes, labelled.codes, weight)
+            units = None if self.units is None else self.units.of_rows(batch, start, stop)
+            rows = LabelledBatch(columns, labelled.classes, labelled.codes, weight, units)
             yield self._drop_unlabelled(rows, start)
             start = stop
         self.n_rows = start
         self._check_length("y", None if self.labels is None else self.labels.codes, start)
         self._check_length("sample_weight", self.weight, start)
+        if self.units is not None:
+            self.units.check_length(start)
 
     def select(self, columns: Iterable[str]) -> LabelledScan:
         """Only some columns of a table that DuckDB has: the others are not read."""
@@ -269,9 +277,10 @@ def labelled_scan(
     target: str | None = None,
     sql: str | None = None,
     weight: str | ArrayLike | None = None,
+    units: UnitSource | None = None,
     caster: Caster | None = None,
     kinds: Mapping[str, str] | None = None,
-    ignore: str | None = None,
+    ignore: Collection[str] = (),
     constants: Callable[[], Mapping[str, Any]] = dict,
     classes: Labels | None = None,
     named: bool = False,
@@ -290,12 +299,15 @@ def labelled_scan(
         A query, when X is a DuckDB connection.
     weight
         The weights of the rows, or the name of their column.
+    units
+        The groups or the times of the rows, see :mod:`deciban.sources.units`.
     caster
         That of a fitted model, with its schema; without one, the schema is inferred.
     kinds
         Kinds of columns that are not inferred.
     ignore
-        A column that may be there besides those of the schema: that of the labels in training.
+        Columns that may be there besides those of the schema: those of the labels and of the
+        groups or times in training.
     constants
         What columns that need not be there hold in every row, asked for when one is not there.
     classes
@@ -321,13 +333,14 @@ def labelled_scan(
             f"{'both' if y is not None else 'an array, whose columns have no names'}.",
             hint="pass y alone for arrays",
         )
-    beside = {name for name in (target, weight) if isinstance(name, str)}
+    column = None if units is None else units.beside
+    beside = {name for name in (target, weight, column) if isinstance(name, str)}
     for name in beside:
         scan.require(name)
     if caster is not None:
         if not all(name in scan.names for name in caster.types):
             caster = replace(caster, absent=constants())
-        _check_names(scan.names, caster, {*beside, ignore}, model)
+        _check_names(scan.names, caster, {*beside, *ignore}, model)
     else:
         stated = (
             {**dict.fromkeys(scan.names, "text"), **(kinds or {})} if form == "texts" else kinds
@@ -335,7 +348,7 @@ def labelled_scan(
         scan, schema = _infer(scan, beside, stated)
         caster = Caster(schema)
     array = weight if weight is None or isinstance(weight, str) else np.asarray(weight)
-    return LabelledScan(
+    rows = LabelledScan(
         scan,
         caster.schema,
         _class_codes(y),
@@ -345,7 +358,14 @@ def labelled_scan(
         caster,
         classes,
         limit=limit,
+        units=units,
     )
+    if units is not None and units.is_auto:  # copies may lie anywhere: all rows are read now
+        from deciban.sources.copies import copy_keys
+
+        rows.scan = hold(scan)
+        rows.units = replace(units, keys=copy_keys(rows.schema, list(rows.batches())))
+    return rows
 
 
 def few_texts(X: Any, schema: Schema) -> Batch | None:
@@ -395,7 +415,7 @@ def _head(batches: Iterable[Batch]) -> Iterator[Batch]:
         left -= min(left, batch.n_rows)
 
 
-def _check_names(names: Sequence[str], caster: Caster, others: set[str | None], model: str) -> None:
+def _check_names(names: Sequence[str], caster: Caster, others: set[str], model: str) -> None:
     """Columns are found by name; one that is used must be there, and no other than in training."""
     for name in caster.types:
         if name not in names and name not in caster.absent:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch
 
-__all__ = ["ALL_ROWS", "SAMPLE_ROWS", "Sample"]
+__all__ = ["ALL_ROWS", "SAMPLE_ROWS", "Part", "Sample"]
 
 B = TypeVar("B", Batch, LabelledBatch)
 
@@ -25,6 +26,19 @@ B = TypeVar("B", Batch, LabelledBatch)
 SAMPLE_ROWS = 20_000
 #: A sample of at most so many rows is the whole table.
 ALL_ROWS = sys.maxsize
+
+
+@dataclass(frozen=True, eq=False)
+class Part(Generic[B]):
+    """Rows of a sample that are judged, each of which stands for so many of all rows.
+
+    ``judged`` are the numbers of those among ``rows``, None where that is all of them: the others
+    are needed to judge them by.
+    """
+
+    rows: B
+    stands_for: float
+    judged: NDArray[np.intp] | None = None
 
 
 @dataclass
@@ -50,6 +64,11 @@ class Sample(Generic[B]):
     def n_rows(self) -> int:
         """How many rows are kept."""
         return sum(batch.n_rows for batch in self.batches)
+
+    @property
+    def stands_for(self) -> float:
+        """How many rows each that is kept stands for."""
+        return float(self.stride)
 
     def add(self, batch: B) -> None:
         """Keep some of these rows, which follow those that were added before."""
@@ -91,6 +110,11 @@ class Sample(Generic[B]):
             before += batch.n_rows
             if len(rows):
                 yield batch.take(rows)
+
+    def part(self, step: int) -> Part[B]:
+        """About one in so many of the rows that are kept, to be judged; there must be some."""
+        some = list(self.every(step))
+        return Part(type(some[0]).concatenate(some), self.stands_for * step)
 
     def chunks(self, n_rows: int) -> Iterator[B]:
         """All rows that are kept, so many at once: wherever the batches begin and end."""

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import ArrayLike
 
-__all__ = ["LabelsLike", "Row", "Tabular", "Value", "WeightsLike"]
+__all__ = ["LabelsLike", "Row", "Tabular", "UnitsLike", "Value", "WeightsLike"]
 
 #: Anything that is read as a table; :mod:`deciban.sources` has the list.
 Tabular: TypeAlias = Any
@@ -19,3 +19,5 @@ Row: TypeAlias = Mapping[str, Value]
 LabelsLike: TypeAlias = ArrayLike | None
 #: The weights of all rows, or the name of their column; None counts every row once.
 WeightsLike: TypeAlias = str | ArrayLike | None
+#: The groups or the times of all rows, or the name of their column; None where there are none.
+UnitsLike: TypeAlias = str | ArrayLike | None

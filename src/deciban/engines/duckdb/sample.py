@@ -35,6 +35,8 @@ def labelled(scan: LabelledScan) -> Labelled | None:
     table, target = scan.scan, scan.target
     if not isinstance(table, DuckDBScan) or target is None or scan.weight is not None:
         return None
+    if scan.units is not None:  # whole groups are sampled, or all rows in their order
+        return None
     return Labelled(table, target) if table.types[target] in LABEL_TYPES else None
 
 
