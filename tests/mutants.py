@@ -27,12 +27,12 @@ SLOWEST_RUN = 900
 ALL = "golden selectors selectors_models"
 ROOMS = {
     "stats": "thresholds cuts exact grid sparse algebra counts bad_counts storage_counts",
-    "families": "families choices thresholds categories bad_counts sklearn_equality "
+    "families": "families choices thresholds categories bad_counts sklearn_equality  new_values"
     "mixed_leave_one_out mixed_text",
     "families/poisson.py": "poisson",
     "families/von_mises.py": "von_mises",
     "models": "thresholds choices calibration mixed_leave_one_out scores families mixed_text",
-    "aode": "thresholds aode aode_learning",
+    "aode": "thresholds aode aode_learning new_values",
     "ensemble": "selectors_ensemble bayes_parts bayes bayes_text",
     "evaluation": "evaluation thresholds comparison",
     "report": "thresholds report",
@@ -90,8 +90,12 @@ MUTANTS = [
     Mutant("families/gaussian.py", "out[prior.n <= 0] = 0.0", "out[prior.n < 0] = 0.0"),
     Mutant("families/categorical.py", "(how.stated_sizes(n_columns), np.diff(table.cells.offsets))",
            "(how.stated_sizes(n_columns), np.diff(table.cells.offsets) + 1)"),
-    Mutant("families/categorical.py", "np.where(unseen > 0, shares[:, len(column) :], 0.0)",
-           "shares[:, len(column) :]"),
+    Mutant("families/categorical.py", '(unseen == "smooth") & (lam > 0)', 'unseen == "smooth"'),
+    Mutant("families/categorical.py", "log_prob[counted[empty]] = new[column[empty]]", "pass"),
+    Mutant("families/discrete.py", "part * once.sum(axis=-1, keepdims=True)", "once"),
+    Mutant("families/discrete.py", "np.where(weight <= 1.0, weight, 0.0)", "weight"),
+    Mutant("families/discrete.py", "np.where(np.asarray(lam) > 0, level + np.log(ratio), 0.0)",
+           "level + np.log(ratio)"),
     Mutant("families/complement.py", "whole - amount + extra", "whole + extra"),
     Mutant("families/complement.py", "share.sum() if normalise else -1.0", "-1.0"),
     Mutant("families/bernoulli.py", "rows[c] - amount + extra", "rows[c] - amount"),
