@@ -27,8 +27,8 @@ SLOWEST_RUN = 900
 ALL = "golden selectors selectors_models"
 ROOMS = {
     "stats": "thresholds cuts exact grid sparse algebra counts bad_counts storage_counts",
-    "families": "families choices thresholds categories bad_counts sklearn_equality  new_values"
-    "mixed_leave_one_out mixed_text",
+    "families": "families choices thresholds categories bad_counts sklearn_equality "
+    "mixed_leave_one_out mixed_text new_values",
     "families/poisson.py": "poisson",
     "families/von_mises.py": "von_mises",
     "models": "thresholds choices calibration mixed_leave_one_out scores families mixed_text",
@@ -162,8 +162,12 @@ MUTANTS = [
     Mutant("aode/one_dependence.py", "(without + params.lam) / (total +",
            "(with_row + params.lam) / (total +"),
     # the ensemble
-    Mutant("ensemble/stacking.py", "EQUAL_WEIGHTS_PENALTY = 15.0",
-           "EQUAL_WEIGHTS_PENALTY = 5.0"),
+    Mutant("ensemble/stacking.py", "USUAL_WEIGHTS_PENALTY = 15.0",
+           "USUAL_WEIGHTS_PENALTY = 5.0"),
+    Mutant("ensemble/training.py", "table.y, table.weight, usual)", "table.y, table.weight)"),
+    Mutant("ensemble/base_learners.py", "n_rows / (n_rows + half)", "half / (n_rows + half)"),
+    Mutant("ensemble/evidence_weights.py", "(CENTRE / self.usual_weight) ** 2", "1.0"),
+    Mutant("ensemble/evidence_weights.py", "CONSTANT_PENALTY = 1.0", "CONSTANT_PENALTY = 0.01"),
     Mutant("ensemble/stacking.py", "equal = 1 / len(added)", "equal = 1.0"),
     Mutant("ensemble/stacking.py",
            "0.5 * np.sum((w - equal) ** 2)), gradient + w - equal",

@@ -136,7 +136,8 @@ def _weigh(
     """The weighted sum of base learners; those that could not be fitted have no weight."""
     fitted = [linear, *(learner for learner in others if isinstance(learner, BaseLearner))]
     held_out = [learner.held_out for learner in fitted]
-    weights = stacking.simplex_weights(held_out, table.y, table.weight).tolist()
+    usual = base_learners.usual_weights(fitted, float(table.weight.sum()))
+    weights = stacking.simplex_weights(held_out, table.y, table.weight, usual).tolist()
     weighted = list(zip(fitted, weights, strict=True))
     return Stack(
         sum((learner.terms * weight for learner, weight in weighted), zero_terms(table)),
