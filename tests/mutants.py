@@ -33,6 +33,7 @@ ROOMS = {
     "families/von_mises.py": "von_mises",
     "models": "thresholds choices calibration mixed_leave_one_out scores families mixed_text",
     "aode": "thresholds aode aode_learning new_values",
+    "logistic": "logistic_penalty logistic_regression",
     "ensemble": "selectors_ensemble bayes_parts bayes bayes_text",
     "evaluation": "evaluation thresholds comparison",
     "report": "thresholds report",
@@ -161,6 +162,10 @@ MUTANTS = [
            "STRENGTHS_IN_ROWS = (1.0, 3.0, 10.0, 30.0)"),
     Mutant("aode/one_dependence.py", "(without + params.lam) / (total +",
            "(with_row + params.lam) / (total +"),
+    # logistic regression
+    Mutant("logistic/penalty.py", "np.argmin(loss + surprise)", "np.argmin(loss)"),
+    Mutant("logistic/penalty.py", "/ (1 - h * curvature)", ""),
+    Mutant("logistic/penalty.py", "p * (1 - p) * against_others", "p * (1 - p)"),
     # the ensemble
     Mutant("ensemble/stacking.py", "USUAL_WEIGHTS_PENALTY = 15.0",
            "USUAL_WEIGHTS_PENALTY = 5.0"),

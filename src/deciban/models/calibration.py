@@ -111,7 +111,7 @@ def usual_discount(n_rows: float, n_columns: int, n_classes: int) -> float:
     (0.05, 1.0)
     """
     sizes = np.log(np.maximum([n_rows, n_columns, n_classes], 1.0))
-    usual = USUAL_LOG_DISCOUNT + sizes @ [BY_ROWS, BY_COLUMNS, BY_CLASSES]
+    usual = float(USUAL_LOG_DISCOUNT + sizes @ [BY_ROWS, BY_COLUMNS, BY_CLASSES])
     return float(np.exp(min(usual, 0.0)))
 
 
