@@ -29,14 +29,36 @@ class Oracle:
             and (j is None or self.known(row, j))
         )
 
+    def unseen(self, row, j):
+        return not any(w for other, _, w in self.rows if other[j] == row[j])
+
+    def unseen_share(self, j, c):
+        """``u (m_c + 2) / (e_c + 2)``, see docs/trust.md."""
+        rows = [(row[j], label, w) for row, label, w in self.rows if self.known(row, j)]
+        n = {k: math.fsum(w for _, label, w in rows if label == k) for k in self.classes}
+        times = {v: math.fsum(w for value, _, w in rows if value == v) for v, _, _ in rows}
+        once = {
+            k: math.fsum(w for v, label, w in rows if label == k and times[v] <= 1)
+            for k in self.classes
+        }
+        total, lam = math.fsum(n.values()), self.m / self.sizes[j]
+        part = {k: n[k] / total if total else 1 / len(n) for k in self.classes}
+        level = math.fsum(part[k] * lam / (n[k] + self.m) for k in self.classes)
+        expected = part[c] * math.fsum(once.values())
+        return level * (once[c] + 2) / (expected + 2)
+
     def share(self, row, j, c):
+        if self.unseen(row, j):
+            return self.unseen_share(j, c)
         lam = self.m / self.sizes[j]
         return (self.weight({j: row[j]}, c) + lam) / (self.weight({}, c, j) + self.m)
 
     def spode(self, row, i, c):
         out = math.log(self.share(row, i, c))
         for j in range(self.d):
-            if j != i and self.known(row, j):
+            if j != i and self.known(row, j) and self.unseen(row, j):
+                out += math.log(self.share(row, j, c))
+            elif j != i and self.known(row, j):
                 had = self.weight({i: row[i], j: row[j]}, c)
                 total = self.weight({i: row[i]}, c, j)
                 out += math.log((had + self.m * self.share(row, j, c)) / (total + self.m))

@@ -19,6 +19,7 @@ from deciban.ensemble.logits import log_losses, mean_log_loss, prior_logits, to_
 from deciban.ensemble.training_table import TrainingTable, deal, row_keys, split
 from deciban.ensemble.trees import DEPTH_BY_MIN_ROWS, Forest
 from deciban.kernels import boosting
+from deciban.models.calibration import usual_discount
 from deciban.progress import Progress, should_show
 from deciban.sources.labelled import LabelledBatch
 
@@ -56,8 +57,11 @@ def test_weights_are_the_optimum():
     E = rng.normal(size=(80, 4, 3)) + np.eye(3)[y][:, None, :]
     w = rng.uniform(0.5, 2, 80)
     fitted = evidence_weights.fit(E, y, w)
-    penalty = np.array([evidence_weights.PENALTY] * 4 + [evidence_weights.CONSTANT_PENALTY] * 3)
-    centre = np.array([evidence_weights.CENTRE] * 4 + [0.0] * 3)
+    usual = usual_discount(w.sum(), 4, 3)
+    assert usual < 0.5
+    prior = prior_logits(y, w, 3)
+    penalty = np.array([3.0 * (0.5 / usual) ** 2] * 4 + [1.0] * 3)
+    centre = np.array([usual] * 4 + prior.tolist())
 
     def objective(at):
         logits = evidence_weights.logits(at, E)
@@ -66,6 +70,15 @@ def test_weights_are_the_optimum():
     best = minimize(objective, centre, method="BFGS")
     np.testing.assert_allclose(objective(fitted), best.fun, rtol=1e-6)
     np.testing.assert_allclose(fitted[:4], best.x[:4], atol=1e-2)
+
+
+def test_without_rows_to_speak_of_evidence_is_worth_what_is_usual():
+    E, y = np.zeros((4, 6, 2)), np.array([0, 0, 0, 1])
+    few = evidence_weights.fit(E, y, np.ones(4))
+    np.testing.assert_allclose(few[:6], usual_discount(4.0, 6, 2))
+    np.testing.assert_allclose(few[6:], prior_logits(y, np.ones(4), 2), atol=0.2)
+    many = evidence_weights.fit(E, y, np.full(4, 1e4))
+    np.testing.assert_allclose(many[:6], 0.5)
 
 
 def test_the_linear_term_finds_a_plane_and_ignores_noise():
@@ -124,6 +137,21 @@ def test_shares_prefer_what_is_right_and_are_equal_without_rows():
     assert stacking.simplex_weights([right, wrong], y, np.full(200, 1e-9)) == pytest.approx(
         [0.5, 0.5], abs=1e-3
     )
+
+
+def test_weights_begin_at_what_is_usual_for_so_many_rows():
+    zero = np.zeros((8, 2))
+    learners = [
+        base_learners.BaseLearner(name, "", None, zero)
+        for name in ("linear", "products", "trees", "pairs")
+    ]
+    few, many = (base_learners.usual_weights(learners, n) for n in (10.0, 1e6))
+    half = np.array([10 / (10 + rows) for rows in (10.0, 100.0, 30.0, 0.0)])
+    np.testing.assert_allclose(few, half / half.sum())
+    np.testing.assert_allclose(many, 0.25, atol=1e-4)
+    usual = np.array([0.4, 0.1, 0.2, 0.3])
+    weights = stacking.simplex_weights([zero] * 4, np.arange(8) % 2, np.ones(8), usual)
+    np.testing.assert_allclose(weights, usual, atol=1e-6)
 
 
 def test_folds_deal_out_every_class():

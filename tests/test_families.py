@@ -283,7 +283,7 @@ Y = [-1, -1, 1, 1, -1, -1, -1, 1, 1, 1, 1, 1, 1, 1, -1]
 
 def joints(lam, x=(2, "S"), sizes=None):
     counts = Counts.of({"x1": X1, "x2": X2}, Y)
-    how = CategoricalSettings("bayes", lam, sizes=sizes)
+    how = CategoricalSettings("bayes", lam, sizes=sizes, unseen="smooth")
     fitted = families.get("categorical").estimate(counts.tables["categorical"], how)
     values = counts.tables["categorical"].cells.values
     codes = [[v.tolist().index(a) if a in v else len(v) for v, a in zip(values, x, strict=True)]]

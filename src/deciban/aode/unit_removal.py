@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.aode.one_dependence import AODEParameters, Places, estimate_cells
+from deciban.aode.one_dependence import AODEParameters, Places, as_unseen, estimate_cells
 from deciban.families.remaining import Remaining
 from deciban.kernels import pairs as kernel
 from deciban.stats import rounding
@@ -43,8 +43,9 @@ def leave_out(
         if not len(some):
             continue
         part = np.zeros((len(tried), len(some), out.shape[2]))
-        table = left.estimate(missing).kernel_table
-        kernel.score(table, np.ascontiguousarray(cells[some]), tried, part)
+        parameters = left.estimate(missing)
+        places = np.ascontiguousarray(as_unseen(parameters, cells[some]))
+        kernel.score(parameters.kernel_table(), places, tried, part)
         out[:, place[some]] = part
     return out
 
@@ -76,7 +77,14 @@ class _Counts:
         """The parameters of what is left; smoothing and the values of columns stay."""
         known = self.params
         return estimate_cells(
-            known.layout, self.pairs, self.weight, known.lam, known.m, missing, known.min_support
+            known.layout,
+            self.pairs,
+            self.weight,
+            known.open,
+            known.lam,
+            known.m,
+            missing,
+            known.min_support,
         )
 
 

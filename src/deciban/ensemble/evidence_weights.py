@@ -3,8 +3,9 @@
 The evidence of column j for class c is ``e_jc = log P(x_j | c)`` less its mean over the
 classes; of rows that are counted, each row is left out of the counts. The
 weights ``s_j`` and a constant ``b_c`` for each class minimise the log loss of the
-logits ``b_c + sum_j s_j e_jc`` plus ``PENALTY / 2 |s - CENTRE|^2``: a half, because columns
-share what they know.
+logits ``b_c + sum_j s_j e_jc`` plus ``PENALTY / 2 |(s - centre) CENTRE / centre|^2`` and
+``CONSTANT_PENALTY / 2 |b - prior|^2``. The centre is a half, because columns share what they
+know, and less where rows are so few that all evidence is usually worth less.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from numpy.typing import NDArray
 from deciban.ensemble.logits import FloatArray, centre, log_losses, prior_logits, softmax
 from deciban.families.remaining import Remaining
 from deciban.logistic.solvers.descent import minimise
+from deciban.models.calibration import usual_discount
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.batch import Batch
 
-#: What the weight of a column is drawn to, and how strongly: as if this many rows said so.
+#: What the weight of a column is drawn to where rows are many, and how strongly: as if this many
+#: rows said so.
 CENTRE, PENALTY = 0.5, 3.0
-#: The constants of the classes are all but free.
-CONSTANT_PENALTY = 0.01
+#: The constants of the classes are drawn to the class frequencies: as if this many rows said so.
+CONSTANT_PENALTY = 1.0
 #: The evidence of one column is never beyond this, in nats.
 MAX_EVIDENCE_NATS = 15.0
 #: A step that lowers the objective by less than this for each row is the last.
@@ -110,7 +113,7 @@ def fit(
     objective, step = WeightObjective(evidence, y, weight), len(y) // STARTING_ROWS
     if start is None:
         some = slice(None, None, step)
-        start = fit(evidence[some], y[some], weight[some]) if step > 1 else objective.start
+        start = fit(evidence[some], y[some], weight[some]) if step > 1 else objective.centre
     enough = MIN_DECREASE_PER_ROW * float(weight.sum())
     return minimise(objective, start, 0.0, MAX_STEPS, lambda point: point.direction, enough).point.W
 
@@ -124,23 +127,23 @@ class WeightObjective:
     weight: FloatArray
 
     @cached_property
+    def usual_weight(self) -> float:
+        """The weight that columns of tables of this size usually have."""
+        return min(CENTRE, usual_discount(float(self.weight.sum()), *self.evidence.shape[1:]))
+
+    @cached_property
     def centre(self) -> FloatArray:
         """What weights and constants are drawn to."""
         n_parts, n_classes = self.evidence.shape[1:]
-        return np.concatenate([np.full(n_parts, CENTRE), np.zeros(n_classes)])
+        prior = prior_logits(self.y, self.weight, n_classes)
+        return np.concatenate([np.full(n_parts, self.usual_weight), prior])
 
     @cached_property
     def penalty(self) -> FloatArray:
-        """How strongly each is drawn."""
+        """How strongly each is drawn: weights stray from the usual one in proportion to it."""
         n_parts, n_classes = self.evidence.shape[1:]
-        return np.concatenate([np.full(n_parts, PENALTY), np.full(n_classes, CONSTANT_PENALTY)])
-
-    @property
-    def start(self) -> FloatArray:
-        """The centre, and the class frequencies."""
-        n_parts, n_classes = self.evidence.shape[1:]
-        prior = prior_logits(self.y, self.weight, n_classes)
-        return np.concatenate([self.centre[:n_parts], prior])
+        of_weights = PENALTY * (CENTRE / self.usual_weight) ** 2
+        return np.concatenate([np.full(n_parts, of_weights), np.full(n_classes, CONSTANT_PENALTY)])
 
     def at(self, W: FloatArray) -> WeightPoint:
         """The value at some weights; derivatives are found when they are asked for."""

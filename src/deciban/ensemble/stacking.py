@@ -1,7 +1,7 @@
 """Stacking: how much each of several models counts in the sum of their logits.
 
 Weights minimise the log loss of the combined logits on rows that the models
-were not fitted to, plus a penalty that keeps them near equal where rows are few.
+were not fitted to, plus a penalty that keeps them near what is usual where rows are few.
 """
 
 from __future__ import annotations
@@ -13,37 +13,44 @@ from numpy.typing import NDArray
 
 from deciban.ensemble.logits import FloatArray, centre, log_losses, residuals
 
-#: The penalty on unequal weights that add up to one, in nats: as if so many rows spoke for equal.
-EQUAL_WEIGHTS_PENALTY = 15.0
+#: The penalty on weights that add up to one, in nats: as if so many rows spoke for the usual ones.
+USUAL_WEIGHTS_PENALTY = 15.0
 #: A model is of use if without it the log loss is higher by more than this share of it.
 MAX_MISSED_SHARE = 0.002
 
 
 def simplex_weights(
-    held_out: Sequence[FloatArray], y: NDArray[np.intp], weight: FloatArray
+    held_out: Sequence[FloatArray],
+    y: NDArray[np.intp],
+    weight: FloatArray,
+    usual: FloatArray | None = None,
 ) -> FloatArray:
     """Positive weights that add up to one: a weighted geometric mean of probabilities.
 
-    ``held_out`` are the logits of each model, (rows, classes). The penalty is
-    ``EQUAL_WEIGHTS_PENALTY`` times minus the mean logarithm of the weights.
+    ``held_out`` are the logits of each model, (rows, classes); ``usual`` are the weights that
+    they have without any row, equal ones if None. The penalty is ``USUAL_WEIGHTS_PENALTY`` times
+    minus the mean logarithm of the weights, weighted by the usual ones.
 
     >>> y = np.arange(400) % 2
     >>> good, useless = np.eye(2)[y] * 3, np.zeros((400, 2))
     >>> simplex_weights([good, useless], y, np.ones(400)).round(1)
     array([0.9, 0.1])
+    >>> simplex_weights([good, useless], y, np.zeros(400), np.array([0.3, 0.7])).round(2)
+    array([0.3, 0.7])
     """
     from scipy.optimize import minimize
 
     logits = np.stack([centre(each) for each in held_out])
+    prior = np.full(len(logits), 1 / len(logits)) if usual is None else usual
 
     def objective(t: FloatArray) -> tuple[float, FloatArray]:
         w = _softmax(t)
         loss, gradient = _loss(w, logits, 0.0, y, weight)
-        value = loss - EQUAL_WEIGHTS_PENALTY * np.mean(np.log(w))
-        penalty_gradient = EQUAL_WEIGHTS_PENALTY * (w - 1 / len(w))
+        value = loss - USUAL_WEIGHTS_PENALTY * prior @ np.log(w)
+        penalty_gradient = USUAL_WEIGHTS_PENALTY * (w - prior)
         return float(value), w * (gradient - w @ gradient) + penalty_gradient
 
-    solution = minimize(objective, np.zeros(len(logits)), jac=True, method="L-BFGS-B")
+    solution = minimize(objective, np.log(prior), jac=True, method="L-BFGS-B")
     return _softmax(solution.x)
 
 

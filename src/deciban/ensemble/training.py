@@ -179,7 +179,8 @@ def _weigh(table: TrainingTable, learners: Sequence[BaseLearner | Unfitted]) -> 
     """The weighted sum of base learners; those that were not fitted have no weight."""
     fitted = [learner for learner in learners if isinstance(learner, BaseLearner)]
     held_out = [learner.held_out for learner in fitted]
-    weights = stacking.simplex_weights(held_out, table.y, table.held_weight).tolist()
+    usual = base_learners.usual_weights(fitted, float(table.weight.sum()))
+    weights = stacking.simplex_weights(held_out, table.y, table.held_weight, usual).tolist()
     weighted = list(zip(fitted, weights, strict=True))
     evidence = next((f.terms.evidence for f in fitted if f.name == "linear"), None)
     return Stack(

@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import ParameterError
-from deciban.families.discrete import log_shares, smooth_and_judge
+from deciban.families.discrete import (
+    ROUNDED_SHARE,
+    leave_out_unseen,
+    log_shares,
+    log_unseen_shares,
+    seen_once,
+    smooth_and_judge,
+)
 from deciban.families.piece import Piece, dirichlet_draws
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
 from deciban.families.remaining import Remaining
@@ -29,6 +36,8 @@ from deciban.stats.statistic import Codes, FloatArray, Matrix
 from deciban.stats.table import Table
 
 Coded = NDArray[np.int64]
+#: What a value never seen in training says.
+UnseenSays = Literal["leave_one_out", "smooth", "skip"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,18 +47,18 @@ class CategoricalSettings(Settings):
     sizes
         ``S_j``, how many values a column can take, where more are possible than were seen
     unseen
-        what a value never seen in training says: ``"smooth"``, the share that smoothing gives
-        it; ``"skip"``, nothing
+        what a value never seen in training says: ``"leave_one_out"``, what values that one row
+        had say without it; ``"smooth"``, the share that smoothing gives it; ``"skip"``, nothing
     """
 
     sizes: ArrayLike | None = None
-    unseen: Literal["smooth", "skip"] = "smooth"
+    unseen: UnseenSays = "leave_one_out"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.unseen not in ("smooth", "skip"):
+        if self.unseen not in ("leave_one_out", "smooth", "skip"):
             raise ParameterError(
-                f'unseen must be "smooth" or "skip", got {self.unseen!r}.',
+                f'unseen must be "leave_one_out", "smooth" or "skip", got {self.unseen!r}.',
                 hint='"skip" ignores a value that training never saw',
             )
         if self.sizes is not None:
@@ -66,6 +75,8 @@ class CategoricalParameters:
     """Log shares, (cells, classes); the last cell of each column is for values never seen.
 
     ``pseudo_counts`` and ``sizes`` are those of each column, ``table`` what was counted.
+    ``unseen`` is what values never seen say; under ``"leave_one_out"``, cells without any row
+    are such values.
     """
 
     table: Table
@@ -73,6 +84,7 @@ class CategoricalParameters:
     sizes: FloatArray
     offsets: NDArray[np.intp]
     log_prob: FloatArray
+    unseen: UnseenSays = "smooth"
 
     @cached_property
     def panels(self) -> FloatArray:
@@ -102,18 +114,52 @@ class CategoricalParameters:
         """Log likelihoods, (rows, classes), with each row taken away from its class.
 
         Only the row's own class changes: its count of the row's values, and its
-        total, lose the row's weight. ``S_j`` stays.
+        total, lose the row's weight. ``S_j`` stays. But a value that the row alone
+        had was never seen then, by any class.
         """
+        alone = self._alone(X, weight)
+        shared = np.where(alone, -1, X)
         out = np.zeros((len(X), self.log_prob.shape[1]))
-        self.add(X, out)
-        out[np.arange(len(y)), y] = self._own_class(X, y, weight).sum(axis=1)
+        self.add(shared, out)
+        out[np.arange(len(y)), y] = self._own_class(shared, y, weight).sum(axis=1)
+        for j in np.flatnonzero(alone.any(axis=0)).tolist():
+            rows = np.flatnonzero(alone[:, j])
+            out[rows] += self._left_unseen(j, y[rows], weight[rows])
         return out
 
     def leave_one_out_by_column(self, X: Coded, y: Codes, weight: FloatArray) -> FloatArray:
         """Log likelihoods of each column, (rows, columns, classes), each row taken away."""
-        out = self.contributions(X)
-        out[np.arange(len(y)), :, y] = self._own_class(X, y, weight)
+        alone = self._alone(X, weight)
+        shared = np.where(alone, -1, X)
+        out = self.contributions(shared)
+        out[np.arange(len(y)), :, y] = self._own_class(shared, y, weight)
+        for j in np.flatnonzero(alone.any(axis=0)).tolist():
+            rows = np.flatnonzero(alone[:, j])
+            out[rows, j] = self._left_unseen(j, y[rows], weight[rows])
         return out
+
+    @cached_property
+    def _rows_by_cell(self) -> FloatArray:
+        """The rows of all classes that have each value; without end of a value never seen."""
+        out = np.full(len(self.log_prob), np.inf)
+        counted = np.delete(np.arange(len(out)), self.offsets[1:] - 1)
+        out[counted] = count_of(self.table).sum(axis=0)
+        return out
+
+    def _alone(self, X: Coded, weight: FloatArray) -> NDArray[np.bool_]:
+        """Whether no row but this one has its value, (rows, columns)."""
+        if self.unseen != "leave_one_out":
+            return np.zeros(X.shape, dtype=bool)
+        cells = np.minimum(self.offsets[:-1] + np.maximum(X, 0), self.offsets[1:] - 1)
+        left = self._rows_by_cell[cells] - weight[:, None]
+        return np.asarray((X >= 0) & (left <= ROUNDED_SHARE * weight[:, None]))
+
+    def _left_unseen(self, column: int, own: Codes, weight: FloatArray) -> FloatArray:
+        """What rows say by a value that each alone had, (rows, classes), without the row."""
+        cells = slice(*self.table.cells.offsets[column : column + 2])
+        count, lam = count_of(self.table)[:, cells], max(float(self.pseudo_counts[column]), 0.0)
+        total, once = count.sum(axis=1), seen_once(count).sum(axis=1)
+        return leave_out_unseen(total, once, own, weight, lam, self.sizes[column])
 
     def _own_class(self, X: Coded, y: Codes, weight: FloatArray) -> FloatArray:
         """``log P(x_j | own class)`` of each row without it, (rows, columns)."""
@@ -133,7 +179,7 @@ class CategoricalParameters:
             left[known, j] = np.maximum(had - w + extra, 0.0)
             kept = total[own] - (np.maximum(had + extra, 0.0) - left[known, j])
             # What the class keeps of the column: rounding of fractional weights is not a row.
-            rest[known, j] = np.where(kept > 1e-9 * w, kept, 0.0)
+            rest[known, j] = np.where(kept > ROUNDED_SHARE * w, kept, 0.0)
         seen_before = (X >= 0) & (np.diff(starts) > X)
         return np.where(seen_before, log_shares(left, rest, self.sizes), fixed)
 
@@ -144,11 +190,16 @@ class CategoricalParameters:
             seen = np.where(code < count.shape[1], code, -1)
             had = np.zeros((len(code), len(count)))
             had[seen >= 0] = count.T[seen[seen >= 0]]
-            amount = np.maximum(remaining.left_alike(had, seen) + extra, 0.0)
+            left = remaining.left_alike(had, seen)
+            amount = np.maximum(left + extra, 0.0)
             total = _left_totals(count, seen, float(extra), float(size), remaining)
             out = log_shares(amount, total, size)
             says_nothing = (code < 0) | ((seen < 0) & (extra <= 0))
             out[says_nothing] = 0.0
+            if self.unseen == "leave_one_out":
+                new = np.flatnonzero((code >= 0) & (left.sum(axis=1) <= 0))
+                lam = max(float(extra), 0.0)
+                out[new] = _left_unseen_shares(count, seen, new, lam, float(size), remaining)
             yield out
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:
@@ -173,7 +224,9 @@ class Categorical:
 
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """Smoothing by empirical Bayes, or as stated."""
-        judged = smooth_and_judge(columns.counts, columns.smoothing, columns.class_weight)
+        judged = smooth_and_judge(
+            columns.counts, columns.smoothing, columns.class_weight, new_values=True
+        )
         return [[Candidate(lam, loss=loss)] for lam, loss in judged]
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> CategoricalSettings:
@@ -186,7 +239,7 @@ class Categorical:
         n_columns = len(table.cells.columns)
         sizes = np.maximum(how.stated_sizes(n_columns), np.diff(table.cells.offsets))
         extra = how.pseudo_counts(n_columns)
-        return estimate_shares(table, extra, sizes, smooth_unseen=how.unseen == "smooth")
+        return estimate_shares(table, extra, sizes, how.unseen)
 
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
         """Shares smoothed by a pseudo-count that is not below zero."""
@@ -201,29 +254,47 @@ CATEGORICAL = Categorical()
 
 
 def _plain(settings: Settings) -> CategoricalSettings:
-    return CategoricalSettings(settings.method, settings.smoothing)
+    return CategoricalSettings(settings.method, settings.smoothing, unseen="smooth")
 
 
 def estimate_shares(
-    table: Table, pseudo_counts: FloatArray, sizes: FloatArray, *, smooth_unseen: bool = True
+    table: Table, pseudo_counts: FloatArray, sizes: FloatArray, unseen: UnseenSays = "smooth"
 ) -> CategoricalParameters:
     """Log shares of all cells of a table, and of a value never seen in each column."""
     count, cells = count_of(table), table.cells
     seen = np.diff(cells.offsets)
     column = np.repeat(np.arange(len(seen)), seen)
     amount = np.maximum(count + pseudo_counts[column], 0.0)
-    unseen = np.broadcast_to(np.maximum(pseudo_counts, 0.0), (len(count), len(seen)))
     total = _totals(table, pseudo_counts, sizes)
     offsets = cells.offsets + np.arange(len(seen) + 1)  # one more cell a column
     log_prob = np.zeros((offsets[-1], len(count)))
-    own = np.concatenate([column, np.arange(len(seen))])  # the column of all values, seen or not
-    both = np.concatenate([amount, unseen], axis=1)
-    shares = log_shares(both, total[:, own], sizes[own])
-    log_prob[np.arange(len(column)) + column] = shares[:, : len(column)].T
-    if smooth_unseen:
-        # Where smoothing leaves nothing for a value never seen, it says nothing.
-        log_prob[offsets[1:] - 1] = np.where(unseen > 0, shares[:, len(column) :], 0.0).T
-    return CategoricalParameters(table, pseudo_counts, sizes, offsets, log_prob)
+    counted = np.arange(len(column)) + column
+    log_prob[counted] = log_shares(amount, total[:, column], sizes[column]).T
+    new = _log_unseen(table, pseudo_counts, sizes, total, unseen)
+    log_prob[offsets[1:] - 1] = new
+    if unseen == "leave_one_out":
+        empty = np.flatnonzero(count.sum(axis=0) <= 0)
+        log_prob[counted[empty]] = new[column[empty]]
+    return CategoricalParameters(table, pseudo_counts, sizes, offsets, log_prob, unseen)
+
+
+def _log_unseen(
+    table: Table,
+    pseudo_counts: FloatArray,
+    sizes: FloatArray,
+    total: FloatArray,
+    unseen: UnseenSays,
+) -> FloatArray:
+    """What a value never seen says in each column, (columns, classes).
+
+    Where smoothing leaves nothing for it, it says nothing.
+    """
+    count, cells, lam = count_of(table), table.cells, np.maximum(pseudo_counts, 0.0)
+    if unseen == "leave_one_out":
+        rows, once = sum_columns(count, cells), sum_columns(seen_once(count), cells)
+        return log_unseen_shares(rows.T, once.T, lam[:, None], sizes[:, None])
+    shares = log_shares(np.broadcast_to(lam, total.shape), total, sizes)
+    return np.where((unseen == "smooth") & (lam > 0), shares, 0.0).T
 
 
 def soften_shares(
@@ -258,6 +329,32 @@ def _totals(table: Table, pseudo_counts: FloatArray, sizes: FloatArray) -> Float
     return whole
 
 
+def _left_unseen_shares(
+    count: FloatArray,
+    code: Coded,
+    new: NDArray[np.intp],
+    pseudo_count: float,
+    size: float,
+    remaining: Remaining,
+) -> FloatArray:
+    """What values of which nothing is left say in the rows ``new``, (rows, classes)."""
+    out = np.empty((len(new), len(count)))
+    for unit in np.unique(remaining.unit[new]).tolist():
+        left = _left_counts(count, code, unit, remaining)
+        once = seen_once(left).sum(axis=1)
+        says = log_unseen_shares(left.sum(axis=1), once, pseudo_count, size)
+        out[remaining.unit[new] == unit] = says
+    return out
+
+
+def _left_counts(count: FloatArray, code: Coded, unit: int, remaining: Remaining) -> FloatArray:
+    """The counts of one column, (classes, values), that are left where a unit is judged."""
+    rows = np.flatnonzero(remaining.removed(unit) & (code >= 0))
+    gone = np.zeros_like(count)
+    np.add.at(gone, (remaining.y[rows], code[rows]), remaining.weight[rows])
+    return np.asarray(rounding.difference(count, gone))
+
+
 def _left_totals(
     count: FloatArray, code: Coded, pseudo_count: float, size: float, remaining: Remaining
 ) -> FloatArray:
@@ -267,9 +364,6 @@ def _left_totals(
         return remaining.left(count.sum(axis=1), known) + size * pseudo_count
     out = np.empty((len(code), len(count)))
     for unit in np.unique(remaining.unit).tolist():
-        rows = np.flatnonzero(remaining.removed(unit) & (code >= 0))
-        gone = np.zeros_like(count)
-        np.add.at(gone, (remaining.y[rows], code[rows]), remaining.weight[rows])
-        amount = np.maximum(rounding.difference(count, gone) + pseudo_count, 0.0)
-        out[remaining.unit == unit] = amount.sum(axis=1)
+        left = _left_counts(count, code, unit, remaining)
+        out[remaining.unit == unit] = np.maximum(left + pseudo_count, 0.0).sum(axis=1)
     return out

@@ -15,6 +15,10 @@ The mode of a posterior with ``N_a + lam < 1`` lies on the boundary: such a
 value gets nothing. With ``lam = 1`` the prior is flat and ``map`` is ``ml``;
 with ``lam = 0`` ``bayes`` is ``ml``. Where that leaves 0 / 0, nothing is known
 and all values are alike: ``1 / S``, the limit of a vanishing ``lam``.
+
+A value that was never seen is no value of small count: ``lam / (n + S lam)`` would be larger in
+every class of fewer rows, and so speak for the rarer class. Left out, a value that one row alone
+has was never seen, and says with which classes new values come: :func:`log_unseen_shares`.
 """
 
 from __future__ import annotations
@@ -32,6 +36,10 @@ FloatArray = NDArray[np.float64]
 SMOOTHING_GRID = np.exp(np.linspace(np.log(0.02), np.log(20.0), 29))
 #: A row that a class cannot have costs this many nats.
 MAX_ROW_LOSS = 700.0
+#: How strongly the rates of new values of the classes are drawn together, in new values.
+COMMON_RATE_STRENGTH = 2.0
+#: Less than this share of a row is rounding of fractional weights.
+ROUNDED_SHARE = 1e-9
 
 
 def log_shares(amount: FloatArray, total: FloatArray, size: FloatArray | float) -> FloatArray:
@@ -45,6 +53,50 @@ def log_shares(amount: FloatArray, total: FloatArray, size: FloatArray | float) 
     with np.errstate(divide="ignore", invalid="ignore"):
         out = np.log(amount) - np.log(total)
     return np.where(total > 0, out, -np.log(np.maximum(size, 1.0)))
+
+
+def seen_once(amount: FloatArray) -> FloatArray:
+    """The counts, (classes, values), of the values that no more than one row has; 0 of others.
+
+    >>> seen_once(np.array([[1.0, 2.0, 0.0], [0.0, 3.0, 1.0]]))
+    array([[1., 0., 0.],
+           [0., 0., 1.]])
+    """
+    return np.where(amount.sum(axis=0) <= 1.0, amount, 0.0)
+
+
+def log_unseen_shares(
+    total: FloatArray, once: FloatArray, lam: FloatArray | float, size: FloatArray | float
+) -> FloatArray:
+    """``log P(a value never seen | c)``, (..., classes); 0 where smoothing leaves nothing for it.
+
+    ``total`` are the rows of each class and ``once`` those of them whose value no other row has;
+    ``lam`` is the smoothing of ``size`` values, of the shape (..., 1). How likely a new value is
+    at all is what smoothing says, ``u = sum_c n_c / n * lam / (n_c + S lam)``. Each row of a value
+    seen once, left out, has a new value. Where there are ``m_c`` of them in class c, and
+    ``e_c = n_c m / n`` are expected if classes do not matter, ::
+
+        P(new | c) = u (m_c + k) / (e_c + k)
+
+    is the posterior mean under a Gamma(k, k) prior of the ratio: without rows that show
+    otherwise, a new value says nothing.
+
+    >>> rows = np.array([90.0, 10.0])
+    >>> said = log_unseen_shares(rows, np.array([0.0, 0.0]), 1.0, 3.0)
+    >>> bool(said[0] == said[1])
+    True
+    >>> said = log_unseen_shares(rows, np.array([0.0, 8.0]), 1.0, 3.0)   # (8 + 2) / (.8 + 2)
+    >>> np.exp(said[1] - said[0]).round(2), round(10 / 2.8 / (2 / 9.2), 2)
+    (np.float64(16.43), 16.43)
+    """
+    rows, smoothed = total.sum(axis=-1, keepdims=True), total + size * lam
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(rows > 0, total / rows, 1.0 / max(1, total.shape[-1]))
+        share = np.where(smoothed > 0, lam / smoothed, 1.0 / np.maximum(size, 1.0))
+        level = np.log((part * share).sum(axis=-1, keepdims=True))
+    expected = np.where(rows > 0, part * once.sum(axis=-1, keepdims=True), 0.0)
+    ratio = (once + COMMON_RATE_STRENGTH) / (expected + COMMON_RATE_STRENGTH)
+    return np.where(np.asarray(lam) > 0, level + np.log(ratio), 0.0)
 
 
 def empirical_smoothing(amount: FloatArray | SparseSum) -> float:
@@ -79,27 +131,65 @@ def smooth_columns(tables: Sequence[FloatArray], smoothing: Sequence[float | Non
 
 
 def smooth_and_judge(
-    tables: Sequence[FloatArray], smoothing: Sequence[float | None], class_weight: FloatArray
+    tables: Sequence[FloatArray],
+    smoothing: Sequence[float | None],
+    class_weight: FloatArray,
+    *,
+    new_values: bool = False,
 ) -> list[tuple[float, float]]:
-    """The smoothing of each column of counts, (classes, values), and its leave-one-out loss."""
+    """The smoothing of each column of counts, (classes, values), and its leave-one-out loss.
+
+    ``new_values`` is whether there may be others than those that were seen: none of bins.
+    """
     pairs = zip(tables, smooth_columns(tables, smoothing), strict=True)
-    return [(lam, categorical_loss(amount, lam, class_weight)) for amount, lam in pairs]
+    return [
+        (lam, categorical_loss(amount, lam, class_weight, new_values=new_values))
+        for amount, lam in pairs
+    ]
 
 
-def categorical_loss(amount: FloatArray, lam: float, class_weight: FloatArray) -> float:
+def categorical_loss(
+    amount: FloatArray, lam: float, class_weight: FloatArray, *, new_values: bool = False
+) -> float:
     """The leave-one-out loss, in nats a row, of a categorical column used alone.
 
-    ``amount`` are its counts, (classes, values).
+    ``amount`` are its counts, (classes, values). With ``new_values``, a value of which nothing
+    is left was never seen.
     """
     own, value = np.nonzero(amount)
     times, size, total = amount[own, value], amount.shape[1], amount.sum(axis=1)
     one = one_row(times)
     rest = total[own] - one
-    rest = np.where(rest > 1e-9 * one, rest, 0.0)  # rounding of fractional weights is no row
+    rest = np.where(rest > ROUNDED_SHARE * one, rest, 0.0)
     log_likelihood = log_shares(amount.T + lam, total + size * lam, size)[value]
     left = log_shares(times - one + lam, rest + size * lam, size)
     log_likelihood[np.arange(len(own)), own] = left
+    if new_values:
+        gone = np.flatnonzero(amount.sum(axis=0)[value] - one <= ROUNDED_SHARE * one)
+        once = seen_once(amount).sum(axis=1)
+        log_likelihood[gone] = leave_out_unseen(total, once, own[gone], one[gone], lam, size)
     return loss_alone(log_likelihood, own, times, class_weight)
+
+
+def leave_out_unseen(
+    total: FloatArray,
+    once: FloatArray,
+    own: NDArray[np.intp],
+    weight: FloatArray,
+    lam: FloatArray | float,
+    size: FloatArray | float,
+) -> FloatArray:
+    """:func:`log_unseen_shares` of rows that alone had their value, (rows, classes), each left out.
+
+    ``own`` are their classes, ``weight`` their weights; ``total`` and ``once``, (classes,) or
+    (rows, classes), are those of the column with all rows.
+    """
+    row, shape = np.arange(len(own)), (len(own), total.shape[-1])
+    totals, alone = (np.broadcast_to(some, shape).copy() for some in (total, once))
+    of_one_row = np.where(weight <= 1.0, weight, 0.0)
+    totals[row, own] = np.maximum(totals[row, own] - weight, 0.0)
+    alone[row, own] = np.maximum(alone[row, own] - of_one_row, 0.0)
+    return log_unseen_shares(totals, alone, lam, size)
 
 
 def one_row(times: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ typedef struct {
     int64_t d, V, K, W;
     const int64_t *start;
     const double *pairs;   /* (pairs, K) weights */
-    const double *share;   /* (V + d, K) P(v | c); the last d lines: a value never seen */
+    const double *share;   /* (V + d or more, K) P(v | c); lines from V on: values never seen */
     const double *known;   /* (V, W, K) weight of u where column j is known */
     const double *support; /* (V,) weight of u in all classes */
     double least;          /* a parent has at least this weight */
@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
     int64_t n, parents;
     int64_t *column; /* (n,) */
+    int64_t *unseen; /* (n,) whether it is a value never seen */
     double *parent;  /* (n,) 1 for a parent, else 0 */
     double *count;   /* (pairs of values, K) */
     double *share;   /* (n, K) */
@@ -57,6 +58,7 @@ static void deciban_take(const deciban_pairs *t, const int64_t *row, double w, d
         const int64_t u = row[r->column[i]], rows = t->W > 1 ? n : 1;
         const double left = u < V ? t->support[u] - w : 0.0;
         const int parent = left > 1e-9 * w && left >= t->least;
+        r->unseen[i] = u >= V;
         r->parent[i] = parent;
         r->parents += parent;
         memcpy(r->share + i * K, t->share + u * K, line);
@@ -92,6 +94,21 @@ static void deciban_leave_one_out(
     deciban_subtract(r->known + k, t->W > 1 ? n * n : n, K, w);
     for (int64_t i = 0; i < n; i++)
         r->share[i * K + k] = share[r->column[i]];
+}
+
+/* A value never seen is as likely beside any parent, (count + m share) / (known + m) = share. */
+static void deciban_count_unseen(const deciban_pairs *t, deciban_row *r)
+{
+    const int64_t n = r->n, K = t->K;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; r->unseen[i] && j < n; j++) {
+            if (r->unseen[j])
+                continue;
+            double *count = r->count + (i < j ? deciban_pair(n, i, j) : deciban_pair(n, j, i)) * K;
+            const double *known = r->known + deciban_beside(t, n, j, i), *share = r->share + i * K;
+            for (int64_t k = 0; k < K; k++)
+                count[k] = known[k] * share[k];
+        }
 }
 
 /* Move the powers of two of some products to where they are added up. */

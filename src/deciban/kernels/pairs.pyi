@@ -10,6 +10,7 @@ class Table:
         known: NDArray[np.float64],
         support: NDArray[np.float64],
         least: float,
+        columns: int,
     ) -> None: ...
 
 def place(

@@ -26,6 +26,7 @@ cdef extern from "pairs.h":
     ctypedef struct deciban_row:
         int64_t n, parents
         int64_t* column
+        int64_t* unseen
         double* parent
         double* count
         double* share
@@ -39,6 +40,7 @@ cdef extern from "pairs.h":
     void leave_one_out "deciban_leave_one_out"(
         const deciban_pairs*, deciban_row*, int64_t, double, const double*
     ) noexcept nogil
+    void count_unseen "deciban_count_unseen"(const deciban_pairs*, deciban_row*) noexcept nogil
     void products "deciban_products"(const deciban_pairs*, deciban_row*, double) noexcept nogil
     double two "deciban_two"(int64_t) noexcept nogil
 
@@ -94,12 +96,11 @@ cdef class Table:
 
     def __init__(
         self, const int64_t[::1] start, const double[:, ::1] pairs, const double[:, ::1] share,
-        const double[:, :, ::1] known, const double[::1] support, double least,
+        const double[:, :, ::1] known, const double[::1] support, double least, Py_ssize_t columns,
     ):
         self.held = (start, pairs, share, known, support)
         self.t.V, self.t.W, self.t.K = known.shape[0], known.shape[1], known.shape[2]
-        self.t.d = share.shape[0] - self.t.V
-        self.t.least = least
+        self.t.d, self.t.least = columns, least
         if self.t.V and self.t.K:
             self.t.start, self.t.support = &start[0], &support[0]
             self.t.share, self.t.known = &share[0, 0], &known[0, 0, 0]
@@ -115,6 +116,7 @@ cdef class Row:
         cdef:
             Py_ssize_t d = table.t.d, K = table.t.K, lines = d * table.t.W
         self.r.column = <int64_t*>calloc(d, sizeof(int64_t))
+        self.r.unseen = <int64_t*>calloc(d, sizeof(int64_t))
         self.r.parent = <double*>calloc(d, sizeof(double))
         self.r.count = <double*>calloc(d * (d - 1) // 2 * K, sizeof(double))
         self.r.share = <double*>calloc(d * K, sizeof(double))
@@ -123,13 +125,14 @@ cdef class Row:
         self.r.of = <double*>calloc(d * K, sizeof(double))
         self.r.power = <int64_t*>calloc(d * K, sizeof(int64_t))
         if not (
-            self.r.column and self.r.parent and self.r.count and self.r.share and self.r.known
-            and self.r.over and self.r.of and self.r.power
+            self.r.column and self.r.unseen and self.r.parent and self.r.count and self.r.share
+            and self.r.known and self.r.over and self.r.of and self.r.power
         ):
             raise MemoryError
 
     def __dealloc__(self):
         free(self.r.column)
+        free(self.r.unseen)
         free(self.r.parent)
         free(self.r.count)
         free(self.r.share)
@@ -157,7 +160,8 @@ cdef void log_mean(const deciban_row* r, Py_ssize_t K, double* out) noexcept nog
                 top = r.power[i * K + k]
         total = 0.0
         for i in range(r.n):
-            total += r.parent[i] * r.of[i * K + k] * two(r.power[i * K + k] - top)
+            if r.parent[i]:
+                total += r.of[i * K + k] * two(r.power[i * K + k] - top)
         out[k] = log(total / r.parents) + top * LN2
 
 
@@ -168,7 +172,7 @@ def score(
 ):
     """``log P(x | c)`` under each m: (strengths, rows, classes), averaged over the parents.
 
-    A cell of -1 is skipped; ``V + j`` is a value of column j that was never seen.
+    A cell of -1 is skipped; ``V`` and more are values that were never seen.
     With classes ``y``, each row is taken away from its class first; ``own_share``
     are the shares of its values there without it, (rows, columns).
     """
@@ -183,6 +187,7 @@ def score(
             take(&table.t, &cells[r, 0], 0.0 if y is None else weight[r], &row.r)
             if y is not None:
                 leave_one_out(&table.t, &row.r, y[r], weight[r], &own_share[r, 0])
+            count_unseen(&table.t, &row.r)
             for s in range(strengths.shape[0]):
                 products(&table.t, &row.r, strengths[s])
                 log_mean(&row.r, table.t.K, &out[s, r, 0])
@@ -236,6 +241,7 @@ def explain(Table table, const int64_t[:, ::1] cells, double m, double[:, :, ::1
     with nogil:
         for r in range(cells.shape[0]):
             take(&table.t, &cells[r, 0], 0.0, &row.r)
+            count_unseen(&table.t, &row.r)
             products(&table.t, &row.r, m)
             log_mean(&row.r, table.t.K, &whole[0])
             explain_row(&table.t, &row.r, m, &whole[0], &out[r, 0, 0])

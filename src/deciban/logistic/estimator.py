@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from deciban import checks, encoding, files
 from deciban.errors import ModelFileError, ParameterError
 from deciban.labels import Labels
-from deciban.logistic import closed_form, fitting, solvers, stored
+from deciban.logistic import closed_form, fitting, penalty, solvers, stored
 from deciban.logistic.checks import ClassWeight, check_finite, check_several, row_weights
 from deciban.logistic.classifier import LinearClassifier
 from deciban.logistic.columns import ColumnSummary, summarize
@@ -33,7 +33,8 @@ class LogisticRegression(LinearClassifier):
     Parameters
     ----------
     C
-        one over the penalty, as scikit-learn's users know it
+        one over the penalty, as scikit-learn's users know it; ``"auto"`` leaves it to the rows,
+        each left out of the fit (see :mod:`deciban.logistic.penalty`), and ``C_`` is what they say
     lam
         the penalty itself, instead of C; 0 is allowed
     multi_class
@@ -61,12 +62,13 @@ class LogisticRegression(LinearClassifier):
 
     """
 
+    C_: float
     _posteriors: list[Prior] | None
     _columns: ColumnSummary | None
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: float | str = 1.0,
         *,
         lam: float | None = None,
         multi_class: str = "softmax",
@@ -106,8 +108,7 @@ class LogisticRegression(LinearClassifier):
             warm = self.warm_start and self._knows(labelled.classes, X.shape[1])
             self.classes_ = labelled.classes
             weight = self._row_weights(labelled.codes, sample_weight)
-            priors = fitting.l2_priors(options, X.shape[1], len(self.classes_))
-            problems = fitting.problems(X, labelled.codes, weight, priors, options.fit_intercept)
+            problems = self._first_problems(X, labelled.codes, weight, options)
             start = (
                 self._coefficients() if warm else self._start(X, labelled.codes, weight, problems)
             )
@@ -145,10 +146,12 @@ class LogisticRegression(LinearClassifier):
             encoding.check_length(X, len(y), "X")
             codes = encoding.codes_of(y, self.classes_)
             weight = self._row_weights(codes, sample_weight)
-            penalties = fitting.l2_priors(options, X.shape[1], len(self.classes_))
-            priors = penalties if first else self._current_priors(penalties)
-            problems = fitting.problems(X, codes, weight, priors, options.fit_intercept)
-            start = np.hstack([prior.centre for prior in priors])
+            if first:
+                problems = self._first_problems(X, codes, weight, options)
+            else:
+                priors = self._posteriors or self._penalties_around(X, codes, weight, options)
+                problems = fitting.problems(X, codes, weight, priors, options.fit_intercept)
+            start = np.hstack([problem.prior.centre for problem in problems])
             self._solve(problems, start, options)
             known = None if first else self._columns
             more = summarize(X, codes, weight, len(self.classes_))
@@ -198,7 +201,8 @@ class LogisticRegression(LinearClassifier):
         """
         model = self.model_
         posteriors = tuple((p.centre, p.precision) for p in self._posteriors or ())
-        training = stored.Training(self.get_params(deep=False), self.n_iter_, posteriors)
+        chosen = 1.0 / self.C_ if "C_" in vars(self) else None
+        training = stored.Training(self.get_params(deep=False), self.n_iter_, posteriors, chosen)
         content = stored.to_stored(model, training)
         files.save(path, content, overwrite=overwrite)
 
@@ -220,6 +224,8 @@ class LogisticRegression(LinearClassifier):
             result.feature_names_in_ = model.feature_names
         result._posteriors = [Prior(*posterior) for posterior in training.posteriors] or None
         result._left_out = model.left_out
+        if training.penalty is not None:
+            result.C_ = 1.0 / training.penalty
         return result
 
     # ------------------------------------------------------------------ options
@@ -241,10 +247,14 @@ class LogisticRegression(LinearClassifier):
             max_iter=max_iter,
         )
 
-    def _lam(self) -> float:
+    def _lam(self) -> float | None:
+        """The penalty; None is to be selected."""
         if self.lam is not None:
             return checks.number("lam", self.lam, "0 is no penalty, 1 is usual")
-        return 1.0 / checks.number("C", self.C, "lam=0 is no penalty", above=True)
+        if isinstance(self.C, str) and self.C == "auto":
+            return None
+        hint = '"auto" leaves it to the rows, lam=0 is no penalty'
+        return 1.0 / checks.number("C", self.C, hint, above=True)
 
     def _row_weights(
         self, codes: NDArray[np.intp], sample_weight: ArrayLike | None
@@ -294,10 +304,37 @@ class LogisticRegression(LinearClassifier):
             and self.coef_.shape[1] == n_columns
         )
 
-    def _current_priors(self, penalties: list[Prior]) -> list[Prior]:
-        """What is known so far, as the prior of what comes."""
-        if self._posteriors:
-            return self._posteriors
+    def _first_problems(
+        self,
+        X: CheckedMatrix,
+        codes: NDArray[np.intp],
+        weight: FloatArray | None,
+        options: Options,
+    ) -> list[Problem]:
+        """The problems of the first rows, which may choose the penalty."""
+        lam, n_classes, n_columns = options.lam, len(self.classes_), X.shape[1]
+        if "C_" in vars(self):
+            del self.C_
+        if lam is None:
+            lam = penalty.select(X, codes, weight, n_classes)
+            self.C_ = 1.0 / lam
+            if options.fit_intercept:
+                X, codes, weight = penalty.add_prior_rows(X, codes, weight, n_classes)
+        priors = fitting.l2_priors(options, lam, n_columns, n_classes)
+        return fitting.problems(X, codes, weight, priors, options.fit_intercept)
+
+    def _penalties_around(
+        self,
+        X: CheckedMatrix,
+        codes: NDArray[np.intp],
+        weight: FloatArray | None,
+        options: Options,
+    ) -> list[Prior]:
+        """The penalty around the coefficients of a closed form, which has no posterior."""
+        lam, n_classes = options.lam, len(self.classes_)
+        if lam is None:
+            lam = penalty.select(X, codes, weight, n_classes)
+        penalties = fitting.l2_priors(options, lam, X.shape[1], n_classes)
         centres = np.hsplit(self._coefficients(), len(penalties))
         return [Prior(W, p.precision) for W, p in zip(centres, penalties, strict=True)]
 

@@ -39,9 +39,9 @@ MAX_START_HALVINGS = 8
 
 @dataclass(frozen=True)
 class Options:
-    """What the caller asks for, checked."""
+    """What the caller asks for, checked; a penalty ``lam`` of None is to be selected."""
 
-    lam: float
+    lam: float | None
     one_vs_rest: bool
     fit_intercept: bool
     solver: str
@@ -49,11 +49,11 @@ class Options:
     max_iter: int | None
 
 
-def l2_priors(options: Options, n_columns: int, n_classes: int) -> list[Prior]:
+def l2_priors(options: Options, lam: float, n_columns: int, n_classes: int) -> list[Prior]:
     """The penalty as the prior of each problem."""
     apart = options.one_vs_rest and n_classes > 2
     n_logits = 1 if apart or n_classes == 2 else n_classes
-    prior = Prior.l2(options.lam, n_columns, n_logits, intercept=options.fit_intercept)
+    prior = Prior.l2(lam, n_columns, n_logits, intercept=options.fit_intercept)
     return [prior] * (n_classes if apart else 1)
 
 

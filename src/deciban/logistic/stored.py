@@ -39,12 +39,14 @@ class Training:
     """How a model was fitted.
 
     ``parameters`` are those of the estimator, ``n_iter`` the iterations of each problem that was
-    solved, ``posteriors`` the centre and precision of each, if they are known.
+    solved, ``posteriors`` the centre and precision of each, if they are known. ``penalty`` is the
+    one that the rows chose, None where it was stated.
     """
 
     parameters: Mapping[str, Any]
     n_iter: NDArray[np.integer[Any]]
     posteriors: tuple[tuple[FloatArray, FloatArray], ...] = ()
+    penalty: float | None = None
 
 
 def to_stored(model: LogisticModel, training: Training) -> Stored:
@@ -63,6 +65,8 @@ def to_stored(model: LogisticModel, training: Training) -> Stored:
     }
     if model.columns is not None:
         arrays |= {array: getattr(model.columns, name) for name, array in _COLUMNS.items()}
+    if training.penalty is not None:
+        arrays["penalty"] = np.array([training.penalty])
     for i, (centre, precision) in enumerate(training.posteriors):
         arrays |= {f"centre{i}": centre, f"precision{i}": precision}
     arrays |= left_out_to(model.left_out, model.classes)
@@ -95,8 +99,9 @@ def read(stored: Stored) -> tuple[LogisticModel, Training]:
     intercept = bool(parameters.get("fit_intercept"))
     posteriors = _read_posteriors(about.posteriors, arrays, model, intercept)
     model = model.with_left_out(left_out_from(arrays, model.classes))
+    penalty = float(arrays.floats("penalty", (1,), least=0.0)[0]) if "penalty" in arrays else None
     arrays.done()
-    return model, Training(_with_class_weights(parameters), n_iter, posteriors)
+    return model, Training(_with_class_weights(parameters), n_iter, posteriors, penalty)
 
 
 def _read_model(

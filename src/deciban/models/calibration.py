@@ -99,10 +99,20 @@ def discount_penalty(n_rows: float, n_columns: int, n_classes: int) -> FloatArra
     >>> DISCOUNT_GRID[[few.argmin(), many.argmin()]].round(2)
     array([0.05, 1.  ])
     """
-    sizes = np.log(np.maximum([n_rows, n_columns, n_classes], 1.0))
-    usual = USUAL_LOG_DISCOUNT + sizes @ [BY_ROWS, BY_COLUMNS, BY_CLASSES]
-    penalty: FloatArray = ((np.log(DISCOUNT_GRID) - min(usual, 0.0)) / LOG_DISCOUNT_SD) ** 2 / 2
+    usual = np.log(usual_discount(n_rows, n_columns, n_classes))
+    penalty: FloatArray = ((np.log(DISCOUNT_GRID) - usual) / LOG_DISCOUNT_SD) ** 2 / 2
     return penalty
+
+
+def usual_discount(n_rows: float, n_columns: int, n_classes: int) -> float:
+    """The discount that tables of so many rows, columns and classes usually need.
+
+    >>> round(usual_discount(4, 10, 2), 2), round(usual_discount(10_000, 10, 2), 2)
+    (0.05, 1.0)
+    """
+    sizes = np.log(np.maximum([n_rows, n_columns, n_classes], 1.0))
+    usual = float(USUAL_LOG_DISCOUNT + sizes @ [BY_ROWS, BY_COLUMNS, BY_CLASSES])
+    return float(np.exp(min(usual, 0.0)))
 
 
 def discount_evidence(

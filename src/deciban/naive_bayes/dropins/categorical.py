@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from deciban.families.categorical import (
     CATEGORICAL,
     CategoricalParameters,
     CategoricalSettings,
+    UnseenSays,
 )
 from deciban.families.settings import Settings
 from deciban.labels import Labels
@@ -61,7 +62,9 @@ class CategoricalNB(SmoothedClassifier):
         the least number of categories of every column, or of each
     unseen
         what a category never seen in training says: ``"smooth"``, the share
-        that smoothing gives it under each class; ``"skip"``, nothing
+        that smoothing gives it under each class, as scikit-learn's codes without a
+        row; ``"leave_one_out"``, what categories that one row had say without it;
+        ``"skip"``, nothing
 
     >>> X = [["S", 1], ["M", 2], ["L", None]]
     >>> m = CategoricalNB().fit(X, ["a", "a", "b"])
@@ -81,7 +84,7 @@ class CategoricalNB(SmoothedClassifier):
         fit_prior: bool = True,
         class_prior: StatedPrior = None,
         min_categories: ArrayLike | None = None,
-        unseen: Literal["smooth", "skip"] = "smooth",
+        unseen: UnseenSays = "smooth",
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
