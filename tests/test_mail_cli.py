@@ -41,11 +41,12 @@ def test_training_says_what_it_did(folder):
 def test_classifying(trained):
     one = run("mail", "classify", "new")
     assert one.code == (0 if one.out.startswith("spam") else 2)
-    assert one.out.startswith(("spam; p=0.9", "unsure; p=0.9"))
+    assert one.out.startswith("unsure; p=0.")
+    assert 0.5 < float(one.out.split("=")[1].partition(";")[0]) < 0.75  # near copies: two things
     many = run("mail", "classify", "ham", "spam")
     assert many.code == 0
     assert len(many.out.splitlines()) == 24
-    assert many.out.startswith("ham/0.eml: ham; p=0.0")
+    assert many.out.startswith("ham/0.eml: ham; p=0.2")
     sure = ("--lost=1", "--unsure", "9")
     assert run("mail", "classify", *sure, stdin=NEW_SPAM).code == 0
     assert run("mail", "classify", *sure, stdin=NEW_HAM).code == 1

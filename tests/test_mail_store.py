@@ -149,7 +149,7 @@ def test_training_counts_what_learning_does(tmp_path, store, processes, monkeypa
     for table in ("tokens", "totals"):
         assert one_by_one[table] == together[table]
     assert [row[:2] for row in one_by_one["lessons"]] == [row[:2] for row in together["lessons"]]
-    assert sum(row[1] + row[2] for row in together["levels"]) == 23  # all but the first lesson
+    assert sum(row[1] + row[2] for row in together["levels"]) == 2  # near copies, of two messages
     assert train(store, places, processes) == (0, 0, 26, 1)
     for raw in HAM + SPAM:
         assert unlearn(store, read(raw)) == "taken"
@@ -181,11 +181,14 @@ def test_a_lesson_given_by_another_program_meanwhile_is_not_counted_twice(
 
 def test_weights_by_hand():
     counts = Counts(Pair(100, 50), {"subject:x": Pair(0, 10), "the": Pair(60, 30)})
-    expected = np.log((10 + 0.02) / (50 + 0.04)) - np.log(0.02 / (100 + 0.04))
+    expected = np.log((10 + 0.04) / (50 + 0.08)) - np.log(0.04 / (100 + 0.08))
     assert weights(counts) == {"subject:x": pytest.approx(expected)}
-    two = Counts(Pair(100, 50), {"a": Pair(0, 10), "b": Pair(0, 10), "html:p": Pair(0, 10)})
-    shared = expected / 2**0.7
-    assert weights(two) == pytest.approx({"a": shared, "b": shared, "html:p": expected})
+    ten = Pair(0, 10)
+    two = {"a": ten, "b": ten, "subject:a": ten, "subject:b": ten, "html:p": ten}
+    body, mean = 3 * 2**0.2 * expected / 2, expected / 2
+    assert weights(Counts(Pair(100, 50), two)) == pytest.approx(
+        {"a": body, "b": body, "subject:a": mean, "subject:b": mean, "html:p": expected}
+    )
 
 
 @given(
@@ -213,7 +216,8 @@ def test_belief_is_a_logistic_regression():
     for at, spam in zip(x, y, strict=True):
         levels[int(at)] = levels.get(int(at), Pair(0, 0)).plus(Pair(int(not spam), int(spam)))
     peer = LogisticRegression(C=np.inf, tol=1e-8).fit(x[:, None] / DECIBANS, y)
-    offset, slope = calibrate(levels)
+    offset, slope, doubt = calibrate(levels)
+    assert doubt == 1 / 3002
     assert offset == pytest.approx(peer.intercept_[0], abs=0.01)
     assert slope == pytest.approx(peer.coef_[0, 0], abs=0.01)
 
@@ -221,7 +225,7 @@ def test_belief_is_a_logistic_regression():
 @pytest.mark.parametrize("levels", [{150: Pair(0, 5000)}, {150: Pair(0, 9), -150: Pair(9, 0)},
                                     {150: Pair(10**6, 0), -150: Pair(0, 10**6)}])  # fmt: skip
 def test_belief_is_finite_whatever_was_seen(levels):
-    offset, slope = calibrate(levels)
+    offset, slope, _ = calibrate(levels)
     assert np.isfinite([offset, slope]).all()
     assert abs(offset) < 20
 
@@ -245,6 +249,9 @@ def test_belief_is_the_best_there_is(levels):
         return ham @ np.logaddexp(0, odds) + spam @ np.logaddexp(0, -odds) + prior
 
     found = calibrate(levels)
+    if not ham.any() or not spam.any():
+        assert found[:2] == (0.0, 0.25)
+        return
     peer = minimize(loss, (0.0, 0.25), method="BFGS")
     assert loss(found) <= peer.fun + 1e-6
 

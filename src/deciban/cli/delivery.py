@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deciban.errors import DecibanError, ParameterError
+from deciban.mail.verdict import Costs
 
 __all__ = ["CODES", "Options", "classify", "default_store", "from_input", "run", "screen"]
 
@@ -34,8 +35,8 @@ class Options(NamedTuple):
     """What both commands take."""
 
     store: str = ""
-    lost: float = 100.0
-    unsure: float = 0.2
+    lost: float = Costs().lost
+    unsure: float = Costs().unsure
 
 
 def run(arguments: Sequence[str]) -> int | None:
@@ -58,7 +59,7 @@ def classify(options: Options, files: Sequence[str] = ()) -> int:
     from deciban.mail.mailboxes import Place, some_places
     from deciban.mail.mailboxes import read as contents
     from deciban.mail.store import Store
-    from deciban.mail.verdict import Costs, decide
+    from deciban.mail.verdict import decide
 
     costs = Costs(options.lost, options.unsure).check()
     places: Sequence[Place | None] = [None] if from_input(files) else some_places(files)
@@ -112,7 +113,7 @@ def _marked(raw: bytes, options: Options) -> bytes:
     from deciban.mail.envelope import with_header
     from deciban.mail.lessons import read, score
     from deciban.mail.store import Store
-    from deciban.mail.verdict import Costs, decide
+    from deciban.mail.verdict import decide
 
     costs = Costs(options.lost, options.unsure).check()
     with Store(options.store or default_store()) as store:
@@ -149,9 +150,7 @@ def _number(name: str, value: str) -> float:
         return float(value)
     except ValueError:
         message = f"--{name} must be a number >= 0, got {value!r}."
-        raise ParameterError(
-            message, hint="100 for --lost and 0.2 for --unsure are usual"
-        ) from None
+        raise ParameterError(message, hint="30 for --lost and 0.3 for --unsure are usual") from None
 
 
 def _failed(error: Exception, code: int) -> int:

@@ -11,6 +11,7 @@ import typer
 
 from deciban.cli import options as o
 from deciban.cli.delivery import Options, default_store, from_input
+from deciban.mail.verdict import Costs
 
 if TYPE_CHECKING:
     from deciban.mail.mailboxes import Place
@@ -20,6 +21,8 @@ app = typer.Typer(
     help="A spam filter that learns, forgets and shows its reasons.",
     no_args_is_help=True,
 )
+
+COSTS = Costs()
 
 Store = Annotated[
     str,
@@ -78,7 +81,7 @@ def train(
 
 
 @app.command("filter")
-def filter_(store: Store = "", lost: Lost = 100.0, unsure: Unsure = 0.2) -> None:
+def filter_(store: Store = "", lost: Lost = COSTS.lost, unsure: Unsure = COSTS.unsure) -> None:
     """Copy a message from standard input to output, with the header X-Deciban added."""
     from deciban.cli import delivery
 
@@ -89,7 +92,10 @@ def filter_(store: Store = "", lost: Lost = 100.0, unsure: Unsure = 0.2) -> None
 
 @app.command()
 def classify(
-    files: Messages = None, store: Store = "", lost: Lost = 100.0, unsure: Unsure = 0.2
+    files: Messages = None,
+    store: Store = "",
+    lost: Lost = COSTS.lost,
+    unsure: Unsure = COSTS.unsure,
 ) -> None:
     """Say what messages are; exit with 0 for spam, 1 for ham, 2 for unsure, 3 after an error."""
     from deciban.cli import delivery
@@ -134,15 +140,15 @@ def explain(
     files: Messages = None,
     store: Store = "",
     top: Annotated[int, typer.Option(min=1, help="How many tokens to show.")] = 20,
-    lost: Lost = 100.0,
-    unsure: Unsure = 0.2,
+    lost: Lost = COSTS.lost,
+    unsure: Unsure = COSTS.unsure,
     json: o.Json = False,
 ) -> None:
     """Show what decided about messages, in decibans: positive speaks for spam."""
     from deciban.mail.lessons import read, score
     from deciban.mail.mailboxes import some_places
     from deciban.mail.store import Store
-    from deciban.mail.verdict import Costs, decide
+    from deciban.mail.verdict import decide
 
     costs = Costs(lost, unsure).check()
     with Store(store or default_store()) as opened:
@@ -152,6 +158,7 @@ def explain(
             tokens = sorted(scored.tokens.items(), key=lambda item: (-abs(item[1]), item[0]))
             facts = {
                 **verdict._asdict(),
+                "familiar": scored.familiar,
                 "base": scored.base,
                 "tokens": dict(tokens[:top]),
                 "others": {"count": len(tokens[top:]), "evidence": sum(w for _, w in tokens[top:])},
@@ -247,11 +254,12 @@ def _explained(
     answer: str,
     p: float,
     evidence: float,
+    familiar: float,
     base: float,
     tokens: dict[str, float],
     others: dict[str, float],
 ) -> Iterator[str]:
-    yield f"{answer}  p={p:.4f}"
+    yield f"{answer}  p={p:.4f}  familiar={familiar:.0%}"
     yield ""
     for token, weight in tokens.items():
         yield f"{weight:+8.1f}  {token}"

@@ -16,6 +16,8 @@ Read in the order of a run:
     the SQLite file
 ``lessons``, ``training``
     one message scored, learnt and taken back; many messages learnt by all cores
+``times``, ``copies``
+    when a message was delivered, and which ones are near copies: what training is calibrated by
 ``verdict``
     spam, ham or unsure, whichever costs least
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from deciban.mail.envelope import canonical, digest
-from deciban.mail.model import Counts, Score, calibrate, level, score_counts
+from deciban.mail.model import Score, calibrate, level, score_counts
 from deciban.mail.store import Lesson, Store
 from deciban.mail.tokens import tokens
 
@@ -74,11 +74,3 @@ def relearn(store: Store, message: Read, spam: bool) -> Outcome:
 def _add(store: Store, message: Read, spam: bool) -> None:
     lesson = Lesson(message.digest, spam, level(store.counts(message.tokens)))
     store.add([lesson], dict.fromkeys(message.tokens, lesson.one))
-
-
-def leave_one_out(counts: Counts, lesson: Lesson) -> Counts:
-    """The counts of a message's own tokens as if it had not been counted."""
-    ham, spam = lesson.one
-    pairs = counts.tokens.items()
-    others = {t: (hams - ham, spams - spam) for t, (hams, spams) in pairs if hams + spams > 1}
-    return Counts(counts.totals.minus(lesson.one), others)

@@ -1,17 +1,21 @@
 """From counts to evidence: naive Bayes on the tokens of a message, in decibans.
 
-How often a token was in spam and in ham weighs it; how many tokens a section has discounts
-it, since the words of a page or of a chain of servers repeat each other; and how far past
-evidence was right calibrates it::
+How often a token was in spam and in ham weighs it; the tokens of a section are averaged, since the
+words of a page or of a chain of servers repeat each other, and the body, which changes least
+from one day to the next, counts for more than any other; how much of the text was ever seen says
+how far all that applies; and how far past evidence was right calibrates it::
 
-    weight      w = ln((spam + a) / (S + 2 a)) - ln((ham + a) / (H + 2 a))
-    raw         sum over sections of  sum of w / n ** 0.7,  over its n tokens with |w| >= 2
-    evidence    offset + slope * raw, the log-odds of spam
-    p           1 / (1 + exp(-evidence))
+    weight       w = ln((spam + a) / (S + 2 a)) - ln((ham + a) / (H + 2 a))
+    sum          over sections of the mean w of tokens with |w| >= 1.5, the body's times 3 n ** 0.2
+    familiarity  f = t^2 / (t^2 + (1 - t)^2),  t the share of the text that was seen before
+    log-odds     z = f * (offset + slope * sum)
+    p            d + (1 - 2 d) / (1 + exp(-z)),  d = 1 / (lessons + 2)
+    evidence     ln(p / (1 - p))
 
-Offset and slope are a logistic regression of the class on the *level*: the raw evidence
-of every message learnt, in whole decibans, as it was before the message was counted. Levels are
-counted like tokens, so they add up and are taken back exactly.
+Offset and slope are a logistic regression of the class on the *level*: ``f * sum`` of every
+message learnt, in whole decibans, by counts in which it was not. Levels are counted like tokens, so
+they add up and are taken back exactly. However well they were told apart, ``n`` lessons do not
+show that fewer than one in ``n + 2`` is mistaken (Laplace's rule of succession): that is ``d``.
 """
 
 from __future__ import annotations
@@ -26,6 +30,8 @@ __all__ = [
     "Pair",
     "Score",
     "calibrate",
+    "familiarity",
+    "is_text",
     "level",
     "raw",
     "score_counts",
@@ -35,11 +41,11 @@ __all__ = [
 #: Decibans of one unit of natural logarithm.
 DECIBANS = 10 / log(10)
 #: Messages of each class that a token is thought to have been in before it was seen.
-PRIOR_MESSAGES = 0.02
+PRIOR_MESSAGES = 0.04
 #: Tokens of a smaller weight are left out, in natural logarithms.
-MIN_WEIGHT = 2.0
-#: The power of the number of tokens that a section is divided by: 0 is their sum, 1 their mean.
-SECTION_DISCOUNT = 0.7
+MIN_WEIGHT = 1.5
+#: The body counts for so many sections, times its number of tokens to this power.
+BODY_SECTIONS, BODY_POWER = 3.0, 0.2
 #: The sections that tokens belong to by their prefixes; a token without one is a word of the body.
 SECTIONS = {
     "subject": "subject",
@@ -51,6 +57,15 @@ SECTIONS = {
     "hidden": "body",
 }
 BODY, HEAD = "body", "head"
+#: The prefixes of words of the body and of the subject that have one.
+TEXT_PREFIXES = tuple(
+    f"{prefix}:" for prefix, name in SECTIONS.items() if name in (BODY, "subject")
+)
+#: A token of the text that was in this share of the messages is half familiar; no more messages
+#: than these are asked for.
+HALF_FAMILIAR_SHARE, MAX_HALF_FAMILIAR = 0.002, 8.0
+#: Familiar words that every text is thought to have besides its own.
+PRIOR_WORDS = 3.0
 #: The highest level, and minus the lowest, in decibans.
 MAX_LEVEL = 150
 #: The slope before anything was learnt, and the strength of the penalty that holds it there.
@@ -77,29 +92,46 @@ class Pair(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How many messages were learnt, and how many of them had each token."""
+    """How many messages were learnt, how many had each token, and the number of unknown words."""
 
     totals: Pair
     tokens: Mapping[str, tuple[int, int]]
+    unknown: int = 0
 
 
 class Calibration(NamedTuple):
-    """The logistic regression that turns raw evidence into log-odds."""
+    """The logistic regression that turns raw evidence into log-odds, and the least probability."""
 
     offset: float
     slope: float
+    doubt: float = 0.0
 
     def step_back(self, step: Calibration, size: float) -> Calibration:
         """The calibration less ``size`` times a step."""
-        return Calibration(self.offset - size * step.offset, self.slope - size * step.slope)
+        offset, slope = self.offset - size * step.offset, self.slope - size * step.slope
+        return self._replace(offset=offset, slope=slope)
+
+    def evidence(self, log_odds: float) -> float:
+        """Log-odds, as far as the number of lessons bears them out.
+
+        >>> round(Calibration(0.0, 1.0, doubt=0.01).evidence(99.0), 2)  # ln(0.99 / 0.01)
+        4.6
+        """
+        believed = 1 - 2 * self.doubt
+        p, q = (self.doubt + believed * _sigmoid(x) for x in (log_odds, -log_odds))
+        return log_odds if not self.doubt else log(p / q)
 
 
 class Score(NamedTuple):
-    """A message's evidence in decibans: in all, the part of the base rate, and that of tokens."""
+    """A message's evidence in decibans: in all, the part of the base rate, and that of tokens.
+
+    ``familiar`` is how far its text is of a kind that was seen before, from 0 to 1.
+    """
 
     evidence: float
     base: float
     tokens: dict[str, float]
+    familiar: float = 1.0
 
     @property
     def p(self) -> float:
@@ -117,11 +149,20 @@ def section(token: str) -> str:
     return SECTIONS.get(prefix, HEAD) if colon else BODY
 
 
+def is_text(token: str) -> bool:
+    """Whether a token is a word of the body or of the subject.
+
+    >>> is_text("free"), is_text("subject:free"), is_text("received:example.org")
+    (True, True, False)
+    """
+    return ":" not in token or token.startswith(TEXT_PREFIXES)
+
+
 def weights(counts: Counts) -> dict[str, float]:
     """The discounted weight of every token that is heavy enough, in natural logarithms.
 
-    >>> weights(Counts(Pair(9, 9), {"free": Pair(0, 9), "the": Pair(9, 9)}))
-    {'free': 6.1...}
+    >>> weights(Counts(Pair(9, 9), {"subject:free": Pair(0, 9), "the": Pair(9, 9)}))
+    {'subject:free': 5.4...}
     """
     ham, spam = counts.totals
     if not ham or not spam:
@@ -133,15 +174,36 @@ def weights(counts: Counts) -> dict[str, float]:
         if weight >= MIN_WEIGHT or weight <= -MIN_WEIGHT:
             strong.setdefault(section(token), {})[token] = weight
     return {
-        token: weight * len(tokens) ** -SECTION_DISCOUNT
-        for tokens in strong.values()
+        token: weight * _section_weight(name, len(tokens)) / len(tokens)
+        for name, tokens in strong.items()
         for token, weight in tokens.items()
     }
 
 
+def _section_weight(name: str, tokens: int) -> float:
+    """What the mean of a section counts for."""
+    return BODY_SECTIONS * tokens**BODY_POWER if name == BODY else 1.0
+
+
+def familiarity(counts: Counts) -> float:
+    """How far the text of a message is of a kind that was seen before, from 0 to 1.
+
+    A word that was in ``n`` messages is seen to ``n / (n + half)``. Of the share ``t`` of a text
+    that was seen, the odds count twice: half a text is a half, a tenth of it is next to nothing.
+
+    >>> round(familiarity(Counts(Pair(1, 1), {"a": Pair(1, 1)}, unknown=96)), 3)  # t = 4 / 100
+    0.002
+    """
+    half = min(HALF_FAMILIAR_SHARE * sum(counts.totals), MAX_HALF_FAMILIAR)
+    words = [hams + spams for token, (hams, spams) in counts.tokens.items() if is_text(token)]
+    seen = sum([n / (n + half) for n in words if n])
+    share = (seen + PRIOR_WORDS) / (len(words) + counts.unknown + PRIOR_WORDS)
+    return share**2 / (share**2 + (1 - share) ** 2)
+
+
 def raw(counts: Counts) -> float:
     """The evidence of a message's tokens before it is calibrated, in natural logarithms."""
-    return sum(weights(counts).values())
+    return familiarity(counts) * sum(weights(counts).values())
 
 
 def level(counts: Counts) -> int | None:
@@ -154,13 +216,17 @@ def level(counts: Counts) -> int | None:
 def calibrate(levels: Mapping[int, Pair]) -> Calibration:
     """Offset and slope under which the classes of past lessons are likeliest, by Newton's method.
 
-    A normal prior on both keeps them finite while there are few lessons.
+    A normal prior on both keeps them finite while there are few lessons. As long as lessons of only
+    one class have levels, which is so if the other was learnt first and by itself, they stay there.
 
     >>> calibrate({})
-    Calibration(offset=0.0, slope=0.25)
+    Calibration(offset=0.0, slope=0.25, doubt=0.5)
     """
     rows = [(at / DECIBANS, ham, spam) for at, (ham, spam) in levels.items()]
-    calibration = Calibration(0.0, PRIOR_SLOPE)
+    lessons = sum(ham + spam for _, ham, spam in rows)
+    calibration = Calibration(0.0, PRIOR_SLOPE, 1 / (lessons + 2))
+    if not any(ham for _, ham, _ in rows) or not any(spam for _, _, spam in rows):
+        return calibration
     loss = _loss(rows, calibration)
     for _ in range(50):
         step = _newton_step(rows, calibration)
@@ -199,10 +265,13 @@ def _newton_step(rows: list[tuple[float, int, int]], calibration: Calibration) -
 
 def score_counts(counts: Counts, calibration: Calibration) -> Score:
     """The evidence for spam; the parts add up to the whole."""
-    base = calibration.offset * DECIBANS
-    factor = calibration.slope * DECIBANS
-    tokens = {token: weight * factor for token, weight in weights(counts).items()}
-    return Score(base + sum(tokens.values()), base, tokens)
+    familiar, tokens = familiarity(counts), weights(counts)
+    log_odds = familiar * (calibration.offset + calibration.slope * sum(tokens.values()))
+    evidence = calibration.evidence(log_odds)
+    share = evidence / log_odds if log_odds else 1 - 2 * calibration.doubt
+    factor = familiar * share * DECIBANS
+    parts = {token: weight * calibration.slope * factor for token, weight in tokens.items()}
+    return Score(evidence * DECIBANS, calibration.offset * factor, parts, familiar)
 
 
 def _sigmoid(x: float) -> float:

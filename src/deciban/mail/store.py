@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 from deciban.errors import NegativeCountError
-from deciban.mail.model import Counts, Pair
+from deciban.mail.model import Counts, Pair, is_text
 from deciban.mail.tables import connect, plain_errors
 
 __all__ = ["Lesson", "Store"]
@@ -56,7 +56,7 @@ class Store:
     ...         store.add([Lesson(b"digest", True)], {"free": Pair(0, 1)})
     ...     with store.reading():
     ...         store.counts(["free", "lunch"])
-    Counts(totals=Pair(ham=0, spam=1), tokens={'free': Pair(ham=0, spam=1)})
+    Counts(totals=Pair(ham=0, spam=1), tokens={'free': Pair(ham=0, spam=1)}, unknown=1)
     >>> folder.cleanup()
     """
 
@@ -113,14 +113,16 @@ class Store:
 
     def counts(self, tokens: Iterable[str]) -> Counts:
         """What is known of these tokens, and the totals."""
-        totals = self.totals()
+        totals, asked = self.totals(), list(tokens)
         if not any(totals):
-            return Counts(totals, {})
+            return Counts(totals, {}, sum(map(is_text, asked)))
         rows = self._connection.execute(
             "SELECT token, ham, spam FROM json_each(?) CROSS JOIN tokens ON token = value",
-            (json.dumps(list(tokens), ensure_ascii=False),),
+            (json.dumps(asked, ensure_ascii=False),),
         )
-        return Counts(totals, {token: Pair(ham, spam) for token, ham, spam in rows})
+        known = {token: Pair(ham, spam) for token, ham, spam in rows}
+        unknown = sum([is_text(token) for token in asked if token not in known])
+        return Counts(totals, known, unknown)
 
     def lesson(self, digest: bytes) -> Lesson | None:
         """What was learnt from a message, if anything."""

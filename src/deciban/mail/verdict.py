@@ -23,8 +23,8 @@ Answer: TypeAlias = Literal["spam", "ham", "unsure"]
 class Costs(NamedTuple):
     """What mistakes cost, where spam that is let through costs 1."""
 
-    lost: float = 100.0
-    unsure: float = 0.2
+    lost: float = 30.0
+    unsure: float = 0.3
 
     def check(self) -> Costs:
         """These costs, if both are numbers >= 0.
@@ -37,7 +37,7 @@ class Costs(NamedTuple):
         for name, cost in (("lost ham", self.lost), ("unsure", self.unsure)):
             if not 0 <= cost <= 1e100:
                 message = f"the cost of {name} must be a number >= 0, got {cost:g}."
-                raise ParameterError(message, hint="100 for ham and 0.2 for unsure are usual")
+                raise ParameterError(message, hint="30 for ham and 0.3 for unsure are usual")
         return self
 
 
