@@ -171,7 +171,6 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
 
         ``sample_weight`` is an array or the name of a column. A label may be missing; with
         ``n_classes``, so may all of them: rows are then dealt out to classes that are found.
-
         With ``groups``, an array or the name of a column that is no feature then, what is called
         leave-one-out leaves whole groups out; ``"auto"`` takes copies of rows together. With
         ``time``, a row is judged by the rows before it, all of which are held in memory.
@@ -204,7 +203,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     ) -> Self:
         """Fit the discount, and how texts are read, anew on rows that are counted.
 
-        ``groups`` and ``time`` are as in ``fit``: all rows of a group must be there.
+        All rows of a group must be there.
 
         >>> X = {"x": ["S", "S", "L", "L"]}
         >>> m = NaiveBayes(calibrate=False).fit(X, [1, 1, 2, 2])
@@ -331,8 +330,10 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
 
     def _options(self, schema: Schema) -> Options:
         """What is stated about columns, checked."""
-        stated = (self.numeric, self.missing, self.smoothing, self.method)
-        return Options(*stated, self.text, self.min_df, self.max_words).for_columns(schema)
+        return Options(
+            self.numeric, self.missing, self.smoothing, self.method,  # type: ignore[arg-type]
+            self.text, self.min_df, self.max_words,
+        ).for_columns(schema)  # fmt: skip
 
     def _stated_prior(self, counts: Counts) -> FloatArray | None:
         """The prior that is stated, checked; None is as counted."""
