@@ -345,10 +345,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
         before = self.model_
         # Counts do not know which rows belong together: what such rows selected stays.
-        choices = None if self.units_ is None else before.choices
-        self._set_model(
-            before.schema, counts, before.tokenizer, calibration, before.text_choices, choices
-        )
+        kept = before.text_choices, None if self.units_ is None else before.choices
+        self._set_model(before.schema, counts, before.tokenizer, calibration, *kept)
 
     def _set_model(
         self,
