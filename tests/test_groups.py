@@ -33,19 +33,20 @@ def clinic():
     return patients(), patients(n=400, seed=1)
 
 
-@pytest.mark.parametrize("classifier", [AODE, BayesClassifier])
+@pytest.mark.parametrize("classifier", EVERY)
 def test_groups_make_sets_hold_and_probabilities_right(classifier, clinic):
     (X, y, who), (new, truth, _) = clinic
     alone, together = (
         deciban.evaluate(classifier().fit(X, y, groups=g), new, truth, bootstrap=0, coverage=0.9)
         for g in (None, who)
     )
-    assert alone.sets.coverage < 0.85 < together.sets.coverage
-    assert together.log_loss < alone.log_loss - 0.03
+    assert alone.sets.coverage < 0.75
+    assert together.sets.coverage > 0.8
+    assert together.log_loss < alone.log_loss - 0.1
 
 
 def test_evaluation_without_rows_leaves_groups_out(clinic):
-    (X, y, who), (new, truth, _) = clinic
+    (X, y, who), _ = clinic
     m = NaiveBayes(numeric="histogram").fit(X, y, groups=who)
     by_hand = deciban.evaluate(m, X, y, leave_one_out=True, groups=who, bootstrap=0)
     kept = deciban.evaluate(m, bootstrap=0)
@@ -62,7 +63,7 @@ def test_a_column_that_knows_the_group_is_not_chosen_for_it():
     alone, together = NaiveBayes().fit(X, y), NaiveBayes().fit(X, y, groups=who)
     assert alone.choices_["ward"].loss < 0.2
     assert together.choices_["ward"].loss > 0.6
-    assert together.temperature_ > 2 * alone.temperature_
+    assert together.temperature_ > alone.temperature_
 
 
 def test_missing_values_matter_only_beyond_the_group():
@@ -401,6 +402,7 @@ def test_metadata_routing(clinic):
     matrix = np.column_stack(list(X.values()))
     with sklearn.config_context(enable_metadata_routing=True):
         model = NaiveBayes().set_fit_request(groups=True, sample_weight=True)
+        model = model.set_score_request(sample_weight=False)
         result = cross_validate(
             model, matrix, y, cv=GroupKFold(4), return_estimator=True,
             params={"groups": who, "sample_weight": np.ones(len(y))},

@@ -17,7 +17,8 @@ from deciban.aode import cut_points, stored
 from deciban.aode.calibration import StrengthCalibration
 from deciban.aode.counting import count_table
 from deciban.aode.cut_points import Bins
-from deciban.aode.model import AODEModel, AODEOptions
+from deciban.aode.model import AODEModel
+from deciban.aode.options import AODEOptions
 from deciban.aode.pair_counts import (
     VALUES,
     PairCounts,

@@ -12,18 +12,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import checks, threads
+from deciban import threads
 from deciban.aode import one_dependence, unit_removal
 from deciban.aode.calibration import (
     DEFAULT_STRENGTH_IN_ROWS,
-    STRENGTHS_IN_ROWS,
     LeftOutRows,
     StrengthCalibration,
 )
 from deciban.aode.one_dependence import AODEParameters
+from deciban.aode.options import AODEOptions
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
 from deciban.encoding import matrices
-from deciban.errors import ParameterError
 from deciban.explanation.measurement import as_written, measure
 from deciban.families.discrete import log_shares
 from deciban.families.histogram import bin_codes
@@ -56,48 +55,6 @@ KIND = "AODE"
 LEAVE_ONE_OUT_BATCH_ROWS = 128
 #: The smoothing of the class prior, in rows a class.
 PRIOR_SMOOTHING = 1.0
-
-
-@dataclass(frozen=True)
-class AODEOptions:
-    """What the user asks for.
-
-    ``smoothing`` is ``m``, how many rows the shares of a column are worth beside
-    those of a parent, and smooths the shares as well; None leaves both to the
-    data. A value is a parent from a weight of ``min_support`` on. ``calibrate`` is
-    whether the evidence is discounted.
-    """
-
-    smoothing: float | None = None
-    missing: str = "auto"
-    min_support: float = 0.0
-    calibrate: bool = True
-
-    @classmethod
-    def of(
-        cls,
-        smoothing: float | str = "auto",
-        missing: str = "auto",
-        support: float = 0.0,
-        calibrate: bool = True,
-    ) -> AODEOptions:
-        """The options that the parameters of an estimator state, checked."""
-        strength = None
-        if not (isinstance(smoothing, str) and smoothing == "auto"):
-            if not (checks.is_number(smoothing) and 1e-6 <= float(smoothing) <= 1e6):
-                raise ParameterError(
-                    f'smoothing must be a number from 1e-6 to 1e6 or "auto", got {smoothing!r}.',
-                    hint="1 is what Weka takes; without any, most pairs of values are impossible",
-                )
-            strength = float(smoothing)
-        checks.one_of("missing", missing, "auto", "skip", "value")
-        hint = "30 is what the authors of AODE took, 0 lets every value be a parent"
-        return cls(strength, missing, checks.number("support", support, hint), calibrate)
-
-    @property
-    def strengths(self) -> tuple[float, ...]:
-        """The strengths ``m`` among which calibration selects."""
-        return STRENGTHS_IN_ROWS if self.smoothing is None else (self.smoothing,)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,9 @@ import numpy as np
 
 from deciban.aode.calibration import StrengthCalibration
 from deciban.aode.cut_points import CutPoints
-from deciban.aode.model import KIND, AODEModel, AODEOptions
+from deciban.aode.model import KIND, AODEModel
 from deciban.aode.one_dependence import cell_weights
+from deciban.aode.options import AODEOptions
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
 from deciban.checks import MAX_FLOAT
 from deciban.errors import ModelFileError, ParameterError

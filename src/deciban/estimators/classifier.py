@@ -44,7 +44,7 @@ class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
     classes_: Labels
     target_: str | None
     #: What is known of the groups or times of the rows; None where they had none.
-    units_: TrainingUnits | None
+    units_: TrainingUnits | None = None
     n_features_in_: int
     feature_names_in_: Labels
 
@@ -60,7 +60,6 @@ class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
         classifier = cls()
         classifier.model_, classifier.classes_ = model, model.classes
         classifier.target_, classifier.n_features_in_ = target, len(model.schema.names)
-        classifier.units_ = None
         classifier.feature_names_in_ = labels.object_array(model.schema.names)
         classifier._unseen = NOTHING_UNSEEN
         return classifier

@@ -4,9 +4,10 @@ The layers above loop over families and know none of them by name. To add one, w
 an object of the protocol, and its line here; from outside the package, call :func:`register`.
 
 Read in this order: ``protocol`` with ``settings``, ``piece`` (what a curve is drawn from) and
-``soft`` (columns as EM estimates them), ``removal`` (one row less), ``discrete``, ``categorical``,
-``gaussian``, ``histogram``, ``poisson``, ``von_mises``, ``linear_bag`` with ``multinomial``,
-``complement`` and ``bernoulli``, ``words``.
+``soft`` (columns as EM estimates them), ``removal`` (one row less) and ``remaining`` (whole groups
+less), ``discrete``, ``categorical``, ``gaussian`` with ``moments_left``, ``histogram``,
+``poisson``, ``von_mises`` with ``concentration``, ``linear_bag`` with ``multinomial``,
+``complement`` and ``bernoulli``, ``words`` with ``unit_removal``.
 """
 
 from __future__ import annotations

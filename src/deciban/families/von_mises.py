@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import ParameterError
 from deciban.families.categorical import CATEGORICAL
+from deciban.families.concentration import bessel_ratio, concentrate
 from deciban.families.discrete import loss_alone, one_row
 from deciban.families.gaussian import DEFAULT_PRIOR_ROWS, MAX_VALUES_TRIED
 from deciban.families.histogram import HISTOGRAM_FAMILY, HistogramSettings
@@ -43,10 +44,6 @@ from deciban.stats.statistic import Codes, FloatArray, Matrix, Statistic
 from deciban.stats.table import Table
 
 TAU = math.tau
-#: A class is no more concentrated than this: a standard deviation of a thousandth of a radian.
-MAX_CONCENTRATION = 1e6
-#: Newton's steps from an approximation that is right to one percent.
-NEWTON_STEPS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,33 +350,6 @@ def _whole(classes: Resultant) -> Resultant:
     return Resultant(*(part.sum() for part in classes))
 
 
-def concentrate(length: FloatArray) -> FloatArray:
-    """The concentration whose mean resultant length is ``I1 / I0``.
-
-    Approximated as by Best and Fisher (1981), then polished by Newton's steps.
-
-    >>> concentrate(np.array([0.0, 0.44639, 1.0])).round(4)
-    array([0.e+00, 1.e+00, 1.e+06])
-    """
-    R = np.minimum(length, 1 - 0.5 / MAX_CONCENTRATION)
-    low, middle = 2 * R + R**3 + 5 / 6 * R**5, -0.4 + 1.39 * R + 0.43 / (1 - R)
-    high = 1 / np.maximum(R * (1 - R) * (3 - R), 1e-300)
-    kappa = np.select([R < 0.53, R < 0.85], [low, middle], high)
-    for _ in range(NEWTON_STEPS):
-        ratio, slope = _bessel_ratio(kappa)
-        kappa = np.clip(kappa - (ratio - R) / slope, 0.0, MAX_CONCENTRATION)
-    return np.asarray(kappa)
-
-
-def _bessel_ratio(kappa: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """``I1(kappa) / I0(kappa)`` and its derivative."""
-    from scipy.special import i0e, i1e
-
-    ratio = np.asarray(i1e(kappa) / i0e(kappa))
-    by_kappa = np.where(kappa > 1e-8, ratio / np.maximum(kappa, 1e-8), 0.5)
-    return ratio, 1 - by_kappa - ratio**2
-
-
 def _fall(concentration: FloatArray, off: FloatArray) -> FloatArray:
     """How far the log density falls at an angle off the mean direction."""
     return np.asarray(2 * concentration * np.sin(off / 2) ** 2)
@@ -398,7 +368,7 @@ def _points_constant(direction: FloatArray, concentration: FloatArray, n_points:
 def _draws(circle: Circle, density: Density, rows: FloatArray, angle: FloatArray) -> Draws:
     """Samples of log densities, (values, classes), from the posterior's normal approximation."""
     direction, concentration, _ = density
-    ratio, slope = _bessel_ratio(concentration)
+    ratio, slope = bessel_ratio(concentration)
     some = np.maximum(rows, 1.0)
     turn = np.minimum(1 / np.sqrt(np.maximum(some * concentration * ratio, 1e-300)), math.pi)
     width = 1 / np.sqrt(some * slope)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -172,12 +171,10 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
 
         ``sample_weight`` is an array or the name of a column. A label may be missing; with
         ``n_classes``, so may all of them: rows are then dealt out to classes that are found.
-
         With ``groups``, an array or the name of a column that is no feature then, what is called
-        leave-one-out leaves whole groups out: rows of one patient, author or campaign are judged
-        by the others alone. With ``time``, a row is judged by the rows before it. Selection,
-        calibration, sets and novelty follow. Whole groups are sampled, some 20,000 rows of them;
-        times are all held in memory. See docs/trust.md.
+        leave-one-out leaves whole groups out; ``"auto"`` takes copies of rows together. With
+        ``time``, a row is judged by the rows before it, all of which are held in memory.
+        Selection, calibration, sets and novelty follow; see docs/trust.md.
 
         >>> m = NaiveBayes().fit({"x": ["S", "S", "L"], "y": [1, 1, 2]}, target="y")
         >>> m.counts_.weight, print(m.schema_)
@@ -206,8 +203,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     ) -> Self:
         """Fit the discount, and how texts are read, anew on rows that are counted.
 
-        With ``groups`` or ``time``, whole groups are left out, or what did not come before: all
-        rows of a group must be there, and all rows of earlier times.
+        All rows of a group must be there.
 
         >>> X = {"x": ["S", "S", "L", "L"]}
         >>> m = NaiveBayes(calibrate=False).fit(X, [1, 1, 2, 2])
@@ -219,12 +215,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight, units)
         max_rows = min(Sample().max_rows, leave_one_out.max_rows(len(model.classes)))
         sample = ENGINES[rows.scan.place].sample(rows, max_rows)
-        plain = replace(model, text_choices={})
-        model = model.with_text_choices(plain.select_text_choices(sample))
-        scores = leave_one_out.score_sample(model, sample)
-        model = model.with_calibration(leave_one_out.calibrate(scores, sample))
-        left_out = leave_one_out.log_posteriors(model, scores)
-        self.model_ = leave_one_out.keep_scores(model, scores, left_out, sample)
+        self.model_, _ = leave_one_out.judge(model, sample)
         self.__dict__.pop("_left_out_", None)
         return self
 
@@ -340,14 +331,9 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     def _options(self, schema: Schema) -> Options:
         """What is stated about columns, checked."""
         return Options(
-            self.numeric,
-            self.missing,
-            self.smoothing,
-            self.method,  # type: ignore[arg-type]
-            self.text,
-            self.min_df,
-            self.max_words,
-        ).for_columns(schema)
+            self.numeric, self.missing, self.smoothing, self.method,  # type: ignore[arg-type]
+            self.text, self.min_df, self.max_words,
+        ).for_columns(schema)  # fmt: skip
 
     def _stated_prior(self, counts: Counts) -> FloatArray | None:
         """The prior that is stated, checked; None is as counted."""
@@ -359,10 +345,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
         before = self.model_
         # Counts do not know which rows belong together: what such rows selected stays.
-        choices = None if self.units_ is None else before.choices
-        self._set_model(
-            before.schema, counts, before.tokenizer, calibration, before.text_choices, choices
-        )
+        kept = before.text_choices, None if self.units_ is None else before.choices
+        self._set_model(before.schema, counts, before.tokenizer, calibration, *kept)
 
     def _set_model(
         self,
@@ -400,16 +384,11 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             warn_near_copies(self.model_, sample)
         elif before is None:
             self.model_ = self.model_.with_choices_of(sample)
-        if not self.calibrate:
+        if self.calibrate:
+            self.model_, left_out = leave_one_out.judge(self.model_, sample, before)
+        else:
             scored = leave_one_out.score_sample(self.model_, sample)
-            self._left_out_ = leave_one_out.log_posteriors(self.model_, scored)
-            return
-        model = self.model_.with_text_choices(self.model_.select_text_choices(sample))
-        rows = leave_one_out.score_sample(model, sample)
-        more = leave_one_out.calibrate(rows, sample)
-        model = model.with_calibration(more if before is None else before + more)
-        left_out = leave_one_out.log_posteriors(model, rows)
-        self.model_ = leave_one_out.keep_scores(model, rows, left_out, sample)
+            left_out = leave_one_out.log_posteriors(self.model_, scored)
         if before is None:
             self._left_out_ = left_out
 

@@ -68,6 +68,22 @@ def score_sample(model: NaiveBayesModel, sample: Sample[LabelledBatch]) -> list[
     return list(threads.run(work, sample.chunks(BATCH_ROWS)))
 
 
+def judge(
+    model: NaiveBayesModel, sample: Sample[LabelledBatch], before: Calibration | None = None
+) -> tuple[NaiveBayesModel, LeaveOneOutScores | None]:
+    """The model with what counted rows of a sample say of it, and what it says of them.
+
+    They select how texts are read, and give its calibration, added to that of rows ``before``,
+    and the scores of rows left out.
+    """
+    model = model.with_text_choices(model.select_text_choices(sample))
+    rows = score_sample(model, sample)
+    more = calibrate(rows, sample)
+    model = model.with_calibration(more if before is None else before + more)
+    left_out = log_posteriors(model, rows)
+    return keep_scores(model, rows, left_out, sample), left_out
+
+
 def calibrate(rows: list[Scores], sample: Sample[LabelledBatch]) -> Calibration:
     """The calibration of counted rows, for all rows that the sample stands for."""
     total = Calibration.empty()
