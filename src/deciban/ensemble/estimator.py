@@ -75,8 +75,8 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     array([ True, False])
     >>> print(m.importance())                   # together they say it all, alone nothing
     feature  decibans a row
-    x                  12.2  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
-    z                   3.8  ▇▇▇▇▇▇▇▇
+    x                  11.8  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
+    z                   4.6  ▇▇▇▇▇▇▇▇▇
 
     """
 
