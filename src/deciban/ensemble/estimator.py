@@ -77,8 +77,8 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     array([ True, False])
     >>> print(m.importance())                   # together they say it all, alone nothing
     feature  decibans a row
-    x                  13.0  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
-    z                   3.9  ▇▇▇▇▇▇▇
+    x                  11.8  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
+    z                   4.6  ▇▇▇▇▇▇▇▇▇
 
     """
 
