@@ -49,13 +49,15 @@ static inline __attribute__((always_inline)) float deciban_damping(float nats)
     return nats > 1e-3f ? logf(1.0f + nats) / nats : 1.0f;
 }
 
-/* The exponentials of numbers <= 0, to about 2 units in the last place; of less than -87, 1e-38.
+/* The exponentials of numbers <= 0, to about 2 units in the last place; of less than -50, zero:
+   products with numbers near the smallest that there are would take a hundred times as long.
 
    x = n ln 2 + r, and the power series of exp(r), |r| <= ln 2 / 2. */
 static inline __attribute__((always_inline)) deciban_eight deciban_exp_eight(deciban_eight x)
 {
-    const deciban_eight zero = {0}, least = zero - 87.0f;
-    x = deciban_larger(x, least);
+    const deciban_eight zero = {0}, least = zero - 50.0f;
+    const deciban_eight_bits some = x > least;
+    x = deciban_select(some, x, least);
     const deciban_eight moved = x * 0x1.715476p0f + 0x1.8p23f, n = moved - 0x1.8p23f;
     const deciban_eight r = (x - n * 0x1.63p-1f) - n * -0x1.bd0106p-13f;
     deciban_eight of = r * (1.0f / 720) + 1.0f / 120;
@@ -65,7 +67,7 @@ static inline __attribute__((always_inline)) deciban_eight deciban_exp_eight(dec
     of = of * r + 1.0f;
     of = of * r + 1.0f;
     const deciban_eight_bits power = ((deciban_eight_bits)moved + 127) << 23;
-    return of * (deciban_eight)power;
+    return deciban_select(some, of * (deciban_eight)power, zero);
 }
 
 /* The rows of a regression; B registers of logits each. */

@@ -10,8 +10,9 @@ so that a pass over the rows costs what two products with X cost, and a few pass
 that no probability shows. For many digits the Newton solvers are faster.
 
 An intercept is all but free: as a column of ones it would make each row undo what the others
-did. It is moved once after every pass instead, by a damped Newton step towards the optimum, where
-its precision times itself is the sum of the duals.
+did. It is moved once after every pass instead, towards the optimum, where its precision times itself
+is the sum of the duals: by a share of the Newton step that rows would take if they had nothing
+in common, a share that grows as long as such steps turn out too short.
 
 Rows come in a random order of a fixed seed, another one in each pass; numbers are single.
 """
@@ -33,14 +34,16 @@ SingleArray = NDArray[np.float32]
 
 #: Several logits are padded to a multiple of so many, with a logit of no probability.
 LANES, NO_LOGIT = 8, -1e30
-#: The share of a Newton step that intercepts take, and the most they move, in nats.
-INTERCEPT_DAMPING, MAX_INTERCEPT_STEP_NATS = 0.7, 1.0
+#: The share of a Newton step that intercepts take at first, and the most they move, in nats.
+INTERCEPT_SHARE, MAX_INTERCEPT_STEP_NATS = 0.7, 1.0
 #: The last step over a row's logits, in nats, for a tolerance of one: its error is the square.
 ROW_ACCURACY_NATS = 0.2
 #: A change below this share of the mean that the tolerance allows a row is not made.
 IDLE_SHARE = 0.1
 #: The seed of the order of rows.
 ORDER_SEED = 0
+#: What a divisor is never less than.
+TINY = float(np.finfo(np.float64).tiny)
 
 
 def applies(problem: Problem) -> bool:
@@ -129,29 +132,34 @@ class Ascent:
         """Pass over the rows; how often, and whether the tolerance was reached."""
         random, y = np.random.default_rng(ORDER_SEED), self.problem.y.astype(np.int64)
         accuracy, least = ROW_ACCURACY_NATS * tol**0.5, 0.0
+        share, excess = INTERCEPT_SHARE, np.zeros_like(self.free)
         for n_iter in range(max_iter):
             change, size, curvature = kernel.ascend(
                 *self.rows, y, self.weight, self.offset, self.spread, self.cells, self.duals,
                 random.permutation(self.order), self.intercept, accuracy, least,
             )  # fmt: skip
-            if change + self._move_intercept(curvature) <= tol * size:
+            before, excess = excess, self._excess()
+            share *= _secant_factor(before, excess)
+            self._move_intercept(share * excess / np.maximum(curvature[: len(excess)], TINY))
+            if change + np.abs(excess).sum() <= tol * size:
                 return n_iter + 1, True
             least = IDLE_SHARE * tol * size / len(self.order)
         return max_iter, False
 
-    def _move_intercept(self, curvature: FloatArray) -> float:
-        """A damped Newton step; returned is how far the duals are from balancing the intercepts."""
+    def _excess(self) -> FloatArray:
+        """How far the duals are from balancing the intercepts, (m,)."""
+        m = self.problem.n_logits
         if not self.problem.design.intercept:
-            return 0.0
-        m, most = self.problem.n_logits, MAX_INTERCEPT_STEP_NATS
-        excess = self.duals[self.order, :m].sum(axis=0, dtype=np.float64)
-        excess -= self.free * self.intercept[:m]
-        slope = np.maximum(curvature[:m] + self.free, np.finfo(float).tiny)
-        moved = self.intercept[:m] + np.clip(INTERCEPT_DAMPING * excess / slope, -most, most)
+            return np.zeros(m)
+        total = self.duals[self.order, :m].sum(axis=0, dtype=np.float64)
+        return np.asarray(total - self.free * self.intercept[:m])
+
+    def _move_intercept(self, step: FloatArray) -> None:
+        most, m = MAX_INTERCEPT_STEP_NATS, len(step)
+        moved = self.intercept[:m] + np.clip(step, -most, most)
         if m > 1:  # a constant added to all logits changes the penalty alone
             moved -= np.average(moved, weights=self.free if self.free.any() else None)
         self.intercept[:m] = moved
-        return float(np.abs(excess).sum())
 
     @property
     def W(self) -> FloatArray:
@@ -167,3 +175,13 @@ class Ascent:
         kernel.add_coefficients(*self.rows, rows.astype(np.int64), self.cells, out)
         m = self.problem.n_logits
         return np.asarray(out[:, :m] + self.intercept[:m], dtype=np.float64)
+
+
+def _secant_factor(before: FloatArray, excess: FloatArray) -> float:
+    """By how much a step was too short, given the excess before it and after.
+
+    >>> _secant_factor(np.array([4.0]), np.array([1.0])), _secant_factor(np.ones(1), -np.ones(1))
+    (1.3333333333333333, 0.5)
+    """
+    remains = float(before @ excess) / max(float(before @ before), TINY)
+    return min(2.0, 1.0 / max(1.0 - remains, 0.5))
