@@ -20,10 +20,12 @@ def log_count_ratios(counts: FloatArray) -> FloatArray:
     >>> np.exp(log_count_ratios(counts)).round(3).ravel()                    # 1/4 / 2/3, ...
     array([0.375, 2.25 ])
     """
-    own = counts + COUNT_SMOOTHING
-    rest = counts.sum(axis=1, keepdims=True) - counts + COUNT_SMOOTHING
-    ratios = np.log(own / own.sum(axis=0)) - np.log(rest / rest.sum(axis=0))
-    return np.ascontiguousarray(ratios[:, 1:] if counts.shape[1] == 2 else ratios)
+    own, rest = counts + COUNT_SMOOTHING, _of_the_rest(counts)
+    size = np.log(own.sum(axis=0)) - np.log(rest.sum(axis=0))
+    np.divide(own, rest, out=own)
+    np.log(own, out=own)
+    own -= size
+    return np.ascontiguousarray(own[:, 1:] if counts.shape[1] == 2 else own)
 
 
 def complements(counts: FloatArray) -> FloatArray:
@@ -36,7 +38,18 @@ def complements(counts: FloatArray) -> FloatArray:
     array([[ 0.347, -0.347],
            [-0.347,  0.347]])
     """
-    rest = counts.sum(axis=1, keepdims=True) - counts + COUNT_SMOOTHING
-    weights = -centre(np.log(rest / rest.sum(axis=0)))
+    rest = _of_the_rest(counts)
+    size = np.log(rest.sum(axis=0))
+    np.log(rest, out=rest)
+    rest -= size
+    weights = -centre(rest)
     size = np.abs(weights).sum(axis=0)
-    return np.asarray(weights * (size.mean() / np.maximum(size, np.finfo(float).tiny)))
+    weights *= size.mean() / np.maximum(size, np.finfo(float).tiny)
+    return weights
+
+
+def _of_the_rest(counts: FloatArray) -> FloatArray:
+    """What all other classes have of each phrase, smoothed."""
+    rest = np.subtract(counts.sum(axis=1, keepdims=True), counts)
+    rest += COUNT_SMOOTHING
+    return np.asarray(rest)

@@ -44,22 +44,36 @@ def tabulate(
     vocabulary = Vocabulary()
     encoded = encode(tokenizer, text_column(batch, name), vocabulary, binary=True)
     n_texts = np.bincount(encoded.codes, minlength=len(vocabulary))
-    order, tokens = vocabulary.order(), vocabulary.tokens()
-    order = order[n_texts[order] >= MIN_TEXTS]
-    n_words = word_counts(tokenizer, [tokens[code] for code in order])
+    order = vocabulary.order(np.flatnonzero(n_texts >= MIN_TEXTS))
+    phrases = labels.object_array(vocabulary.tokens(order))
+    n_words = word_counts(tokenizer, phrases.tolist())
     some = _affordable(n_texts[order], n_words, n_classes)
-    order, n_words = order[some], n_words[some]
+    order, n_words, phrases = order[some], n_words[some], phrases[some]
     column = np.full(len(vocabulary), -1, dtype=np.int64)
     column[order] = np.arange(len(order))
     codes = column[encoded.codes]
     pointers = np.concatenate([[0], np.cumsum(codes >= 0)])[encoded.pointers]
-    phrases, codes = labels.object_array([tokens[code] for code in order]), codes[codes >= 0]
+    codes = _sorted_in_rows(pointers, codes[codes >= 0], len(order))
     idf = np.log(len(encoded.pointers) / (1.0 + n_texts[order])) + 1.0
     with_idf, without = (
         PhraseRows(phrases, n_words, each, unit_rows(pointers, codes, each))
         for each in (idf, np.ones(len(order)))
     )
     return with_idf, without
+
+
+def _sorted_in_rows(
+    pointers: NDArray[np.int64], codes: NDArray[np.int64], width: int
+) -> NDArray[np.int64]:
+    """The codes of each row in order, since threads meet words in any order.
+
+    >>> _sorted_in_rows(np.array([0, 2, 4]), np.array([3, 1, 2, 0]), 4)
+    array([1, 3, 0, 2])
+    """
+    first = np.repeat(np.arange(len(pointers) - 1) * width, np.diff(pointers))
+    keys = codes + first
+    keys.sort()
+    return np.asarray(keys - first)
 
 
 def word_counts(tokenizer: Tokenizer, phrases: Sequence[str]) -> NDArray[np.intp]:

@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from deciban import threads
 from deciban.ensemble import penalty_path, stacking
@@ -28,6 +27,7 @@ from deciban.ensemble.phrase_counts import complements, log_count_ratios
 from deciban.ensemble.phrase_rows import MAX_COUNTED_WORDS, PhraseRows, tabulate
 from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.training_table import RowIndices, Split, TrainingTable
+from deciban.kernels.sparse import count
 from deciban.logistic.solvers import Prior, Problem
 from deciban.logistic.solvers.dual_ascent import Ascent, SingleArray
 from deciban.logistic.solvers.sparse import Sparse
@@ -163,6 +163,8 @@ def _refit(
     with the duals that they have in those.
     """
     everything, held = np.arange(len(texts.y)), [rows for _, rows in splits]
+    duals = selecting[0].duals.copy()  # before they go on
+    duals[held[0]] = selecting[-1].duals[held[0]]
 
     def finish(ascent: Ascent) -> Ascent:
         ascent.climb(FINAL_TOLERANCE, MAX_PASSES)
@@ -170,8 +172,6 @@ def _refit(
 
     def work(k: int) -> FloatArray:
         if k == len(splits):
-            duals = selecting[0].duals.copy()
-            duals[held[0]] = selecting[-1].duals[held[0]]
             return centre(to_logits(finish(texts.ascent(everything, penalty, duals)).W))
         of_fold = k < len(selecting)
         ascent = selecting[k] if of_fold else texts.ascent(splits[k][0], penalty)
@@ -233,9 +233,7 @@ class TextRows:
         precision = np.full((len(r) + 1, r.shape[1]), CONSTANT_PENALTY)
         precision[:-1] = penalty / np.maximum(r**2, MIN_RATIO_NATS**2)
         prior = Prior(np.broadcast_to(0.0, precision.shape), precision)
-        weight = np.zeros(len(self.y))
-        weight[rows] = self.weight[rows]
-        return Problem(self._design, self.y, prior, weight, self._offset)
+        return Problem(self._design, self.y, prior, self._weight_of(rows), self._offset)
 
     def complements(self, rows: RowIndices) -> FloatArray:
         """The coefficients of the counts, (phrases + 1, classes)."""
@@ -257,6 +255,13 @@ class TextRows:
 
         In units of what a phrase is of a text on average.
         """
-        X, shape = self.source.X, (len(rows), len(self.prior_logits))
-        of_class = csr_array((self.weight[rows], self.y[rows], np.arange(len(rows) + 1)), shape)
-        return np.asarray((X[rows].T @ of_class).toarray() / X.data.mean())
+        X = self.source.X
+        weight, n_classes = self._weight_of(rows), len(self.prior_logits)
+        counts = count(X.data, X.indices, X.indptr, self.y, weight, n_classes, X.shape[1])
+        return np.asarray(counts.T / X.data.mean())
+
+    def _weight_of(self, rows: RowIndices) -> FloatArray:
+        """The weights of some rows; all others have none."""
+        weight = np.zeros(len(self.y))
+        weight[rows] = self.weight[rows]
+        return weight

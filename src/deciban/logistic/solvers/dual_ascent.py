@@ -10,8 +10,8 @@ so that a pass over the rows costs what two products with X cost, and a few pass
 that no probability shows. For many digits the Newton solvers are faster.
 
 An intercept is all but free: as a column of ones it would make each row undo what the others
-did. It is moved once after every pass instead, towards the optimum, where its precision times itself
-is the sum of the duals: by a share of the Newton step that rows would take if they had nothing
+did. It is moved once after every pass instead, towards the optimum, where its precision times
+itself is the sum of the duals: by a share of the Newton step that would serve if rows had nothing
 in common, a share that grows as long as such steps turn out too short.
 
 Rows come in a random order of a fixed seed, another one in each pass; numbers are single.
