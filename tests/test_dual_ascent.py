@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from deciban.logistic.solvers import Prior, Problem, dual_ascent, dual_newton
+from deciban.logistic.solvers import Prior, Problem, dual_ascent, dual_newton, selection, solve
 from deciban.logistic.solvers.dense import Dense
 from deciban.logistic.solvers.dual_ascent import Ascent
 from deciban.logistic.solvers.sparse import Sparse
@@ -189,3 +189,20 @@ def test_it_applies_to_sparse_rows_under_a_penalty_around_zero():
     assert not dual_ascent.applies(dense)
     with pytest.raises(TypeError, match="must be sparse, got Dense"):
         Ascent.of(dense)
+
+
+@pytest.mark.parametrize("m", [1, 3])
+def test_regressions_of_more_columns_than_rows_begin_with_it(m, monkeypatch):
+    monkeypatch.setattr(selection, "MAX_HESSIAN_COEFFICIENTS", 1)
+    monkeypatch.setattr(selection, "MAX_CG_COEFFICIENTS", 1)
+    problem = texts(m)
+    solution = solve(problem, zero(problem))
+    assert solution.converged
+    assert solution.n_iter <= 4  # L-BFGS takes dozens, Newton from zero six and more
+    np.testing.assert_allclose(solution.point.W, optimum(problem).W, atol=1e-5)
+
+
+def test_a_start_that_is_better_stays(monkeypatch):
+    monkeypatch.setattr(selection, "MAX_HESSIAN_COEFFICIENTS", 1)
+    problem = texts(3)
+    assert solve(problem, optimum(problem).W).n_iter == 0

@@ -42,8 +42,8 @@ ROW_ACCURACY_NATS = 0.2
 IDLE_SHARE = 0.1
 #: The seed of the order of rows.
 ORDER_SEED = 0
-#: What a divisor is never less than.
-TINY = float(np.finfo(np.float64).tiny)
+#: No curvature or squared excess is taken to be less.
+MIN_CURVATURE = float(np.finfo(np.float64).tiny)
 
 
 def applies(problem: Problem) -> bool:
@@ -140,7 +140,9 @@ class Ascent:
             )  # fmt: skip
             before, excess = excess, self._excess()
             share *= _secant_factor(before, excess)
-            self._move_intercept(share * excess / np.maximum(curvature[: len(excess)], TINY))
+            self._move_intercept(
+                share * excess / np.maximum(curvature[: len(excess)], MIN_CURVATURE)
+            )
             if change + np.abs(excess).sum() <= tol * size:
                 return n_iter + 1, True
             least = IDLE_SHARE * tol * size / len(self.order)
@@ -183,5 +185,5 @@ def _secant_factor(before: FloatArray, excess: FloatArray) -> float:
     >>> _secant_factor(np.array([4.0]), np.array([1.0])), _secant_factor(np.ones(1), -np.ones(1))
     (1.3333333333333333, 0.5)
     """
-    remains = float(before @ excess) / max(float(before @ before), TINY)
+    remains = float(before @ excess) / max(float(before @ before), MIN_CURVATURE)
     return min(2.0, 1.0 / max(1.0 - remains, 0.5))
