@@ -201,7 +201,7 @@ class CurvatureRoot:
         """
         h, p = self._half**2 * a, self.proba
         if self._single:
-            return h.sum(axis=0, keepdims=True)
+            return np.asarray(h.sum(axis=0, keepdims=True))
         crossed = p.T @ h
         whole = p.T @ (p * h.sum(axis=1, keepdims=True))
         return np.asarray(np.diag(h.sum(axis=0)) - crossed - crossed.T + whole)
