@@ -206,3 +206,15 @@ def test_a_start_that_is_better_stays(monkeypatch):
     monkeypatch.setattr(selection, "MAX_HESSIAN_COEFFICIENTS", 1)
     problem = texts(3)
     assert solve(problem, optimum(problem).W).n_iter == 0
+
+
+def test_numbers_beyond_single_precision_are_left_to_newton(monkeypatch):
+    monkeypatch.setattr(selection, "MAX_HESSIAN_COEFFICIENTS", 1)
+    problem = texts(3)
+    precision = problem.prior.precision.copy()
+    precision[:-1] *= 1e120
+    design = Sparse(sparse.csr_array(problem.design.X * 1e60))
+    scaled = replace(problem, design=design, prior=Prior(zero(problem), precision))
+    expected = optimum(problem).W * 1e-60
+    W = solve(scaled, zero(problem), tol=1e-10).point.W
+    np.testing.assert_allclose(W[:-1], expected[:-1], rtol=1e-2, atol=1e-65)

@@ -145,6 +145,8 @@ class Ascent:
             )
             if change + np.abs(excess).sum() <= tol * size:
                 return n_iter + 1, True
+            if not np.isfinite(size):  # beyond single precision
+                return n_iter + 1, False
             least = IDLE_SHARE * tol * size / len(self.order)
         return max_iter, False
 

@@ -98,5 +98,6 @@ def _ascend(problem: Problem, start: FloatArray) -> FloatArray:
     """Coefficients near the optimum by dual ascent, or those of the start if they are better."""
     if not dual_ascent.applies(problem):
         return start
-    point = dual_ascent.solve(problem, start, ASCENT_TOLERANCE, MAX_ASCENT_PASSES).point
+    with np.errstate(all="ignore"):  # what single precision cannot hold is no better
+        point = dual_ascent.solve(problem, start, ASCENT_TOLERANCE, MAX_ASCENT_PASSES).point
     return point.W if point.value < problem.at(start).value else start
