@@ -8,6 +8,7 @@ import numpy as np
 from deciban.aode import calibration as aode_calibration
 from deciban.ensemble import evidence_weights as weighted_evidence
 from deciban.ensemble import linear, stacking, text_learner
+from deciban.ensemble.phrase_rows import PhraseRows
 from deciban.evaluation import bootstrap
 from deciban.evaluation.decisions import decide
 from deciban.evaluation.metrics import RowTerms
@@ -149,7 +150,7 @@ class TextProblem:
     def __init__(self, X, y, start):
         names = np.array([f"phrase {i}" for i in range(X.shape[1])])
         words = np.ones(X.shape[1], dtype=np.intp)
-        source = text_learner.PhraseRows(names, words, np.ones(X.shape[1]), X)
+        source = PhraseRows(names, words, np.ones(X.shape[1]), X)
         self._texts = text_learner.TextRows(source, y, np.ones(len(y)), start)
 
     def precision(self, rows):
@@ -162,7 +163,10 @@ class TextProblem:
 
     def penalty(self, splits):
         """The penalty that is selected."""
-        return text_learner._select_penalty(self._texts, splits)
+        counts = np.zeros((len(self._texts.y), len(self._texts.prior_logits)))
+        for inside, held in splits:
+            counts[held] = self._texts.source.X[held] @ self.counted(inside)[:-1]
+        return text_learner._select_penalty(self._texts, counts, splits)[0]
 
 
 def pool_shares(logits, y, weight):

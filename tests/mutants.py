@@ -187,7 +187,7 @@ MUTANTS = [
     Mutant("ensemble/linear.py", "1.0, 0.3, 0.1, 0.03)", "1.0)"),
     Mutant("ensemble/linear.py", "PENALTY_PATIENCE = 2", "PENALTY_PATIENCE = 1"),
     Mutant("ensemble/penalty_path.py", "if loss < best.loss:", "if loss < 0.98 * best.loss:"),
-    Mutant("ensemble/text_learner.py", "COUNT_SMOOTHING = 1.0", "COUNT_SMOOTHING = 0.5"),
+    Mutant("ensemble/phrase_counts.py", "COUNT_SMOOTHING = 1.0", "COUNT_SMOOTHING = 0.5"),
     Mutant("ensemble/text_learner.py", "MIN_RATIO_NATS = 0.01", "MIN_RATIO_NATS = 0.1"),
     Mutant("ensemble/trees.py",
            "LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING = 1.0, 3.0, 5.0",

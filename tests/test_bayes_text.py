@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from deciban import BayesClassifier, NaiveBayes, files, load
-from deciban.ensemble import phrases, text_learner
-from deciban.ensemble.text_learner import log_count_ratios
+from deciban.ensemble import phrase_rows, phrases
+from deciban.ensemble.phrase_counts import log_count_ratios
 from deciban.errors import InputError, ModelFileError, ParameterError
 from deciban.text import Tokenizer
 
@@ -229,8 +229,8 @@ def test_where_there_is_no_room_the_longest_phrases_go_then_the_rarest(monkeypat
     batch = next(BayesClassifier().fit(topics(60)[0], topics(60)[1])._rows(texts).batches())
 
     def kept(most):
-        monkeypatch.setattr(text_learner, "MAX_COEFFICIENTS", most)
-        return text_learner.tabulate(phrases.PHRASES, batch, "text", 1)[0].phrases.tolist()
+        monkeypatch.setattr(phrase_rows, "MAX_COEFFICIENTS", most)
+        return phrase_rows.tabulate(phrases.PHRASES, batch, "text", 1)[0].phrases.tolist()
 
     assert "one two three" in kept(100)
     assert max(phrase.count(" ") for phrase in kept(11)) == 1

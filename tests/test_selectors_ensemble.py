@@ -163,10 +163,11 @@ def test_the_penalty_of_texts_has_the_least_loss(name):
     selected = problem.penalty(splits)
     weaker = [penalty for penalty in text_penalties() if penalty <= selected]
     stronger = [penalty for penalty in text_penalties() if penalty >= selected]
-    # The search goes on while the loss falls: the first least one is taken.
+    # The search goes on while the loss falls by more than solvers are apart: the first least one
+    # is taken.
     path = [expected[penalty] for penalty in stronger]
     assert path == sorted(path, reverse=True)
-    assert len(weaker) == 1 or expected[weaker[1]] >= expected[selected]
+    assert len(weaker) == 1 or expected[weaker[1]] >= expected[selected] - 2e-4
 
 
 def test_collections_differ_in_the_penalty_that_is_best():

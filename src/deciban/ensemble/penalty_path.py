@@ -26,12 +26,14 @@ def select(
     start: Fit,
     null_loss: float = float("inf"),
     patience: int = 1,
+    min_gain: float = 0.0,
 ) -> tuple[Selected, Fit]:
     """The penalty of least held-out loss, and the fit under it.
 
     ``null_loss`` is that of ``start``, which is kept, with an infinite penalty,
     where no penalty does better. The path ends after ``patience`` penalties
-    that do not gain.
+    that do not gain; ``min_gain`` or less is no gain, so that of two that cannot be
+    told apart the stronger one is taken.
 
     >>> select([9, 3, 1, 0], lambda penalty, _: penalty, lambda fit: abs(fit - 2.5), 99)
     (Selected(penalty=3, loss=0.5), 3)
@@ -42,7 +44,7 @@ def select(
         fit = refit(penalty, fit)
         loss = held_out_loss(fit)
         failures += 1
-        if loss < best.loss:
+        if loss < best.loss - min_gain:
             best, best_fit, failures = Selected(penalty, loss), fit, 0
         if failures == patience:
             break

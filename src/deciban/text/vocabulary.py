@@ -43,9 +43,17 @@ class Vocabulary:
     def __reduce__(self) -> tuple[type[Vocabulary], tuple[list[str]]]:
         return Vocabulary, (self.tokens(),)
 
-    def tokens(self) -> list[str]:
-        """All tokens, in the order of their codes."""
-        return self.table.labels()
+    def tokens(self, codes: NDArray[np.intp] | None = None) -> list[str]:
+        """The tokens of some codes; without any, all, in the order of their codes.
+
+        >>> Vocabulary(["spam", "ham", "spa"]).tokens(np.array([2, 0]))
+        ['spa', 'spam']
+        """
+        if codes is None:
+            return self.table.labels()
+        offsets, data = self.table.texts()
+        ends, block = zip(offsets[codes], offsets[codes + 1], strict=True), data.tobytes()
+        return [block[start:end].decode("utf-8", "surrogateescape") for start, end in ends]
 
     def codes(self, tokens: Iterable[str], grow: bool = False) -> NDArray[np.int64]:
         """The code of each token, -1 where unknown; with ``grow`` none is."""
@@ -53,16 +61,19 @@ class Vocabulary:
         look = self.table.encode if grow else self.table.lookup
         return np.maximum(look(column.offsets, column.data, column.missing), -1)
 
-    def order(self) -> NDArray[np.intp]:
-        """The codes in the order of their tokens' characters.
+    def order(self, codes: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+        """Some codes, or all, in the order of their tokens' characters.
 
         >>> Vocabulary(["spam", "ham", "spa"]).order()
         array([1, 2, 0])
+        >>> Vocabulary(["spam", "ham", "spa"]).order(np.array([0, 2]))
+        array([2, 0])
         """
         offsets, data = self.table.texts()
-        keys = _prefix_keys(offsets, data)
-        codes = np.lexsort(keys[::-1])
-        keys = keys[:, codes]
+        codes = np.arange(len(self)) if codes is None else codes
+        keys = _prefix_keys(offsets[codes], offsets[codes + 1], data)
+        at = np.lexsort(keys[::-1])
+        keys, codes = keys[:, at], codes[at]
         tie = np.concatenate([[False], np.all(keys[:, 1:] == keys[:, :-1], axis=0)])
         for start, stop in _tied_runs(tie):  # a long prefix in common: rare
             tokens = {
@@ -82,13 +93,15 @@ class Vocabulary:
         return self.table.encode(offsets, data, np.zeros(len(other), dtype=bool))
 
 
-def _prefix_keys(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> NDArray[np.uint64]:
+def _prefix_keys(
+    starts: NDArray[np.int64], ends: NDArray[np.int64], data: NDArray[np.uint8]
+) -> NDArray[np.uint64]:
     """The first 24 bytes of every token, as three numbers that sort like them: (3, tokens)."""
-    sizes = np.diff(offsets)
+    sizes = ends - starts
     keys = np.zeros((3, len(sizes)), dtype=np.uint64)
     for i in range(24):
         longer = np.flatnonzero(sizes > i)
-        byte = data[offsets[:-1][longer] + i].astype(np.uint64)
+        byte = data[starts[longer] + i].astype(np.uint64)
         keys[i // 8, longer] |= byte << np.uint64(8 * (7 - i % 8))
     return keys
 

@@ -25,7 +25,8 @@ Reading order
 ``prior``, ``hessian_blocks``, ``design`` and its three kinds ``dense``, ``sparse``,
 ``two_valued``; ``problem``, the objective; ``descent`` and ``conjugate_gradient``, the two loops;
 the solvers ``newton``, ``newton_cg``, ``dual_newton``, ``sampled_newton``, ``lbfgs``,
-``gradient_descent``; ``selection``, which chooses one.
+``gradient_descent``, and ``dual_ascent``, which ends where prediction needs no more;
+``selection``, which chooses one.
 """
 
 from __future__ import annotations

@@ -190,10 +190,21 @@ class CurvatureRoot:
         return np.asarray(squared * ((1 - 2 * p) * K + (p * p * K).sum(axis=1, keepdims=True)))
 
     def weighted_gram(self, a: FloatArray) -> FloatArray:
-        """``sum_i R_i diag(a_i) R_i'``, (m, m)."""
-        m = self.proba.shape[1]
-        sides = [self.transposed_product(np.broadcast_to(e, a.shape)) for e in np.eye(m)]
-        return np.array([[dot(left * a, right) for right in sides] for left in sides])
+        """``sum_i R_i diag(a_i) R_i'``, (m, m).
+
+        With ``h = a (R's diagonal)**2`` it is ``sum_i diag(h) - p h' - h p' + p p' sum(h)``.
+
+        >>> p, a = np.array([[0.5, 0.3, 0.2]]), np.array([[1.0, 2.0, 3.0]])
+        >>> R = np.diag(np.sqrt(p[0])) - np.outer(p[0], np.sqrt(p[0]))
+        >>> bool(np.allclose(CurvatureRoot(p, None).weighted_gram(a), R @ np.diag(a[0]) @ R.T))
+        True
+        """
+        h, p = self._half**2 * a, self.proba
+        if self._single:
+            return np.asarray(h.sum(axis=0, keepdims=True))
+        crossed = p.T @ h
+        whole = p.T @ (p * h.sum(axis=1, keepdims=True))
+        return np.asarray(np.diag(h.sum(axis=0)) - crossed - crossed.T + whole)
 
     @property
     def _single(self) -> bool:

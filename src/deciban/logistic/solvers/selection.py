@@ -5,9 +5,9 @@ coefficients                        solver
 ==================================  ==========================================
 at most 1,500                       Newton with Cholesky; where rows are many,
                                     from the optimum of a sample
-more, of one logit; or < 100,000    Newton with conjugate gradients; over the
-                                    rows where these are fewer than columns
+more, of one logit; or < 100,000    Newton with conjugate gradients
 more                                L-BFGS
+more than rows, these sparse        Newton over the rows, from where dual ascent ends
 ==================================  ==========================================
 """
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from deciban.errors import ParameterError
 from deciban.logistic.solvers import (
+    dual_ascent,
     dual_newton,
     gradient_descent,
     lbfgs,
@@ -39,6 +40,8 @@ SOLVERS = ("auto", "newton", "newton-cg", "lbfgs", "gradient")
 MAX_HESSIAN_COEFFICIENTS = 1_500
 #: Several logits of more coefficients than this are left to L-BFGS.
 MAX_CG_COEFFICIENTS = 100_000
+#: How near to the optimum dual ascent leads before Newton's method goes on.
+ASCENT_TOLERANCE, MAX_ASCENT_PASSES = 1e-4, 100
 
 
 def choose(solver: str, n_coefficients: int, n_logits: int) -> str:
@@ -78,8 +81,8 @@ def solve(
     name = choose(solver, start.size, start.shape[1])
     if name == "newton" and sampled_newton.applies(problem):
         name = "sampled"
-    if solver == "auto" and name == "newton-cg" and dual_newton.applies(problem):
-        name = "dual"
+    if solver == "auto" and name in ("newton-cg", "lbfgs") and dual_newton.applies(problem):
+        name, start = "dual", _ascend(problem, start)
     solvers: dict[str, Solve] = {
         "newton": newton.solve,
         "sampled": sampled_newton.solve,
@@ -89,3 +92,12 @@ def solve(
         "gradient": gradient_descent.solve,
     }
     return solvers[name](problem, start, tol, max_iter)
+
+
+def _ascend(problem: Problem, start: FloatArray) -> FloatArray:
+    """Coefficients near the optimum by dual ascent, or those of the start if they are better."""
+    if not dual_ascent.applies(problem):
+        return start
+    with np.errstate(all="ignore"):  # what single precision cannot hold is no better
+        point = dual_ascent.solve(problem, start, ASCENT_TOLERANCE, MAX_ASCENT_PASSES).point
+    return point.W if point.value < problem.at(start).value else start

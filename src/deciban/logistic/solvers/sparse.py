@@ -29,6 +29,9 @@ Positions = NDArray[np.integer[Any]]
 #: Stored values (None: all are one), their columns or rows, and where each row or column starts.
 Held = tuple[FloatArray | None, Positions, Positions]
 
+#: The rows in single precision: values, their columns, and where each row starts.
+SingleRows = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int64]]
+
 #: A part of the work holds at least this many stored values.
 MIN_PART_VALUES = 1 << 18
 #: No product is cut into more parts: each has a result of its own to add.
@@ -69,6 +72,13 @@ class Sparse:
     def by_column(self) -> csc_array:
         """The matrix in CSC format."""
         return csc_array(self.X)
+
+    @cached_property
+    def single_rows(self) -> SingleRows:
+        """The matrix in single precision."""
+        X = self.X
+        columns = X.indices.astype(np.int32, copy=False)
+        return X.data.astype(np.float32), columns, X.indptr.astype(np.int64, copy=False)
 
     # ------------------------------------------------------------------ products
 
