@@ -169,12 +169,13 @@ def predict(
     from deciban import files
     from deciban.cli import exits, prediction, writing
     from deciban.cli.outputs import check_outputs
+    from deciban.prediction.scored import PredictionOptions
 
     check_outputs([output], data, [model, loss], force=force)
     written = partial(writing.table, output, writing.format_of(output, form), force)
     opened = files.open(model)
     classes = opened.model.classes.tolist()
-    options = prediction.PredictionOptions(
+    options = PredictionOptions(
         o.loss(loss, classes), abstain, o.priors(priors, classes), o.kept(keep), evidence, digits,
         coverage, per_class, novelty, novel,
     )  # fmt: skip
