@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from deciban.cli import mail
+from deciban.cli import mail, serving
 from deciban.cli import options as o
 
 if TYPE_CHECKING:
@@ -370,6 +370,10 @@ def inspect(
         _show(inspection.model(file[0]), json)
     else:
         _show(inspection.table(_input(file, how), o.kinds(kind)), json)
+
+
+app.command()(serving.serve)
+app.command()(serving.export)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Tables out, a batch at a time: CSV, JSON lines or Parquet."""
+"""Tables out, a batch at a time: CSV, JSON lines, Parquet or an Arrow stream."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from json.encoder import encode_basestring
 from pathlib import Path
 from typing import IO, Any
 
+from deciban.errors import MissingPackageError
 from deciban.prediction.kept import HasFields
 from deciban.sources import Booleans, Column, Integers, Numbers, Times
 from deciban.sources.tabular import Value
@@ -66,8 +67,9 @@ def kind_of(values: Column | Sequence[Value]) -> str:
 
 
 def writer(form: str, file: IO[bytes], fields: Sequence[Field]) -> AbstractContextManager[Write]:
-    """What writes columns to a file in batches, as ``"csv"``, ``"jsonl"`` or ``"parquet"``."""
-    return {"csv": _csv, "jsonl": _json_lines, "parquet": _parquet}[form](file, fields)
+    """What writes columns to a file in batches: CSV, JSON lines, Parquet or an Arrow stream."""
+    forms = {"csv": _csv, "jsonl": _json_lines, "parquet": _parquet, "arrow": _arrow}
+    return forms[form](file, fields)
 
 
 @contextmanager
@@ -188,6 +190,31 @@ def _parquet(file: IO[bytes], fields: Sequence[Field]) -> Iterator[Write]:
             connection.close()
         with made.open("rb") as done:
             shutil.copyfileobj(done, file, 1 << 20)
+
+
+@contextmanager
+def _arrow(file: IO[bytes], fields: Sequence[Field]) -> Iterator[Write]:
+    """Record batches as they come, by pyarrow."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingPackageError(
+            "an Arrow stream needs pyarrow, which is not installed.",
+            hint="pip install pyarrow, or ask for CSV or JSON lines",
+        ) from None
+    types = {
+        "number": pa.float64(), "integer": pa.int64(), "boolean": pa.bool_(), "text": pa.string(),
+        "date": pa.date32(), "timestamp": pa.timestamp("us"), "time": pa.time64("us"),
+    }  # fmt: skip
+    schema = pa.schema([(field.name, types[field.kind]) for field in fields])
+
+    def write(columns: Sequence[ColumnValues]) -> None:
+        plain = [c if isinstance(c, Sequence) else c.column.tolist() for c in columns]
+        arrays = [pa.array(c, f.type) for c, f in zip(plain, schema, strict=True)]
+        stream.write_batch(pa.record_batch(arrays, schema=schema))
+
+    with pa.ipc.new_stream(file, schema) as stream:
+        yield write
 
 
 def _read_as(field: Field) -> str:
