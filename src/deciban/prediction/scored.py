@@ -149,14 +149,17 @@ class ScoredBatch:
         """Score some rows."""
         classes = model.classes
         rows = caster.cast(batch)
-        log, unseen = score_batch(rows, model, "log_posterior")
-        if options.priors is not None:
-            log = decision.rebase_log(log, base_rates(model), options.priors, classes)
-        posterior = np.exp(log)
-        answers = decision.decide(posterior, classes, options.loss, options.abstain)
         sets = new = None
-        if options.coverage is not None:
-            sets = conformity_of(model).sets(log, options.coverage, options.per_class)
+        if options.priors is None and options.coverage is None:
+            posterior, unseen = score_batch(rows, model, "posterior")
+        else:
+            log, unseen = score_batch(rows, model, "log_posterior")
+            if options.priors is not None:
+                log = decision.rebase_log(log, base_rates(model), options.priors, classes)
+            if options.coverage is not None:
+                sets = conformity_of(model).sets(log, options.coverage, options.per_class)
+            posterior = np.exp(log)
+        answers = decision.decide(posterior, classes, options.loss, options.abstain)
         if options.asks_novelty:
             new = novelty(model, rows)
         if new is not None and options.novel is not None:

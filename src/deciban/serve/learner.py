@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Any, Literal, NamedTuple
 
-from deciban.errors import DecibanError, InputError
+from deciban.errors import DecibanError, InputError, ModelWriteError
 from deciban.labels import object_array, positions
 from deciban.serve import lessons
 from deciban.serve.lessons import Content
@@ -162,6 +162,8 @@ class Learner:
         error: BaseException | None = None
         try:
             self._write_group(group)
+        except DecibanError as raised:  # about the store, not about what callers sent
+            error = ModelWriteError(raised.message, hint=raised.hint)
         except BaseException as raised:
             error = raised
         self._loop.call_soon_threadsafe(self._written, group, error)
