@@ -12,7 +12,7 @@ import pytest
 from commands import FRUIT, done
 from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes, evaluate, load
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
-from deciban.serve.app import _PATHS
+from deciban.serve.app import API_PATHS
 from deciban.serve.settings import Limits
 from serving import ROW, fruit_model, serving
 
@@ -363,7 +363,7 @@ def test_every_path_is_described(client):
     document = answer(client.get("/api/openapi.json"))
     assert document["openapi"] == "3.1.0"
     described = {(path, method.upper()) for path, of in document["paths"].items() for method in of}
-    assert described == {(path, method) for path, (method, _) in _PATHS.items()}
+    assert described == {(path, method) for path, (method, _) in API_PATHS.items()}
 
 
 def test_counters(path):

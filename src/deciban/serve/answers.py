@@ -6,7 +6,6 @@ A state is never changed, so many threads may ask it; a model that learns on is 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from copy import copy
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any
@@ -95,11 +94,17 @@ class Answers:
     def _score(self, rows: Sequence[Asked], *, log: bool = False) -> tuple[FloatArray, Unseen]:
         """``P(c | x)`` of rows, (rows, classes): the one place where rows of requests are scored.
 
-        The shell of the classifier is copied, since it remembers what was unseen last.
+        The classifier remembers what was unseen last, so every request has a shell of its own.
         """
-        classifier, table = copy(self._classifier), self._table(rows)
+        classifier, table = self._shell(), self._table(rows)
         score = classifier.predict_log_proba if log else classifier.predict_proba
         return score(table), classifier.unseen_
+
+    def _shell(self) -> TableClassifier[Any]:
+        """A classifier over the model that one request may have for itself."""
+        shell: TableClassifier[Any] = object.__new__(type(self._classifier))
+        shell.__dict__.update(self._classifier.__dict__)
+        return shell
 
     def _table(self, rows: Sequence[Asked]) -> Any:
         """Rows as a table; what they leave out is missing, texts belong to the one column."""
@@ -145,13 +150,13 @@ class Answers:
     def explain(self, request: ExplanationRequest) -> PlainDict:
         """What ``Explanation.to_json`` has."""
         against = None if request.against is None else self._label(request.against)
-        why = copy(self._classifier).explain(request.row, against, request.novelty)
+        why = self._shell().explain(request.row, against, request.novelty)
         return why.to_dict()
 
     def counterfactual(self, request: CounterfactualRequest) -> dict[str, Any]:
         """The fewest values to change for another answer."""
         target = None if request.target is None else self._label(request.target)
-        other = copy(self._classifier).counterfactual(
+        other = self._shell().counterfactual(
             request.row, target, request.fixed, request.max_changes
         )
         return {"counterfactual": None if other is None else plain(asdict(other))}
@@ -169,7 +174,7 @@ class Answers:
                 else "train it with target=...",
             )
         result = evaluate(
-            copy(self._classifier),
+            self._shell(),
             rows,
             target=self.target,
             loss=self._loss(request.loss),

@@ -63,11 +63,16 @@ def _take(sink: io.BytesIO) -> bytes:
     return content
 
 
-def predict_table(model: Model, spool: Spool, form: str, options: PredictionOptions) -> ScoredTable:
+def predict_table(
+    model: Model, spool: Spool, form: str, options: PredictionOptions, charset: str
+) -> ScoredTable:
     """The answers to a table in a temporary file; its first batch has been scored."""
     try:
         how = ReadOptions(
-            rows=batch_rows(model, options), types=model.caster.field_types(), kept=options.keep
+            rows=batch_rows(model, options),
+            types=model.caster.field_types(),
+            kept=options.keep,
+            encoding=charset,
         )
         table = scan_spool(spool, how)
         for name in options.kept(table.names):

@@ -16,7 +16,7 @@ from deciban.serve import batch, bodies
 from deciban.serve.batch import ScoredTable
 from deciban.serve.learner import Outcome
 from deciban.serve.lessons import Content
-from deciban.serve.messages import blocks, json_response, read_body, require_type
+from deciban.serve.messages import blocks, charset_of, json_response, read_body, require_type
 from deciban.serve.metrics import Metrics
 from deciban.serve.problems import ProblemError
 from deciban.serve.service import Service
@@ -114,7 +114,9 @@ class Endpoints:
         except OSError as error:
             raise ProblemError(503, f"the table could not be kept: {error.strerror}.") from None
         model = self._service.answers.model
-        table = await self._run(batch.predict_table, model, spool, form, options)
+        table = await self._run(
+            batch.predict_table, model, spool, form, options, charset_of(request)
+        )
         return StreamingResponse(self._pieces(request, table), media_type=kind)
 
     def _batch_options(self, request: Request) -> PredictionOptions:

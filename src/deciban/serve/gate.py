@@ -15,7 +15,6 @@ import sys
 import time
 from ipaddress import ip_address
 
-from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deciban.errors import DecibanError
@@ -40,6 +39,8 @@ _HEADERS = [
 ]
 #: The headers that are looked at here.
 _CHECKED = frozenset((b"host", b"origin", b"authorization", b"sec-fetch-site"))
+#: Host headers that need not be looked at again.
+MAX_KNOWN_HOSTS = 64
 #: The name of all paths that there are not, for counting.
 OTHER_PATH = "other"
 
@@ -47,9 +48,12 @@ OTHER_PATH = "other"
 class Gate:
     """An ASGI application around another one."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics, paths: set[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: Settings, metrics: Metrics, paths: frozenset[str]
+    ) -> None:
         self._app, self._settings, self._metrics, self._paths = app, settings, metrics, paths
         self._token = None if settings.token is None else settings.token.encode()
+        self._known_hosts: set[bytes] = set()
         self._names = frozenset(name.lower() for name in (*settings.names, "localhost"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -59,7 +63,6 @@ class Gate:
                 await self._app(scope, receive, send)
             return
         start, status = time.perf_counter(), 0
-        scope["app"] = self._app  # the router then raises what it does not know
 
         async def reply(message: Message) -> None:
             nonlocal status
@@ -89,12 +92,8 @@ class Gate:
         """Refuse a request that is not for this service, or not from whom it may be."""
         given = {name: value for name, value in scope["headers"] if name in _CHECKED}
         host = given.get(b"host", b"").lower()
-        if not self._is_own(host.decode("latin-1")):
-            raise ProblemError(
-                421,
-                f"the request is for {host.decode('latin-1') or 'no host'!r}, not this service.",
-                "ask by its address, or name it with --name",
-            )
+        if host not in self._known_hosts:
+            self._check_host(host)
         path = scope["path"]
         private = path.startswith("/api/") or path == "/metrics"
         origin = given.get(b"origin", b"").lower()
@@ -112,6 +111,17 @@ class Gate:
                 401, "the token is missing or wrong.", "send Authorization: Bearer TOKEN"
             )
 
+    def _check_host(self, host: bytes) -> None:
+        """Refuse a Host header that does not name this service; one that does is remembered."""
+        if not self._is_own(host.decode("latin-1")):
+            raise ProblemError(
+                421,
+                f"the request is for {host.decode('latin-1') or 'no host'!r}, not this service.",
+                "ask by its address, or name it with --name",
+            )
+        if len(self._known_hosts) < MAX_KNOWN_HOSTS:
+            self._known_hosts.add(host)
+
     def _is_own(self, host: str) -> bool:
         """Whether a Host header names this service: an address cannot be made to point here."""
         name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
@@ -128,8 +138,6 @@ def _problem(error: Exception) -> Problem:
     """What a caller is told."""
     if isinstance(error, ProblemError):
         return error.problem
-    if isinstance(error, HTTPException):
-        return Problem.of(error.status_code, f"{error.detail}.", "see /api/openapi.json")
     if isinstance(error, DecibanError):
         return of_error(error)
     if isinstance(error, MemoryError):

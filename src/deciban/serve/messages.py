@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import AsyncIterator
+from email.message import EmailMessage
 from typing import Any
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Message, Receive
 
 from deciban.serve.problems import Problem, ProblemError
 
-__all__ = ["blocks", "json_response", "problem_response", "read_body", "require_type"]
+__all__ = [
+    "blocks", "charset_of", "json_response", "problem_response", "read_body", "require_type",
+]  # fmt: skip
 
 _encoder = msgspec.json.Encoder()
 _problem_encoder = msgspec.json.Encoder()
@@ -40,10 +44,35 @@ def require_type(request: Request, *known: str) -> str:
     )
 
 
+def charset_of(request: Request) -> str:
+    """In which characters a text is written: as stated, or UTF-8. Nothing is guessed."""
+    message = EmailMessage()
+    message["Content-Type"] = request.headers.get("content-type", "")
+    return message.get_content_charset() or "utf-8"
+
+
 async def read_body(request: Request, limit: int) -> bytes:
     """The whole body, unpacked."""
+    if "content-encoding" not in request.headers:
+        first = await request.receive()  # most bodies come in one piece
+        if first["type"] == "http.request" and not first.get("more_body"):
+            body: bytes = first.get("body", b"")
+            if len(body) > limit:
+                raise _too_large(limit)
+            return body
+        request = Request(request.scope, _again(first, request.receive))
     parts = [block async for block in blocks(request, limit)]
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _again(first: Message, receive: Receive) -> Receive:
+    """What receives a message that came before, and then the others."""
+    waiting = [first]
+
+    async def following() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return following
 
 
 async def blocks(request: Request, limit: int) -> AsyncIterator[bytes]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
-__all__ = ["page_routes"]
+__all__ = ["pages"]
 
 _TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -22,16 +22,15 @@ _TYPES = {
 _SHORT = {"index.html": "/", "docs.html": "/docs"}
 
 
-def page_routes() -> list[Route]:
-    """A path for every file of the folder ``static``."""
-    routes = []
+def pages() -> dict[str, tuple[str, Callable[[Request], Awaitable[Response]]]]:
+    """The path of every file of the folder ``static``, its method, and what answers with it."""
+    paths: dict[str, tuple[str, Callable[[Request], Awaitable[Response]]]] = {}
     for file in sorted(files("deciban.serve").joinpath("static").iterdir(), key=_name):
         ending = "." + file.name.rpartition(".")[2]
         if ending in _TYPES:
             answer = partial(_answer, file.read_bytes(), _TYPES[ending])
-            path = _SHORT.get(file.name, f"/static/{file.name}")
-            routes.append(Route(path, answer, methods=["GET"]))
-    return routes
+            paths[_SHORT.get(file.name, f"/static/{file.name}")] = ("GET", answer)
+    return paths
 
 
 def _name(file: Traversable) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import sys
 import webbrowser
 from dataclasses import dataclass, replace
+from multiprocessing import parent_process
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from threading import Thread
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -23,6 +28,8 @@ __all__ = ["read_token", "run"]
 
 #: Connections that wait until a worker takes them.
 WAITING_CONNECTIONS = 1024
+#: A worker that says nothing for so long is replaced; one begins slowly where much is going on.
+WORKER_SECONDS = 60
 #: A token that could be tried out is none.
 MIN_TOKEN_LENGTH = 16
 
@@ -40,8 +47,17 @@ class Factory:
         return self.settings.limits
 
     def __call__(self) -> ASGIApp:
-        """The application."""
+        """The application; a worker ends with the process that made it."""
+        parent = parent_process()
+        if parent is not None:
+            Thread(target=_end_after, args=(parent,), daemon=True).start()
         return create_app(self.settings, self.metrics_file)
+
+
+def _end_after(parent: BaseProcess) -> None:
+    """Wait for a process to end, in whatever way, and end this one too."""
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def run(settings: Settings, *, open_page: bool = False) -> None:
@@ -62,6 +78,7 @@ def run(settings: Settings, *, open_page: bool = False) -> None:
         proxy_headers=False,
         workers=settings.workers,
         timeout_graceful_shutdown=10,
+        timeout_worker_healthcheck=WORKER_SECONDS,
     )
     print(f"deciban serves {settings.model} at {settings.url}", flush=True)
     if settings.store is not None:
@@ -86,9 +103,13 @@ def _listen(settings: Settings) -> socket.socket:
             settings.host, settings.port, type=socket.SOCK_STREAM
         )[0]
         listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(WAITING_CONNECTIONS)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(WAITING_CONNECTIONS)
+        except BaseException:
+            listener.close()
+            raise
     except OSError as error:
         raise FileError(
             f"port {settings.port} of {settings.host} cannot be used: {error.strerror}.",
