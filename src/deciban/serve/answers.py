@@ -33,6 +33,7 @@ from deciban.serve.bodies import (
     ExplanationRequest,
     PredictionRequest,
 )
+from deciban.sources import column_names
 from deciban.sources.scan import Scan
 
 __all__ = ["Answers"]
@@ -58,6 +59,7 @@ class Answers:
         names = list(map(str, self._labels))
         self._names = names if len(set(names)) == len(names) else list(map(repr, self._labels))
         self._required = frozenset(required_columns(self._classifier.model_))
+        self._allowed = {*self.model.schema.names, self.target}
         self._text = _only_text(self._classifier)
 
     @property
@@ -118,6 +120,8 @@ class Answers:
         absent = classifier.model_.absent_value
         for asked in rows:
             row = {self._column_of_text(): asked} if isinstance(asked, str) else asked
+            for name in row.keys() - self._allowed:
+                raise column_names.unknown(name, self.model.schema.names)
             lacking = self._required.difference(row)
             completed.append({**row, **dict.fromkeys(lacking, absent)} if lacking else row)
         return completed

@@ -41,7 +41,7 @@ CREATE TABLE deltas (position INTEGER PRIMARY KEY AUTOINCREMENT,
     sign INTEGER NOT NULL CHECK (sign IN (-1, 1)), lesson BLOB NOT NULL);
 CREATE TABLE lessons (id TEXT PRIMARY KEY, lesson BLOB NOT NULL) WITHOUT ROWID;
 """,
-    making="deciban serve MODEL --learn makes one; --store names another",
+    making="deciban serve MODEL --learn makes one",
     renewing="make a new one with deciban serve MODEL --learn",
 )
 
