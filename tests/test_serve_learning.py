@@ -228,6 +228,19 @@ def test_a_store_that_cannot_be_written(path, store):
         assert client.post("/api/predict", json={"rows": [ROW]}).status_code == 200
 
 
+def test_a_store_that_cannot_be_followed(path, store):
+    """The lesson is on the disk, but the model cannot learn it; nobody waits for ever."""
+    with serving(path, store=str(store)) as client:
+        learn(client, lesson(0))
+        with LiveStore(str(store)) as other, other.writing():
+            other.learn([("bad", b"no lesson")])
+        told = client.post("/api/learn", json={"lessons": [lesson(1)], "wait": True})
+        assert told.status_code == 503
+        assert "does not follow" in told.json()["detail"]
+        assert client.get("/healthz").status_code == 503
+        assert client.post("/api/predict", json={"rows": [ROW]}).status_code == 200
+
+
 def test_lessons_of_a_column_without_a_type_are_counted_one_by_one(tmp_path, store):
     X = {"x": ["S", "L"] * 4, "z": [None] * 8, "y": ["a", "b"] * 4}
     model = NaiveBayes(kinds={"z": "categorical"}).fit(X, target="y")

@@ -26,6 +26,8 @@ __all__ = ["ConflictError", "Learner", "Outcome"]
 
 #: Seconds between looks at what other workers have learnt.
 POLL_SECONDS = 0.2
+#: Other callers are waited for, this share of the time that writing takes, and no longer than that.
+GATHERING_SHARE, MAX_GATHERING_SECONDS = 0.25, 0.005
 #: Adding up may take this share of one core.
 MAX_FOLLOWING_SHARE = 0.25
 #: A checkpoint is made after so many deltas, so that a store opens at once.
@@ -69,6 +71,8 @@ class Learner:
         self._adopted: Checkpoint | None = None
         self._waiting: list[_Request] = []
         self._writing = False
+        self._expected, self._write_seconds = 1, 0.0
+        self._delay: asyncio.TimerHandle | None = None
         self._writer = ThreadPoolExecutor(1, "deciban-writer")
         self._stop, self._news = Event(), Event()
         self._followers: list[tuple[int, asyncio.Future[None]]] = []
@@ -137,7 +141,24 @@ class Learner:
         return await done
 
     def _write_waiting(self) -> None:
-        """Let the writer take all that wait, unless it is busy: then it will be told later."""
+        """Let the writer take all that wait, unless it is busy: then it will be told later.
+
+        Callers who were just told are likely to come again at once. They are waited for, a
+        fraction of the time that writing takes: otherwise half of the callers would always wait
+        for the other half.
+        """
+        if not self._waiting or self._writing:
+            return
+        if len(self._waiting) >= self._expected:
+            self._write_now()
+        elif self._delay is None:
+            seconds = min(MAX_GATHERING_SECONDS, GATHERING_SHARE * self._write_seconds)
+            self._delay = self._loop.call_later(seconds, self._write_now)
+
+    def _write_now(self) -> None:
+        if self._delay is not None:
+            self._delay.cancel()
+            self._delay = None
         if self._waiting and not self._writing:
             group, self._waiting, self._writing = self._waiting, [], True
             self._writer.submit(self._write, group)
@@ -145,6 +166,7 @@ class Learner:
     def _written(self, group: list[_Request], error: BaseException | None) -> None:
         """Tell the callers of a group; in the event loop."""
         self._writing = False
+        self._expected = len(group) + len(self._waiting)
         for request in group:
             if request.done.done():  # the caller has gone away
                 continue
@@ -160,12 +182,14 @@ class Learner:
 
     def _write(self, group: list[_Request]) -> None:
         error: BaseException | None = None
+        start = time.monotonic()
         try:
             self._write_group(group)
         except DecibanError as raised:  # about the store, not about what callers sent
             error = ModelWriteError(raised.message, hint=raised.hint)
         except BaseException as raised:
             error = raised
+        self._write_seconds = time.monotonic() - start
         self._loop.call_soon_threadsafe(self._written, group, error)
 
     def _write_group(self, group: list[_Request]) -> None:
@@ -189,7 +213,8 @@ class Learner:
                 self._follow()
                 self.trouble = ""
             except Exception as error:
-                self.trouble = f"the model does not follow {self._path}: {error}"
+                self.trouble = f"the model does not follow its store: {error}"
+                self._loop.call_soon_threadsafe(self._tell_followers)
             spent = time.monotonic() - start
             self._stop.wait(min(POLL_SECONDS, spent * (1 / MAX_FOLLOWING_SHARE - 1)))
             self._news.wait(POLL_SECONDS)
@@ -216,10 +241,14 @@ class Learner:
     def _tell_followers(self) -> None:
         waiting, self._followers = self._followers, []
         for position, followed in waiting:
-            if self._current.position < position:
-                self._followers.append((position, followed))
-            elif not followed.done():
+            if followed.done():  # the caller has gone away
+                continue
+            if self._current.position >= position:
                 followed.set_result(None)
+            elif self.trouble:
+                followed.set_exception(ModelWriteError(self.trouble))
+            else:
+                self._followers.append((position, followed))
 
 
 def _check(estimator: Any, group: list[_Request]) -> None:
