@@ -125,9 +125,8 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
 
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes().fit({"x": ["S", "L"]}, [1, 2])
-        >>> more = m.count_rows({"x": ["S", "S"]}, [1, 1])
-        >>> m.with_counted(more).counts_.weight, m.counts_.weight
-        (array([3., 1.]), array([1., 1.]))
+        >>> m.count_rows({"x": ["S", "S"]}, [1, 1]).weight, m.counts_.weight
+        (array([2.]), array([1., 1.]))
         """
         self._model()
         rows = self._rows(X, y, self._target(y, target))
@@ -139,6 +138,11 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         """Another model that has these rows as well, of :meth:`count_rows`.
 
         Its calibration is that of this model: rows add up to one model, in whatever batches.
+
+        >>> from deciban import NaiveBayes
+        >>> m = NaiveBayes().fit({"x": ["S", "L"]}, [1, 2])
+        >>> m.with_counted(m.count_rows({"x": ["S", "S"]}, [1, 1])).counts_.weight
+        array([3., 1.])
         """
         total, calibration = self._state()
         return self._with(self._join(total, more), calibration)

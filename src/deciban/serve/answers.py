@@ -48,8 +48,9 @@ class Answers:
 
     >>> from deciban import NaiveBayes
     >>> fitted = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, list("aab"))
-    >>> Answers(fitted).predict(PredictionRequest([{"x": "L"}]))
-    {'predictions': [{'answer': 'b', 'probabilities': {'a': 0.36, 'b': 0.64}}]}
+    >>> (one,) = Answers(fitted).predict(PredictionRequest([{"x": "L"}]))["predictions"]
+    >>> one["answer"], {name: round(p, 9) for name, p in one["probabilities"].items()}
+    ('b', {'a': 0.36, 'b': 0.64})
     """
 
     def __init__(self, estimator: Any, position: int = 0) -> None:

@@ -38,7 +38,7 @@ _HEADERS = [
     (b"cache-control", b"no-store"),
 ]
 #: The headers that are looked at here.
-_CHECKED = frozenset((b"host", b"origin", b"authorization", b"sec-fetch-site"))
+_CHECKED_HEADERS = frozenset((b"host", b"origin", b"authorization", b"sec-fetch-site"))
 #: Host headers that need not be looked at again.
 MAX_KNOWN_HOSTS = 64
 #: The name of all paths that there are not, for counting.
@@ -90,7 +90,7 @@ class Gate:
 
     def _check(self, scope: Scope) -> None:
         """Refuse a request that is not for this service, or not from whom it may be."""
-        given = {name: value for name, value in scope["headers"] if name in _CHECKED}
+        given = {name: value for name, value in scope["headers"] if name in _CHECKED_HEADERS}
         host = given.get(b"host", b"").lower()
         if host not in self._known_hosts:
             self._check_host(host)
