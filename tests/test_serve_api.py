@@ -200,7 +200,7 @@ def test_classes_that_are_numbers(tmp_path):
 
 def csv(client, content, query="", **headers):
     return client.post(
-        f"/api/batch{query}", content=content, headers={"Content-Type": "text/csv", **headers}
+        f"/api/batch{query}", content=content, headers={"Content-Type": "text/csv"} | headers
     )
 
 
@@ -326,6 +326,18 @@ def test_other_types_of_content(client):
     problem(client.post("/api/predict", content=b"{}", headers=odd), 415)
     odd["Content-Encoding"] = "gzip"
     problem(client.post("/api/predict", content=b"no gzip", headers=odd), 400)
+    body = gzip.compress(json.dumps({"rows": [ROW]}).encode())
+    assert client.post("/api/predict", content=body, headers=odd).status_code == 200
+    told = problem(client.post("/api/predict", content=body[:-9], headers=odd), 400)
+    assert "ends too early" in told["detail"]
+
+
+def test_texts_in_other_characters(client):
+    content = "grams,colour,ripe,picked\n62.5,rød,,\n".encode("latin-1")
+    odd = csv(client, content, "?keep=colour", **{"Content-Type": "text/csv; charset=latin-1"})
+    assert odd.text.splitlines()[1].startswith("rød,")
+    kind = {"Content-Type": "text/csv; charset=nothing"}
+    assert "nothing" in problem(csv(client, content, **kind), 422)["detail"]
 
 
 def test_a_service_that_does_not_learn(client):

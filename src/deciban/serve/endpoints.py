@@ -135,10 +135,13 @@ class Endpoints:
         """The table in pieces, each made while the one before is sent."""
         pieces = iter(table)
         coming = asyncio.ensure_future(self._run(next, pieces, None))
-        while (piece := await coming) is not None:
-            coming = asyncio.ensure_future(self._run(next, pieces, None))
-            yield piece
-        request.scope["deciban.rows"] = table.n_rows
+        try:
+            while (piece := await coming) is not None:
+                coming = asyncio.ensure_future(self._run(next, pieces, None))
+                yield piece
+        finally:
+            coming.cancel()  # where the caller has gone away
+            request.scope["deciban.rows"] = table.n_rows
 
     # ------------------------------------------------------------------ the service
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import AsyncIterator
-from email.message import EmailMessage
+from email.message import Message
 from typing import Any
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import Message, Receive
+from starlette.types import Message as AsgiMessage
+from starlette.types import Receive
 
 from deciban.serve.problems import Problem, ProblemError
 
@@ -46,7 +47,7 @@ def require_type(request: Request, *known: str) -> str:
 
 def charset_of(request: Request) -> str:
     """In which characters a text is written: as stated, or UTF-8. Nothing is guessed."""
-    message = EmailMessage()
+    message = Message()
     message["Content-Type"] = request.headers.get("content-type", "")
     return message.get_content_charset() or "utf-8"
 
@@ -65,11 +66,11 @@ async def read_body(request: Request, limit: int) -> bytes:
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def _again(first: Message, receive: Receive) -> Receive:
+def _again(first: AsgiMessage, receive: Receive) -> Receive:
     """What receives a message that came before, and then the others."""
     waiting = [first]
 
-    async def following() -> Message:
+    async def following() -> AsgiMessage:
         return waiting.pop() if waiting else await receive()
 
     return following
@@ -78,7 +79,7 @@ def _again(first: Message, receive: Receive) -> Receive:
 async def blocks(request: Request, limit: int) -> AsyncIterator[bytes]:
     """The body as it comes, unpacked; no more than the limit."""
     stated = request.headers.get("content-length", "")
-    if stated.isdecimal() and int(stated) > limit:
+    if stated.isascii() and stated.isdigit() and (len(stated) > 18 or int(stated) > limit):
         raise _too_large(limit)
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     stream = _stream(request)
@@ -117,17 +118,18 @@ _UNPACKED_BYTES = 1 << 20
 
 async def _unpack(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """The bytes of a gzip file, a bounded number at a time."""
-    unpacker = zlib.decompressobj(wbits=31)
+    unpacker, whole = zlib.decompressobj(wbits=31), True
     async for block in stream:
-        rest = block
-        while rest:
+        rest, more = block, False
+        while rest or more:
             try:
-                yield unpacker.decompress(rest, _UNPACKED_BYTES)
+                unpacked = unpacker.decompress(rest, _UNPACKED_BYTES)
             except zlib.error as error:
                 raise ProblemError(400, f"the body is not gzip: {error}.") from None
-            rest = unpacker.unconsumed_tail
-            if unpacker.eof:
-                rest = unpacker.unused_data
+            yield unpacked
+            rest, more, whole = unpacker.unconsumed_tail, len(unpacked) == _UNPACKED_BYTES, False
+            if unpacker.eof:  # another file may follow
+                rest, more, whole = unpacker.unused_data, False, True
                 unpacker = zlib.decompressobj(wbits=31)
-    if unpacker.decompress(b"") or not unpacker.eof:
-        yield unpacker.flush()
+    if not whole:
+        raise ProblemError(400, "the gzip file ends too early.")
