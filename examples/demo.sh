@@ -38,3 +38,10 @@ printf 'From: carl@prizes.example\nSubject: free prize!!\n\nClaim $1,000 at http
 run 'deciban mail train --ham ham --spam spam --store mail.db'
 run 'deciban mail filter --store mail.db < new.eml'
 run 'deciban mail explain --store mail.db --top 5 new.eml'
+
+heading 'In a browser'
+cat <<END
+
+pip install 'deciban[serve]'     # once, into the same environment
+$(command -v deciban || echo deciban) serve $(pwd)/fruit.deciban --open
+END

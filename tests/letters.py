@@ -29,6 +29,6 @@ def learnt(store, ham=HAM, spam=SPAM):
 
 def everything(store):
     """All that is in a store."""
-    rows = store._connection.execute
+    rows = store.connection.execute
     tables = ("tokens", "levels", "lessons", "totals")
     return {name: rows(f"SELECT * FROM {name} ORDER BY 1").fetchall() for name in tables}

@@ -288,9 +288,9 @@ def test_classes_that_are_no_texts(labels, tmp_path):
 
 
 def test_long_files_are_written_batch_by_batch(model, tmp_path, monkeypatch):
-    monkeypatch.setattr("deciban.cli.prediction.BATCH_ROWS", 64)
+    monkeypatch.setattr("deciban.prediction.scored.BATCH_ROWS", 64)
     assert done("predict", model, FRUIT) == done("predict", model, FRUIT)
-    monkeypatch.setattr("deciban.cli.prediction.MAX_BATCH_REASONS", 64)
+    monkeypatch.setattr("deciban.prediction.scored.MAX_BATCH_REASONS", 64)
     assert len(done("predict", model, FRUIT, "--evidence").splitlines()) == 201
 
 

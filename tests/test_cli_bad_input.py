@@ -259,7 +259,7 @@ def test_too_little_memory(folder):
 
 def test_interrupting_writes_nothing(folder):
     before = content(folder)
-    for place in ("deciban.cli.prediction.ScoredBatch.columns", "os.fsync"):
+    for place in ("deciban.prediction.scored.ScoredBatch.columns", "os.fsync"):
         with mock.patch(place, side_effect=KeyboardInterrupt):
             ended = run("predict", "m.deciban", "data.csv", "-o", "out.csv")
         assert (ended.code, ended.err) == (130, "interrupted: no file was written.\n")

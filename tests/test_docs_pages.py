@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
 #: Pages whose sessions are replayed by tests of their own.
-REPLAYED = {"cli.md", "mail.md"}
+REPLAYED = {"cli.md", "mail.md", "serve.md"}
 SESSIONS = [p for p in PAGES if p.name not in REPLAYED and BLOCK.search(p.read_text("utf-8"))]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 TEXT = re.compile(r">([^<>]+)</text>")

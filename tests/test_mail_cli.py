@@ -172,7 +172,7 @@ def test_the_standard_input_by_its_name(trained):
 
 def test_a_store_that_others_keep(trained, monkeypatch):
     judged = run("mail", "classify", "new").out
-    monkeypatch.setattr("deciban.mail.tables.os.access", lambda *_: False)
+    monkeypatch.setattr("deciban.sqlite.os.access", lambda *_: False)
     before = sorted(trained.iterdir())
     assert run("mail", "classify", "new").out == judged
     assert sorted(trained.iterdir()) == before

@@ -66,7 +66,7 @@ def test_a_kill_at_any_statement_loses_nothing_acknowledged_and_doubles_nothing(
 def contents(path):
     """All that is in a store, which must be sound."""
     with Store(str(path)) as store:
-        assert store._connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert store.connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         return everything(store)
 
 

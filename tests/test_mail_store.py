@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from deciban import decision
+from deciban import decision, sqlite
 from deciban.errors import (
     FileError,
     ModelFileError,
@@ -17,7 +17,6 @@ from deciban.errors import (
     NegativeCountError,
     ParameterError,
 )
-from deciban.mail import tables
 from deciban.mail.lessons import Read, learn, read, relearn, score, unlearn
 from deciban.mail.mailboxes import Place
 from deciban.mail.model import (
@@ -31,6 +30,7 @@ from deciban.mail.model import (
     weights,
 )
 from deciban.mail.store import Lesson, Store
+from deciban.mail.tables import LAYOUT
 from deciban.mail.training import train
 from deciban.mail.verdict import Costs, decide
 from letters import HAM, NEW_HAM, NEW_SPAM, SPAM, everything, learnt
@@ -302,14 +302,14 @@ def test_files_that_are_no_stores(tmp_path):
 
 
 def test_a_store_of_another_version(store):
-    store._connection.execute(f"PRAGMA user_version = {tables.VERSION + 1}")
+    store.connection.execute(f"PRAGMA user_version = {LAYOUT.version + 1}")
     with pytest.raises(ModelFileError, match="version 2, this program has version 1"):
         Store(store.path)
 
 
 def test_a_damaged_store(store, tmp_path):
     learnt(store)
-    store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     store.close()
     data = (tmp_path / "new" / "mail.db").read_bytes()
     for at in range(100, len(data), 4096):
@@ -323,7 +323,7 @@ def test_a_damaged_store(store, tmp_path):
 
 
 def test_a_busy_store(store, monkeypatch):
-    monkeypatch.setattr(tables, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.05)
     with Store(store.path) as other, store.writing():
         assert score(other, read(NEW_HAM)).p == 0.5
         with pytest.raises(ModelWriteError, match="busy"):

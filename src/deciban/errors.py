@@ -58,6 +58,7 @@ class DecibanError(Exception):
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(f"{message} Hint: {hint}." if hint else message)
+        self.message, self.hint = message, hint
 
 
 class InputError(DecibanError, ValueError):

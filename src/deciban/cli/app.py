@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from deciban.cli import mail
+from deciban.cli import mail, serving
 from deciban.cli import options as o
 from deciban.cli.grouping import Group, Time
 
@@ -173,12 +173,13 @@ def predict(
     from deciban import files
     from deciban.cli import exits, prediction, writing
     from deciban.cli.outputs import check_outputs
+    from deciban.prediction.scored import PredictionOptions
 
     check_outputs([output], data, [model, loss], force=force)
     written = partial(writing.table, output, writing.format_of(output, form), force)
     opened = files.open(model)
     classes = opened.model.classes.tolist()
-    options = prediction.PredictionOptions(
+    options = PredictionOptions(
         o.loss(loss, classes), abstain, o.priors(priors, classes), o.kept(keep), evidence, digits,
         coverage, per_class, novelty, novel,
     )  # fmt: skip
@@ -373,6 +374,10 @@ def inspect(
         _show(inspection.model(file[0]), json)
     else:
         _show(inspection.table(_input(file, how), o.kinds(kind)), json)
+
+
+app.command()(serving.serve)
+app.command()(serving.export)
 
 
 @app.command()

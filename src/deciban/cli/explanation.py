@@ -10,6 +10,7 @@ from deciban.cli import models
 from deciban.cli.options import class_of
 from deciban.cli.reading import Input
 from deciban.errors import InputError
+from deciban.models.columns import require_columns
 from deciban.sources.tabular import Row, Value
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def explain(
 def _rows(model: Model, data: Input, limit: int) -> Iterator[dict[str, Value]]:
     """Rows by name; columns that the model does not know are not looked at."""
     table = data.scan(model.caster.field_types(), rows=limit)
-    models.require_columns(model, table)
+    require_columns(model, table)
     names = [name for name in model.schema.names if name in table.names]
     for batch in table:
         for values in batch.tolist():

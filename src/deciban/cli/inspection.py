@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 
 from deciban import files, schema
-from deciban.cli import models
 from deciban.cli.reading import Input
 from deciban.explanation import importance_of
+from deciban.models.base_rates import prior_probabilities
 from deciban.models.protocol import CountedModel, HasCounts, Model
 from deciban.schema import INFERENCE_ROWS, Schema
 from deciban.sources import BatchScan
@@ -123,7 +123,7 @@ def shares(model: Model) -> dict[str, float | None]:
 
 def _priors(model: Model) -> dict[str, float | None]:
     """``P(c)``, where the model starts from probabilities."""
-    names, prior = map(str, model.classes.tolist()), models.class_prior(model)
+    names, prior = map(str, model.classes.tolist()), prior_probabilities(model)
     return dict.fromkeys(names) if prior is None else dict(zip(names, prior.tolist(), strict=True))
 
 

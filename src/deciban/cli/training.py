@@ -15,6 +15,7 @@ from deciban.cli.reading import Input, watch
 from deciban.errors import ParameterError
 from deciban.files.registry import load
 from deciban.labels import object_array
+from deciban.models.columns import require_columns
 from deciban.sources import Batch, Scan
 from deciban.sources.sample import Sample
 from deciban.sources.scan import scan_batches
@@ -152,7 +153,7 @@ def _learn(model: Counted, table: Scan, target: str, *, forget: bool) -> None:
     if isinstance(model, CountedClassifier):
         (model.forget if forget else model.partial_fit)(table, target=target)
         return
-    caster = models.require_columns(model.model_, table)
+    caster = require_columns(model.model_, table)
     table.require(target)
     learn = model.forget if forget else model.partial_fit
     with warnings.catch_warnings():

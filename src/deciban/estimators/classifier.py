@@ -328,3 +328,18 @@ class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def table_classifier(estimator: Any) -> TableClassifier[Any]:
+    """What answers questions about the rows of a table, whatever kind of estimator it is.
+
+    The estimators of tables answer themselves; the models of those that take matrices are asked
+    through the shell that all estimators of tables share.
+
+    >>> from deciban.naive_bayes import GaussianNB
+    >>> table_classifier(GaussianNB().fit([[1.0], [8.0]], ["a", "b"])).predict([{"x0": 2.0}])
+    array(['a'], dtype='<U1')
+    """
+    if isinstance(estimator, TableClassifier):
+        return estimator
+    return TableClassifier.of_model(estimator.model_)

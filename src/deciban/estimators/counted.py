@@ -134,6 +134,45 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
             self._shrink(self._subtract(self._state()[0], self._count(rows, None)))
         return self
 
+    def count_rows(self, X: Tabular, y: LabelsLike = None, *, target: str | None = None) -> T:
+        """What these labelled rows would add; the model stays as it is.
+
+        >>> from deciban import NaiveBayes
+        >>> m = NaiveBayes().fit({"x": ["S", "L"]}, [1, 2])
+        >>> m.count_rows({"x": ["S", "S"]}, [1, 1]).weight, m.counts_.weight
+        (array([2.]), array([1., 1.]))
+        """
+        self._model()
+        rows = self._rows(X, y, self._target(y, target))
+        rows.limit = NumberClasses(self.max_classes)
+        rows.limit.add(self.classes_)
+        return self._count(rows, None)
+
+    def with_counted(self, more: T) -> Self:
+        """Another model that has these rows as well, of :meth:`count_rows`.
+
+        Its calibration is that of this model: rows add up to one model, in whatever batches.
+
+        >>> from deciban import NaiveBayes
+        >>> m = NaiveBayes().fit({"x": ["S", "L"]}, [1, 2])
+        >>> m.with_counted(m.count_rows({"x": ["S", "S"]}, [1, 1])).counts_.weight
+        array([3., 1.])
+        """
+        total, calibration = self._state()
+        return self._with(self._join(total, more), calibration)
+
+    def without_counted(self, gone: T) -> Self:
+        """Another model without these rows, which were counted before.
+
+        >>> from deciban import NaiveBayes
+        >>> m = NaiveBayes().fit({"x": ["S", "L"]}, [1, 2])
+        >>> more = m.count_rows({"x": ["M"]}, [3])
+        >>> m.with_counted(more).without_counted(more).counts_ == m.counts_
+        True
+        """
+        total, calibration = self._state()
+        return self._with(self._subtract(total, gone), calibration)
+
     def decay(self, factor: float) -> Self:
         """Multiply the weight of everything learned so far.
 

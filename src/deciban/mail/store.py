@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
 from deciban.errors import NegativeCountError
 from deciban.mail.model import Counts, Pair, is_text
-from deciban.mail.tables import connect, plain_errors
+from deciban.mail.tables import LAYOUT
+from deciban.sqlite import Database
 
 __all__ = ["Lesson", "Store"]
 
@@ -46,7 +46,7 @@ class Lesson(NamedTuple):
         return Pair(0, 1) if self.spam else Pair(1, 0)
 
 
-class Store:
+class Store(Database):
     """A store that is open. Ask and change inside ``reading()`` or ``writing()``.
 
     >>> import tempfile
@@ -61,54 +61,17 @@ class Store:
     """
 
     def __init__(self, path: str, *, create: bool = False) -> None:
-        self.path = path
-        self._connection: sqlite3.Connection = connect(path, create=create)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
-
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    # Transactions
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """One state of the store, whatever others write meanwhile."""
-        with self._transaction("BEGIN"):
-            yield
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """All that is done inside, or nothing; after it, it is on the disk."""
-        with self._transaction("BEGIN IMMEDIATE"):
-            yield
-
-    @contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
-        with plain_errors(self.path):
-            self._connection.execute(begin)
-            try:
-                yield
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+        super().__init__(path, LAYOUT, create=create)
 
     # Questions
 
     def totals(self) -> Pair:
         """How many messages of ham and of spam were learnt."""
-        return Pair(*self._connection.execute("SELECT ham, spam FROM totals").fetchone())
+        return Pair(*self.connection.execute("SELECT ham, spam FROM totals").fetchone())
 
     def levels(self) -> dict[int, Pair]:
         """How many lessons came at each level."""
-        rows = self._connection.execute("SELECT level, ham, spam FROM levels")
+        rows = self.connection.execute("SELECT level, ham, spam FROM levels")
         return {level: Pair(ham, spam) for level, ham, spam in rows}
 
     def counts(self, tokens: Iterable[str]) -> Counts:
@@ -116,7 +79,7 @@ class Store:
         totals, asked = self.totals(), list(tokens)
         if not any(totals):
             return Counts(totals, {}, sum(map(is_text, asked)))
-        rows = self._connection.execute(
+        rows = self.connection.execute(
             "SELECT token, ham, spam FROM json_each(?) CROSS JOIN tokens ON token = value",
             (json.dumps(asked, ensure_ascii=False),),
         )
@@ -127,7 +90,7 @@ class Store:
     def lesson(self, digest: bytes) -> Lesson | None:
         """What was learnt from a message, if anything."""
         query = "SELECT spam, level FROM lessons WHERE digest = ?"
-        row = self._connection.execute(query, (digest,)).fetchone()
+        row = self.connection.execute(query, (digest,)).fetchone()
         return Lesson(digest, bool(row[0]), row[1]) if row else None
 
     def known(self, digests: Iterable[bytes]) -> dict[bytes, Lesson]:
@@ -139,7 +102,7 @@ class Store:
 
     def vocabulary(self) -> int:
         """How many tokens are known."""
-        return int(self._connection.execute("SELECT count(*) FROM tokens").fetchone()[0])
+        return int(self.connection.execute("SELECT count(*) FROM tokens").fetchone()[0])
 
     # Changes
 
@@ -147,20 +110,20 @@ class Store:
         """Record lessons that are not known yet, and count the tokens of all of them."""
         self._add("tokens", tokens)
         rows = list(lessons)
-        self._connection.executemany("INSERT INTO lessons VALUES (?, ?, ?)", rows)
+        self.connection.executemany("INSERT INTO lessons VALUES (?, ?, ?)", rows)
         self._add("levels", _count_levels(rows))
         self._add_total(rows, 1)
 
     def take(self, lesson: Lesson, tokens: Iterable[str]) -> None:
         """Take back a lesson, and everything that it added."""
-        self._connection.execute("DELETE FROM lessons WHERE digest = ?", (lesson.digest,))
+        self.connection.execute("DELETE FROM lessons WHERE digest = ?", (lesson.digest,))
         self._subtract("tokens", dict.fromkeys(tokens, lesson.one))
         self._subtract("levels", _count_levels([lesson]))
         self._add_total([lesson], -1)
 
     def _add(self, table: str, counts: Mapping[Key, tuple[int, int]]) -> None:
         name = table[:-1]
-        self._connection.executemany(
+        self.connection.executemany(
             f"INSERT INTO {table} VALUES (?, ?, ?) ON CONFLICT ({name}) DO UPDATE SET"
             " ham = ham + excluded.ham, spam = spam + excluded.spam",
             ((key, *counts[key]) for key in sorted(counts)),
@@ -171,18 +134,18 @@ class Store:
         rows = [(*pair, key) for key, pair in counts.items()]
         update = f"UPDATE {table} SET ham = ham - ?, spam = spam - ? WHERE {name} = ?"
         try:
-            changed = self._connection.executemany(update, rows).rowcount
+            changed = self.connection.executemany(update, rows).rowcount
         except sqlite3.IntegrityError:
             changed = -1
         if changed != len(rows):
             message = f"{self.path} never counted what is to be taken back."
             raise NegativeCountError(message, hint="the store is damaged: train a new one")
         empty = f"DELETE FROM {table} WHERE {name} = ? AND ham = 0 AND spam = 0"
-        self._connection.executemany(empty, [(key,) for key in counts])
+        self.connection.executemany(empty, [(key,) for key in counts])
 
     def _add_total(self, lessons: list[Lesson], sign: int) -> None:
         spam = sum(lesson.spam for lesson in lessons)
-        self._connection.execute(
+        self.connection.execute(
             "UPDATE totals SET ham = ham + ?, spam = spam + ?",
             (sign * (len(lessons) - spam), sign * spam),
         )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from deciban.encoding.matrices import Caster
 from deciban.models.protocol import HasCounts, Model
+from deciban.sources.scan import Scan
 from deciban.sources.tabular import Row, Value
 from deciban.stats.categories import count_by_column
 from deciban.stats.grid import Grid
@@ -21,6 +25,13 @@ def required_columns(model: Model) -> list[str]:
     """
     constant = constant_values(model)
     return [name for name in model.caster.types if name not in constant]
+
+
+def require_columns(model: Model, table: Scan) -> Caster:
+    """Refuse a table that lacks a column which the model needs; how its rows are cast."""
+    for name in required_columns(model):
+        table.require(name)
+    return replace(model.caster, absent=constant_values(model))
 
 
 def constant_values(model: Model) -> Row:

@@ -23,7 +23,7 @@ from deciban.sources.options import ReadOptions
 from deciban.sources.scan import BatchScan, Scan
 from deciban.sources.spool import Spool, read_spools
 
-__all__ = ["ENDINGS", "matching", "scan"]
+__all__ = ["ENDINGS", "matching", "scan", "scan_spool"]
 
 _FORMS = {
     ".csv": "csv", ".txt": "csv", ".dat": "csv", ".data": "csv", ".tsv": "tsv", ".tab": "tsv",
@@ -50,10 +50,10 @@ def scan(paths: Sequence[str], options: ReadOptions) -> Scan:
         raise FileError(
             "the standard input cannot be read together with files.", hint="pass '-' alone"
         )
-    return _scan_spool(_spool(sys.stdin.buffer), options)
+    return scan_spool(_spool(sys.stdin.buffer), options)
 
 
-def _scan_spool(spool: Spool, options: ReadOptions) -> BatchScan:
+def scan_spool(spool: Spool, options: ReadOptions) -> BatchScan:
     """The table in a temporary file, which is there as long as somebody reads it."""
     table = _scan([spool.path], options)
     return BatchScan(
@@ -61,7 +61,7 @@ def _scan_spool(spool: Spool, options: ReadOptions) -> BatchScan:
         lambda: read_spools(iter(table), [spool]),
         "file",
         formats=table.formats if isinstance(table, BatchScan) else dict,
-        reopen=lambda types: _scan_spool(spool, replace(options, types={**types, **options.types})),
+        reopen=lambda types: scan_spool(spool, replace(options, types={**types, **options.types})),
     )
 
 

@@ -8,6 +8,7 @@ periods and UUIDs are text as well. A list of texts is a bag of words.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -152,7 +153,7 @@ def _kind(name: str, of: type) -> str:
 
 def _column_of_kinds(name: str, kinds: set[str], known: list[Any], missing: Mask) -> Column:
     if kinds <= {"integer", "number"}:
-        return _quantities(kinds, known, missing)
+        return _quantities(name, kinds, known, missing)
     if kinds == {"boolean"}:
         return Booleans(_spread(known, missing, np.bool_), missing)
     if kinds == {"duration"}:
@@ -181,12 +182,19 @@ def _spread(known: list[Any], missing: Mask, dtype: Any, filler: float = 0) -> N
     return out
 
 
-def _quantities(kinds: set[str], known: list[Any], missing: Mask) -> Column:
+def _quantities(name: str, kinds: set[str], known: list[Any], missing: Mask) -> Column:
     """Integers if all are and fit, otherwise floats; nothing at all is a column of NaN."""
     whole = kinds == {"integer"}
     if whole and min(known) >= -(2**63) and max(known) < 2**63:
         return Integers(_spread(known, missing, np.int64), missing)
-    return Numbers(_spread(list(map(float, known)), missing, np.float64, np.nan), whole)
+    try:
+        floats = list(map(float, known))
+    except OverflowError:
+        raise InputError(
+            f"column {name!r} has a number beyond {sys.float_info.max:.1e}.",
+            hint="leave it out, or write it as text",
+        ) from None
+    return Numbers(_spread(floats, missing, np.float64, np.nan), whole)
 
 
 def _write(value: Any) -> str | bytes:

@@ -102,6 +102,38 @@ class NaiveBayesClassifier(MatrixClassifier):
             self._adopt(self._empty(self.classes_) + (self.counts_ - gone))
         return self
 
+    def count_rows(self, X: Tabular, y: ArrayLike) -> Counts:
+        """What these labelled rows would add; the model stays as it is.
+
+        >>> from deciban.naive_bayes import MultinomialNB
+        >>> m = MultinomialNB().fit([[2, 1], [0, 3]], ["spam", "ham"])
+        >>> m.count_rows([[1, 1]], ["ham"]).weight, m.class_count_
+        (array([1., 0.]), array([1., 1.]))
+        """
+        check_is_fitted(self)
+        X, y = self._check_rows(X, y, reset=False)
+        return self._count(X, encoding.codes_of(y, self.classes_), self.classes_, None)
+
+    def with_counted(self, more: Counts) -> Self:
+        """Another model that has these rows as well, of :meth:`count_rows`.
+
+        >>> from deciban.naive_bayes import MultinomialNB
+        >>> m = MultinomialNB().fit([[2, 1], [0, 3]], ["spam", "ham"])
+        >>> m.with_counted(m.count_rows([[1, 1]], ["ham"])).class_count_
+        array([2., 1.])
+        """
+        return self._with_counts(self.counts_ + more, self)
+
+    def without_counted(self, gone: Counts) -> Self:
+        """Another model without these rows, which were counted before; its classes stay.
+
+        >>> from deciban.naive_bayes import MultinomialNB
+        >>> m = MultinomialNB().fit([[2, 1], [0, 3]], ["spam", "ham"])
+        >>> m.without_counted(m.count_rows([[0, 3]], ["ham"])).class_count_
+        array([0., 1.])
+        """
+        return self._with_counts(self._empty(self.classes_) + (self.counts_ - gone), self)
+
     def __add__(self, other: object) -> Self:
         """The model of both data sets, with the parameters of the first."""
         if not isinstance(other, NaiveBayesClassifier):

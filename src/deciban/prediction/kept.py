@@ -25,6 +25,10 @@ _JSON_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 class HasFields(Protocol):
     """A column that knows how its values are written."""
 
+    @property
+    def column(self) -> Column:
+        """What was read."""
+
     def texts(self) -> list[str | None]:
         """For CSV; None is an empty field."""
 

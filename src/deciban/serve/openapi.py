@@ -1,0 +1,115 @@
+"""The description of the API in OpenAPI 3.1, made from the types of its bodies."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from deciban import __version__
+from deciban.serve import bodies
+from deciban.serve.batch import FORMS
+from deciban.serve.problems import Problem
+
+__all__ = ["describe_api"]
+
+_OBJECT = {"type": "object"}
+_TABLES = {kind: {"schema": {"type": "string"}} for kind in FORMS}
+
+
+class _Path(NamedTuple):
+    """A path: its method, what it does, its request and its answer."""
+
+    method: str
+    summary: str
+    asks: Any = None
+    answers: Any = None
+
+
+_PATHS = {
+    "/api/model": _Path("get", "What the model is: classes, columns, values to try, lessons."),
+    "/api/predict": _Path("post", "Classify rows.", bodies.PredictionRequest, bodies.Predictions),
+    "/api/explain": _Path(
+        "post", "Say why a row has its answer, in decibans.", bodies.ExplanationRequest
+    ),
+    "/api/counterfactual": _Path(
+        "post",
+        "Find the fewest values to change for another answer.",
+        bodies.CounterfactualRequest,
+        bodies.CounterfactualAnswer,
+    ),
+    "/api/evaluate": _Path("post", "Judge the model on labelled rows.", bodies.EvaluationRequest),
+    "/api/learn": _Path(
+        "post", "Learn lessons, each once.", bodies.LearnRequest, bodies.LearnAnswer
+    ),
+    "/api/forget": _Path("post", "Take lessons back.", bodies.ForgetRequest, bodies.ForgetAnswer),
+    "/api/batch": _Path("post", "Classify a whole table: CSV, JSON lines or an Arrow stream."),
+    "/api/openapi.json": _Path("get", "This description."),
+    "/metrics": _Path("get", "Counters for Prometheus."),
+    "/healthz": _Path("get", "Whether answers can be given."),
+}
+
+
+def describe_api() -> bytes:
+    """The description as JSON."""
+    types = [t for path in _PATHS.values() for t in (path.asks, path.answers) if t is not None]
+    _, schemas = msgspec.json.schema_components(
+        [*types, Problem], ref_template="#/components/schemas/{name}"
+    )
+    document = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "deciban",
+            "version": __version__,
+            "description": "Bayesian classification with reasons, in decibans.",
+        },
+        "paths": {path: {of.method: _operation(path, of)} for path, of in _PATHS.items()},
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+    return msgspec.json.encode(document)
+
+
+def _operation(path: str, of: _Path) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": path.strip("/").replace("/", "_").replace(".", "_"),
+        "summary": of.summary,
+        "responses": {
+            "200": {"description": "The answer.", "content": _answer(path, of)},
+            "default": {
+                "description": "What was wrong, and a hint.",
+                "content": {"application/problem+json": {"schema": _reference(Problem)}},
+            },
+        },
+    }
+    if path == "/api/batch":
+        operation["requestBody"] = {"required": True, "content": _TABLES}
+        operation["parameters"] = [
+            _parameter("keep", "Columns to write as well, between commas; * is all.", "string"),
+            _parameter("evidence", "Whether decibans of every column are written.", "boolean"),
+        ]
+    elif of.asks is not None:
+        content = {"application/json": {"schema": _reference(of.asks)}}
+        operation["requestBody"] = {"required": True, "content": content}
+    if path.startswith("/api/") or path == "/metrics":
+        operation["security"] = [{}, {"token": []}]
+    return operation
+
+
+def _answer(path: str, of: _Path) -> dict[str, Any]:
+    if path == "/api/batch":
+        return _TABLES
+    if path == "/metrics":
+        return {"text/plain": {"schema": {"type": "string"}}}
+    schema = _OBJECT if of.answers is None else _reference(of.answers)
+    return {"application/json": {"schema": schema}}
+
+
+def _parameter(name: str, text: str, kind: str) -> dict[str, Any]:
+    return {"name": name, "in": "query", "description": text, "schema": {"type": kind}}
+
+
+def _reference(of: type) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{of.__name__}"}

@@ -1,0 +1,160 @@
+"""The live store: a model that keeps learning, in one SQLite file.
+
+The model is a checkpoint (a whole model file) and the deltas since then: lessons that were
+learnt or taken back, in order. A lesson is recorded in the same transaction as its delta, so it
+counts once or not at all, whenever the program is killed. What a lesson counts as is decided by
+the model of the checkpoint alone, whoever adds it up and in whatever batches: all readers of a
+store have the same model, to the bit.
+
+Tables
+------
+origin : the digest of the model file that the store was made from.
+checkpoint : one model file, and the position of the last delta that it contains.
+deltas : lessons learnt (sign 1) and taken back (sign -1) after the checkpoint, by position.
+lessons : every lesson that counts, by the name its caller chose.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from deciban.errors import ParameterError
+from deciban.files.registry import load
+from deciban.sqlite import Database, Layout
+
+__all__ = ["Checkpoint", "Delta", "LiveStore"]
+
+#: The number says "deco" in ASCII.
+LAYOUT = Layout(
+    name="live store",
+    application=0x6465636F,
+    version=1,
+    tables="""
+CREATE TABLE origin (digest TEXT NOT NULL);
+CREATE TABLE checkpoint (position INTEGER NOT NULL, model BLOB NOT NULL);
+CREATE TABLE deltas (position INTEGER PRIMARY KEY AUTOINCREMENT,
+    sign INTEGER NOT NULL CHECK (sign IN (-1, 1)), lesson BLOB NOT NULL);
+CREATE TABLE lessons (id TEXT PRIMARY KEY, lesson BLOB NOT NULL) WITHOUT ROWID;
+""",
+    making="deciban serve MODEL --learn makes one",
+    renewing="make a new one with deciban serve MODEL --learn",
+)
+
+
+class Checkpoint(NamedTuple):
+    """An estimator that has learnt all deltas up to a position."""
+
+    position: int
+    estimator: Any
+
+
+class Delta(NamedTuple):
+    """A lesson that was learnt (sign 1) or taken back (sign -1)."""
+
+    position: int
+    sign: int
+    lesson: bytes
+
+
+class LiveStore(Database):
+    """A store that is open. Ask and change inside ``reading()`` or ``writing()``."""
+
+    def __init__(self, path: str, *, create: bool = False) -> None:
+        super().__init__(path, LAYOUT, create=create)
+        self.connection.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten
+
+    def begin(self, model: str) -> None:
+        """Start from a model file, unless that was done before; it must have been the same one."""
+        content = Path(model).read_bytes()
+        digest = sha256(content).hexdigest()
+        with self.writing():
+            row = self.connection.execute("SELECT digest FROM origin").fetchone()
+            if row is None:
+                self.connection.execute("INSERT INTO origin VALUES (?)", (digest,))
+                self.connection.execute("INSERT INTO checkpoint VALUES (0, ?)", (content,))
+            elif row[0] != digest:
+                raise ParameterError(
+                    f"{self.path} has learnt on from another model file than {model}.",
+                    hint="name another --store, or deciban export it and serve what that gives",
+                )
+
+    # Questions
+
+    def checkpoint_position(self) -> int:
+        """The position of the checkpoint."""
+        return self._number("SELECT position FROM checkpoint")
+
+    def checkpoint(self) -> Checkpoint:
+        """The checkpoint, read as every model file is."""
+        query = "SELECT position, model FROM checkpoint"
+        position, content = self.connection.execute(query).fetchone()
+        with _temporary_file() as path:
+            path.write_bytes(content)
+            return Checkpoint(position, load(path))
+
+    def position(self) -> int:
+        """The position of the last delta there ever was."""
+        return self._number("SELECT coalesce(max(seq), 0) FROM sqlite_sequence")
+
+    def deltas(self, after: int, limit: int) -> list[Delta]:
+        """The next deltas after a position, in order."""
+        query = "SELECT position, sign, lesson FROM deltas WHERE position > ? ORDER BY 1 LIMIT ?"
+        return [Delta(*row) for row in self.connection.execute(query, (after, limit))]
+
+    def lesson(self, name: str) -> bytes | None:
+        """A lesson that counts, if there is one of this name."""
+        query = "SELECT lesson FROM lessons WHERE id = ?"
+        row = self.connection.execute(query, (name,)).fetchone()
+        return row[0] if row else None
+
+    def n_lessons(self) -> int:
+        """How many lessons count."""
+        return self._number("SELECT count(*) FROM lessons")
+
+    def _number(self, query: str) -> int:
+        return int(self.connection.execute(query).fetchone()[0])
+
+    # Changes
+
+    def learn(self, lessons: Iterable[tuple[str, bytes]]) -> None:
+        """Record lessons whose names are not known."""
+        rows = list(lessons)
+        self.connection.executemany("INSERT INTO lessons VALUES (?, ?)", rows)
+        self._append(1, [lesson for _, lesson in rows])
+
+    def forget(self, lessons: Iterable[tuple[str, bytes]]) -> None:
+        """Take lessons back that count."""
+        rows = list(lessons)
+        self.connection.executemany("DELETE FROM lessons WHERE id = ?", [(n,) for n, _ in rows])
+        self._append(-1, [lesson for _, lesson in rows])
+
+    def _append(self, sign: int, lessons: list[bytes]) -> None:
+        rows = [(sign, lesson) for lesson in lessons]
+        self.connection.executemany("INSERT INTO deltas (sign, lesson) VALUES (?, ?)", rows)
+
+    def replace_checkpoint(self, newer: Checkpoint) -> None:
+        """Make a model the checkpoint and drop the deltas it contains, unless one is newer."""
+        with _temporary_file() as path:
+            newer.estimator.save(path)
+            content = path.read_bytes()
+        with self.writing():
+            if self.checkpoint_position() < newer.position:
+                row = (newer.position, content)
+                self.connection.execute("UPDATE checkpoint SET position = ?, model = ?", row)
+                self.connection.execute("DELETE FROM deltas WHERE position <= ?", row[:1])
+
+
+class _temporary_file:  # noqa: N801  (used like a function)
+    """The path of a model file that is there until the end of the block, for this user alone."""
+
+    def __enter__(self) -> Path:
+        self._folder = tempfile.TemporaryDirectory(prefix="deciban-")
+        return Path(self._folder.name, f"{os.getpid()}.deciban")
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
