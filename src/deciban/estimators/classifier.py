@@ -30,11 +30,12 @@ from deciban.schema import Schema
 from deciban.sources.held import HeldTable, refuse_sparse
 from deciban.sources.labelled import LabelledBatch, LabelledScan, few_texts, labelled_scan
 from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
+from deciban.sql.portable import Portable
 
 FloatArray = NDArray[np.float64]
 
 
-class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
+class TableClassifier(PredictionSets[M], Portable, ClassifierMixin, BaseEstimator):
     """The methods that answer, batch by batch on all cores."""
 
     model_: M

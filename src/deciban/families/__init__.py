@@ -5,8 +5,8 @@ an object of the protocol, and its line here; from outside the package, call :fu
 
 Read in this order: ``protocol`` with ``settings``, ``piece`` (what a curve is drawn from) and
 ``soft`` (columns as EM estimates them), ``removal`` (one row less), ``discrete``, ``categorical``,
-``gaussian``, ``histogram``, ``poisson``, ``von_mises``, ``linear_bag`` with ``multinomial``,
-``complement`` and ``bernoulli``, ``words``.
+``bell`` with ``gaussian``, ``histogram``, ``poisson``, ``concentration`` with ``von_mises``,
+``linear_bag`` with ``multinomial``, ``complement`` and ``bernoulli``, ``words``.
 """
 
 from __future__ import annotations

@@ -19,11 +19,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.families.bell import Density, student_constant
 from deciban.families.discrete import losses_alone
 from deciban.families.piece import (
     Piece,
@@ -35,8 +36,8 @@ from deciban.families.piece import (
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
 from deciban.families.settings import Method, Settings, check_amount
 from deciban.families.soft import SoftBlock, count_softly
+from deciban.formulas.nodes import Expression
 from deciban.kernels import gaussian as kernel
-from deciban.kernels.gamma import log_gamma
 from deciban.stats.categories import count_of
 from deciban.stats.cells import Cells
 from deciban.stats.exact import ExactSum
@@ -85,23 +86,6 @@ class GaussianSettings(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_amount("floor", self.floor, "it is added to every variance")
-
-
-class Density(NamedTuple):
-    """Location, 1 / scale**2 and log density at the centre; ``df`` is None for normal ones."""
-
-    mean: FloatArray
-    precision: FloatArray
-    constant: FloatArray
-    df: FloatArray | None = None
-
-    def log(self, x: FloatArray) -> FloatArray:
-        """The log density at x."""
-        with np.errstate(over="ignore"):  # as far away as can be: minus infinity
-            distance = (x - self.mean) ** 2 * self.precision
-        if self.df is None:
-            return np.asarray(self.constant - distance / 2)
-        return np.asarray(self.constant - (self.df + 1) / 2 * np.log1p(distance / self.df))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +174,10 @@ class GaussianParameters:
         draws = normal_draws(x, n, mean, spread)
         values = tuple(x.tolist())
         return Piece("", "", "number", values, log, density_shares(log, x), rows, draws)
+
+    def formula(self, column: int, x: Expression) -> list[Expression]:
+        """The log density at x; a missing value says nothing."""
+        return self.density.formula(column, x)
 
 
 class Gaussian:
@@ -310,7 +298,7 @@ def _fit(
     if how.method != "bayes":
         return Density(centre, precision, 0.5 * np.log(precision / (2 * np.pi)))
     df = np.where(kappa > 0, kappa, 1.0)
-    return Density(centre, precision, _student_constant(df) + 0.5 * np.log(precision), df)
+    return Density(centre, precision, student_constant(df) + 0.5 * np.log(precision), df)
 
 
 def _transpose(fitted: Density, known: NDArray[np.bool_]) -> Density:
@@ -321,16 +309,6 @@ def _transpose(fitted: Density, known: NDArray[np.bool_]) -> Density:
     constant = np.where(known, fitted.constant, 0.0)
     parts = (fitted.mean, precision, constant, fitted.df)
     return Density(*(None if x is None else np.ascontiguousarray(x.T) for x in parts))  # type: ignore[arg-type]
-
-
-def _student_constant(df: FloatArray) -> FloatArray:
-    """The log density at the centre of Student's t of scale 1."""
-    a = df / 2
-    near = np.minimum(a, 50.0)
-    # Stirling's series: for much data the two logarithms would cancel.
-    far = 0.5 * np.log(a) - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5)
-    ratio = np.where(a > 50.0, far, log_gamma(near + 0.5) - log_gamma(near))
-    return np.asarray(ratio - 0.5 * np.log(np.pi * df))
 
 
 def _soft_objective(

@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import ParameterError
 from deciban.families.categorical import CATEGORICAL
+from deciban.families.concentration import bessel_ratio, concentrate
 from deciban.families.discrete import loss_alone, one_row
 from deciban.families.gaussian import DEFAULT_PRIOR_ROWS, MAX_VALUES_TRIED
 from deciban.families.histogram import HISTOGRAM_FAMILY, HistogramSettings
@@ -34,6 +35,8 @@ from deciban.families.piece import Draws, Piece, density_shares, seen_points
 from deciban.families.protocol import Candidate, CountedColumns, Selected
 from deciban.families.settings import Method, Settings, spread
 from deciban.families.soft import SoftBlock
+from deciban.formulas.build import known, lookup
+from deciban.formulas.nodes import Expression, Function, Number, Product, Scaled, Shared, Sum
 from deciban.kinds import period_of
 from deciban.stats.categories import CATEGORIES, count_by_column
 from deciban.stats.grid import Grid
@@ -42,10 +45,6 @@ from deciban.stats.statistic import Codes, FloatArray, Matrix, Statistic
 from deciban.stats.table import Table
 
 TAU = math.tau
-#: A class is no more concentrated than this: a standard deviation of a thousandth of a radian.
-MAX_CONCENTRATION = 1e6
-#: Newton's steps from an approximation that is right to one percent.
-NEWTON_STEPS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,6 +217,16 @@ class VonMisesParameters:
         shares = density_shares(log, x)
         return Piece("", "", "number", tuple(x.tolist()), log, shares, rows, draws)
 
+    def formula(self, column: int, x: Expression) -> list[Expression]:
+        """The log density at x; of points, that of each one that was seen."""
+        circle, density = self.circles[column], self.density[column]
+        if circle.points:
+            points = _known_values(self.table)[column]
+            log = density.log(circle.angles(points)[:, None])
+            return lookup(x, points.tolist(), log, np.zeros(log.shape[1]))
+        each = zip(*(part.tolist() for part in density), strict=True)
+        return [known(x, _log_density(x, TAU / circle.period, *of_class)) for of_class in each]
+
     def _angles(self, values: FloatArray) -> list[FloatArray]:
         """The angles of each column's values, (rows, columns)."""
         return [circle.angles(values[:, j]) for j, circle in enumerate(self.circles)]
@@ -287,7 +296,7 @@ def _known_values(table: Table) -> list[FloatArray]:
     """The values that each column of a table is counted by."""
     if isinstance(table.cells, Grid):
         return table.cells.all_middles()
-    return [np.asarray(known, dtype=np.float64) for known in table.cells.values or ()]
+    return [np.asarray(points, dtype=np.float64) for points in table.cells.values or ()]
 
 
 def _values(table: Table, X: Matrix) -> FloatArray:
@@ -296,9 +305,9 @@ def _values(table: Table, X: Matrix) -> FloatArray:
         return cast("FloatArray", X)
     codes = cast("NDArray[np.int64]", X).astype(np.intp)
     out = np.full(codes.shape, np.nan)
-    for j, known in enumerate(_known_values(table)):
-        seen = (codes[:, j] >= 0) & (codes[:, j] < len(known))
-        out[seen, j] = known[codes[seen, j]]
+    for j, points in enumerate(_known_values(table)):
+        seen = (codes[:, j] >= 0) & (codes[:, j] < len(points))
+        out[seen, j] = points[codes[seen, j]]
     return out
 
 
@@ -309,9 +318,9 @@ def _counted_values(table: Table, X: Matrix) -> FloatArray:
         return values
     out = values.copy()
     for j, (least, middle) in enumerate(zip(grid.all_floats(), grid.all_middles(), strict=True)):
-        known = np.flatnonzero(~np.isnan(values[:, j]))
-        at = np.searchsorted(least, values[known, j], side="right") - 1
-        out[known, j] = middle[np.maximum(at, 0)]
+        seen = np.flatnonzero(~np.isnan(values[:, j]))
+        at = np.searchsorted(least, values[seen, j], side="right") - 1
+        out[seen, j] = middle[np.maximum(at, 0)]
     return out
 
 
@@ -337,36 +346,18 @@ def _whole(classes: Resultant) -> Resultant:
     return Resultant(*(part.sum() for part in classes))
 
 
-def concentrate(length: FloatArray) -> FloatArray:
-    """The concentration whose mean resultant length is ``I1 / I0``.
-
-    Approximated as by Best and Fisher (1981), then polished by Newton's steps.
-
-    >>> concentrate(np.array([0.0, 0.44639, 1.0])).round(4)
-    array([0.e+00, 1.e+00, 1.e+06])
-    """
-    R = np.minimum(length, 1 - 0.5 / MAX_CONCENTRATION)
-    low, middle = 2 * R + R**3 + 5 / 6 * R**5, -0.4 + 1.39 * R + 0.43 / (1 - R)
-    high = 1 / np.maximum(R * (1 - R) * (3 - R), 1e-300)
-    kappa = np.select([R < 0.53, R < 0.85], [low, middle], high)
-    for _ in range(NEWTON_STEPS):
-        ratio, slope = _bessel_ratio(kappa)
-        kappa = np.clip(kappa - (ratio - R) / slope, 0.0, MAX_CONCENTRATION)
-    return np.asarray(kappa)
-
-
-def _bessel_ratio(kappa: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """``I1(kappa) / I0(kappa)`` and its derivative."""
-    from scipy.special import i0e, i1e
-
-    ratio = np.asarray(i1e(kappa) / i0e(kappa))
-    by_kappa = np.where(kappa > 1e-8, ratio / np.maximum(kappa, 1e-8), 0.5)
-    return ratio, 1 - by_kappa - ratio**2
-
-
 def _fall(concentration: FloatArray, off: FloatArray) -> FloatArray:
     """How far the log density falls at an angle off the mean direction."""
     return np.asarray(2 * concentration * np.sin(off / 2) ** 2)
+
+
+def _log_density(
+    x: Expression, turn: float, direction: float, concentration: float, constant: float
+) -> Expression:
+    """The log density at x, an angle of so many radians for each unit."""
+    half = Shared(Function("sin", Scaled(x, direction / turn, turn / 2)))
+    fall = Product(Number(-2 * concentration), Product(half, half))
+    return Sum((Number(constant), fall))
 
 
 def _points_constant(direction: FloatArray, concentration: FloatArray, n_points: int) -> FloatArray:
@@ -382,7 +373,7 @@ def _points_constant(direction: FloatArray, concentration: FloatArray, n_points:
 def _draws(circle: Circle, density: Density, rows: FloatArray, angle: FloatArray) -> Draws:
     """Samples of log densities, (values, classes), from the posterior's normal approximation."""
     direction, concentration, _ = density
-    ratio, slope = _bessel_ratio(concentration)
+    ratio, slope = bessel_ratio(concentration)
     some = np.maximum(rows, 1.0)
     turn = np.minimum(1 / np.sqrt(np.maximum(some * concentration * ratio, 1e-300)), math.pi)
     width = 1 / np.sqrt(some * slope)
