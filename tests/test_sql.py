@@ -114,17 +114,23 @@ def test_ways_to_estimate_and_missing_values(database, method, missing):
     check(database, model, new_rows(rows))
 
 
-def test_aode_and_the_ensemble_answer_as_in_python(database):
+@pytest.mark.parametrize("options", [{}, {"missing": "skip", "support": 5}])
+def test_aode_answers_as_in_python(database, options):
     rows, y = table(seed=2)
-    few = {name: rows[name] for name in ("size", "height", "count", "wind", "open")}
-    kinds = {"wind": "cyclic:360"}
-    for model in (AODE(kinds=kinds), AODE(kinds=kinds, missing="skip", support=5)):
-        check(database, model.fit(few, y), new_rows(rows))
-    binary = ["no" if label == "no" else "yes" for label in y]
-    for labels in (y, binary):
-        model = BayesClassifier(kinds=KINDS).fit({**few, "shop": rows["shop"]}, labels)
-        new = {name: new_rows(rows)[name] for name in (*few, "shop")}
-        check(database, model, new)
+    names = ("size", "height", "count", "wind", "open")
+    model = AODE(kinds={"wind": "cyclic:360"}, **options)
+    model.fit({name: rows[name] for name in names}, y)
+    check(database, model, {name: new_rows(rows)[name] for name in names})
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_ensemble_answers_as_in_python(database, classes):
+    rows, y = table(seed=2)
+    labels = y if classes == 3 else ["no" if label == "no" else "yes" for label in y]
+    names = ("size", "shop", "height", "count")
+    model = BayesClassifier(kinds={"shop": "categorical"})
+    model.fit({name: rows[name] for name in names}, labels)
+    check(database, model, {name: new_rows(rows)[name] for name in names})
 
 
 @pytest.mark.parametrize(
@@ -192,7 +198,23 @@ HOSTILE = [
 
 def test_no_category_label_or_name_is_read_as_sql(database):
     values = [*HOSTILE, "a\0b"] if database.dialect != "postgres" else HOSTILE
-    names = ["select", 'quo"te', "back`tick", "two words", "😀", "p_x", "Ünï", "a;b--"]
+    names = [
+        "c0",
+        "s1",
+        "q0",
+        "keep0",
+        "t",
+        "n0",
+        "k0",
+        "select",
+        'quo"te',
+        "back`tick",
+        "two words",
+        "😀",
+        "p_x",
+        "Ünï",
+        "a;b--",
+    ]
     rng = np.random.default_rng(5)
     rows = {name: [str(v) for v in rng.choice(values, 150)] for name in names}
     y = rng.choice(HOSTILE, 150).tolist()
@@ -212,6 +234,13 @@ def test_a_long_table_of_hostile_values_is_joined_safely(database):
     y = ["a", "b", "b"] * (len(rows["x"]) // 3)
     model = NaiveBayes(kinds={"x": "categorical"}).fit(rows, y)
     check(database, model, {"x": [*values, "other", None]})
+
+
+def test_long_tables_of_whole_numbers_are_joined_to_the_last_digit(database):
+    values = [2**53 + i for i in range(40)]
+    rows = {"x": values * 2}
+    model = NaiveBayes(kinds={"x": "categorical"}).fit(rows, (["a"] * 20 + ["b"] * 20) * 2)
+    check(database, model, {"x": [*values, 5, None]})
 
 
 def test_a_label_with_nul_is_refused_where_no_text_has_one():

@@ -33,6 +33,8 @@ from deciban.naive_bayes.formula import column_formulas
 if TYPE_CHECKING:
     from deciban.ensemble.model import EnsembleModel
 
+#: Trees are added up in no more expressions than this.
+MAX_TREE_GROUPS = 50
 #: A term of a class: the columns that share it alike, and its expression.
 Term = tuple[tuple[str, ...], Expression]
 
@@ -89,11 +91,8 @@ class _Terms:
             for name in names:
                 out[self.homes[name]].append(share)
         for j, name in enumerate(self.names):
-            out[self.homes[name]] += [
-                column_tree(self._tests, each, j)
-                for each in self._forest[k]
-                if (each.column == j).any()
-            ]
+            some = [each for each in self._forest[k] if (each.column == j).any()]
+            out[self.homes[name]] += _grouped([column_tree(self._tests, one, j) for one in some])
         return out
 
     def class_terms(self, k: int) -> Iterator[Term]:
@@ -213,4 +212,10 @@ class _Terms:
         return CellTests(self.features, self.inputs, self.names, self._values)
 
     def _trees(self, k: int) -> list[Expression]:
-        return [tree(self._tests, each) for each in self._forest[k]]
+        return _grouped([tree(self._tests, each) for each in self._forest[k]])
+
+
+def _grouped(trees: list[Expression]) -> list[Expression]:
+    """Trees added up some at a time: databases take long for one expression of very many."""
+    size = max(1, -(-len(trees) // MAX_TREE_GROUPS))
+    return [Shared(Sum(tuple(trees[i : i + size]))) for i in range(0, len(trees), size)]

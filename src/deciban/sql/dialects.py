@@ -34,7 +34,7 @@ class Dialect:
     column as a type. ``checked`` arithmetic raises an error where a result is too large or too
     small. Queries go by *stages*, each of which computes from the one before: as joins to one row
     each (``lateral``), as common tables of which ``stage`` is said, or as nested queries.
-    ``lookup`` is said of the tables that are joined.
+    ``lookup`` is said of the tables that are joined: those of more than ``max_case_lines``.
     """
 
     name: str
@@ -46,15 +46,17 @@ class Dialect:
     modulo: str
     greatest: str = "greatest"
     least: str = "least"
-    power: str = "power"
+    one_of: str = "{x} IN ({values})"
     log1p: str | None = None
     stage: str = ""
     lookup: str = "MATERIALIZED "
     lateral: bool = False
+    fence: str = ""
     checked: bool = False
     arrays: Arrays | None = None
     values_column: str = "column{}"
     max_joins: int = 1000
+    max_case_lines: int = 32
     max_name_bytes: int = 255
     booleans: tuple[str, str] = field(default=("FALSE", "TRUE"))
 
@@ -142,7 +144,9 @@ _POSTGRES = Dialect(
         "SELECT {given} FROM unnest(\n{arrays}) AS u({names})",
     ),
     lateral=True,
+    fence="\nOFFSET 0",
     checked=True,
+    max_case_lines=10,
     max_name_bytes=63,
 )
 
@@ -162,11 +166,12 @@ _DUCKDB = Dialect(
         "time": "epoch_us(CAST({} AS TIME)) / 1e6",
     },
     "fmod(fmod({x}, {period}) + {period}, {period})",
+    one_of="list_contains([{values}], {x})",  # IN would be a join for each of many lists
     arrays=Arrays(
         "[]",
         ("DOUBLE", "VARCHAR"),
         "decode(unhex(substr({}, 2)))",
-        "SELECT {given} FROM (SELECT\n{named})",
+        "SELECT {given} FROM (SELECT {named} FROM (SELECT\n{texts}))",
     ),
 )
 

@@ -10,7 +10,7 @@ from deciban import decision
 from deciban.decision import Loss
 from deciban.errors import InputError, ParameterError
 from deciban.formulas.formula import Formula, HasFormula
-from deciban.formulas.nodes import Expression, FloatArray, Shared
+from deciban.formulas.nodes import Expression, FloatArray, Label, Shared
 from deciban.models.protocol import Model
 from deciban.sql import posterior
 from deciban.sql.dialects import Dialect, dialect_of
@@ -39,15 +39,17 @@ def to_sql(
     if evidence:
         columns = {n: [Shared(one) for one in some] for n, some in formula.columns.items()}
     joint = posterior.log_joints(formula, columns)
-    probability = posterior.posteriors(formula, joint, _shift(model, priors))
+    of_row = posterior.posteriors(formula, joint, _shift(model, priors))
     costs = None if loss is None else decision.loss_matrix(loss, model.classes)
     cost = None if abstain is None else decision.abstention_cost(abstain)
-    answer = posterior.winner(probability, costs, cost)
-    likeliest = answer if loss is None and abstain is None else posterior.winner(probability)
-    outputs: list[tuple[str, Expression]] = [("prediction", posterior.label_of(answer, classes))]
-    outputs += [(f"p_{label}", p) for label, p in zip(classes, probability, strict=True)]
+    answer = posterior.least_risk(of_row, costs, cost)
+    best = posterior.likeliest(of_row)
+    outputs: list[tuple[str, Expression]] = [
+        ("prediction", answer.choose(list(map(Label, classes))))
+    ]
+    outputs += [(f"p_{label}", p) for label, p in zip(classes, of_row.probability, strict=True)]
     for name, by_class in (columns or {}).items():
-        outputs.append((f"db_{name}", posterior.evidence(by_class, likeliest)))
+        outputs.append((f"db_{name}", best.choose(posterior.evidence(by_class))))
     named = dict(
         zip(_names([n for n, _ in outputs], keep, of), (e for _, e in outputs), strict=True)
     )

@@ -2,8 +2,8 @@
 
 PostgreSQL joins every row to the stages computed from it, one after the other (``LATERAL``), so
 that a condition on a column that is kept reaches the table itself, and ``OFFSET 0`` keeps it from
-computing a stage again for each of its uses. In others a stage selects from the one before, which
-SQLite is told to keep as a table.
+computing a stage again for each of its uses. In others, and where joins have too many columns,
+a stage selects from the one before, which SQLite is told to keep as a table.
 """
 
 from __future__ import annotations
@@ -20,6 +20,10 @@ from deciban.sql.writer import Writer
 __all__ = ["Query", "write_query"]
 
 
+#: Joins have no more columns than this, together.
+MAX_JOINED_COLUMNS = 1000
+
+
 @dataclass(frozen=True)
 class Query:
     """What is selected: columns of the table that are kept, and expressions, by name."""
@@ -31,11 +35,16 @@ class Query:
 
 def write_query(query: Query, dialect: Dialect) -> str:
     """The query as one SELECT."""
-    stages = Stages(dialect.max_joins)
+    stages = Stages(dialect.max_joins, dialect.max_case_lines)
     for node in query.outputs.values():
         stages.add(node)
-    layout = _Lateral if dialect.lateral else _Nested
-    return layout(query, dialect, stages).write()
+    joined = sum(len(stage.columns) for stage in stages.all) + sum(
+        cell.table.numbers.shape[1] + len(cell.keys)
+        for stage in stages.all
+        for cell in stage.joins.values()
+    )
+    lateral = dialect.lateral and joined <= MAX_JOINED_COLUMNS
+    return (_Lateral if lateral else _Nested)(query, dialect, stages).write()
 
 
 class _Layout:
@@ -43,8 +52,15 @@ class _Layout:
 
     def __init__(self, query: Query, dialect: Dialect, stages: Stages) -> None:
         self.query, self.dialect, self.stages = query, dialect, stages
-        self.writer = Writer(dialect, lambda node: stages.names.get(id(node)))
+        self.writer = Writer(dialect, self.column, self.source)
         self.table = ".".join(map(dialect.name_of, query.table))
+
+    #: What the names of the table's columns start with where they are read.
+    source = ""
+
+    def column(self, node: Expression) -> str | None:
+        """The column of a node that is computed in an earlier stage."""
+        return self.stages.names.get(id(node))
 
     def lookups(self) -> Iterator[str]:
         """The tables that are joined, as common tables."""
@@ -85,7 +101,14 @@ class _Layout:
 
 
 class _Lateral(_Layout):
-    """Every stage is a join to one row."""
+    """Every stage is a join to one row; names say of which, as the table may have them too."""
+
+    source = "t."
+
+    def column(self, node: Expression) -> str | None:
+        """The column of a node that is computed in an earlier stage."""
+        name = self.stages.names.get(id(node))
+        return None if name is None else f"q{self.stages.stage_of[name]}.{name}"
 
     def write(self) -> str:
         """The query."""
@@ -122,7 +145,7 @@ class _Nested(_Layout):
             carried = [name for name in before if name in needed[number]]
             columns = ",\n  ".join([*kept, *carried, *self.expressions(stage)]) or "1 AS none"
             joins = "".join(f"\n{join}" for join in self.joins(stage))
-            source = f"SELECT\n  {columns}\nFROM {source}{joins}"
+            source = f"SELECT\n  {columns}\nFROM {source}{joins}{self.dialect.fence}"
             if self.dialect.stage:
                 tables.append(f"q{number} AS {self.dialect.stage}({source})")
                 source = f"q{number}"

@@ -54,21 +54,27 @@ def _arrays(table: Table, writer: Writer) -> str:
     for name, column in zip(_names(table), columns, strict=True):
         some = [value for value, fits in zip(column, usable, strict=True) if fits]
         text = any(isinstance(value, str) for value in some)
-        written.append(_array(some, text, arrays.brackets, arrays.types[text]))
+        whole = all(isinstance(value, int) for value in some)
+        of = "bigint" if whole else arrays.types[text]
+        written.append((_array(some, text, arrays.brackets), of))
         given.append(f"{arrays.decode.format(name)} AS {name}" if text else name)
+    names = _names(table)
     return arrays.select.format(
         given=", ".join(given),
-        arrays=",\n".join(written),
-        named=",\n".join(
-            f"unnest({a}) AS {n}" for a, n in zip(written, _names(table), strict=True)
+        arrays=",\n".join(f"{text}::{of}[]" for text, of in written),
+        texts=",\n".join(
+            f"{text} AS {name}" for (text, _), name in zip(written, names, strict=True)
         ),
-        names=", ".join(_names(table)),
+        named=", ".join(
+            f"unnest({n}::{of}[]) AS {n}" for (_, of), n in zip(written, names, strict=True)
+        ),
+        names=", ".join(names),
     )
 
 
-def _array(values: Sequence[Hashable], text: bool, brackets: str, of: str) -> str:
+def _array(values: Sequence[Hashable], text: bool, brackets: str) -> str:
     if text:
         items = [f"x{str(value).encode().hex()}" for value in values]
     else:
-        items = [repr(float(value)) for value in values]  # type: ignore[arg-type]
-    return f"'{brackets[0]}{','.join(items)}{brackets[1]}'::{of}[]"
+        items = [repr(value) for value in values]
+    return f"'{brackets[0]}{','.join(items)}{brackets[1]}'"

@@ -77,3 +77,22 @@ class Portable:
             priors=priors,
             view=view,
         )
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """The model as a scorecard: points in decibans for every value of every column.
+
+        It is a JSON document for people and for programs in other languages, which add the points
+        up; :mod:`deciban.scorecard` says what is in it. Only additive models have one.
+
+        >>> import json
+        >>> from deciban import NaiveBayes
+        >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, [1, 1, 2])
+        >>> part = json.loads(m.to_json())["columns"][0]["parts"][0]
+        >>> for value, points in zip(part["values"], part["points"]):
+        ...     print(value, [round(p, 1) for p in points])
+        S [-1.2, -4.8]
+        L [-6.0, -1.8]
+        """
+        from deciban.scorecard import to_json
+
+        return to_json(self._model(), indent=indent)

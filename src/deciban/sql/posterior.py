@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from deciban.formulas.nodes import (
     Any,
     Case,
     Compare,
+    Condition,
     Extreme,
     FloatArray,
     Function,
@@ -30,6 +32,8 @@ from deciban.models.evidence import DECIBANS
 IMPOSSIBLE = Number(-math.inf)
 #: A risk this close to the cost of abstaining, relatively, is equal to it.
 TIE_TOLERANCE = 1e-9
+#: A sum of no more terms is added up again where it is used.
+MAX_REPEATED_TERMS = 8
 
 
 def log_joints(formula: Formula, columns: Mapping[str, ByClass] | None) -> list[Expression]:
@@ -42,8 +46,15 @@ def log_joints(formula: Formula, columns: Mapping[str, ByClass] | None) -> list[
     ]
 
 
-def posteriors(formula: Formula, joint: Sequence[Expression], shift: FloatArray) -> ByClass:
-    """``P(c | x)`` of every class; missing where the model refuses the row.
+class Posterior(NamedTuple):
+    """``P(c | x)`` of every class, and its multiple that is 1 for the likeliest."""
+
+    probability: ByClass
+    weight: ByClass
+
+
+def posteriors(formula: Formula, joint: Sequence[Expression], shift: FloatArray) -> Posterior:
+    """The posterior of every class; missing where the model refuses the row.
 
     ``shift`` is added to the log joints and to the posterior of an impossible row.
     """
@@ -54,12 +65,12 @@ def posteriors(formula: Formula, joint: Sequence[Expression], shift: FloatArray)
     top = Shared(top)
     fallback = formula.fallback + shift
     fallback = np.exp(fallback - fallback.max())
-    weights = [
-        Shared(_weight(one, top, number))
-        for one, number in zip(moved, fallback.tolist(), strict=True)
-    ]
-    total = Shared(Sum(tuple(weights)))
-    return [Shared(Quotient(weight, total)) for weight in weights]
+    pairs = zip(moved, fallback.tolist(), strict=True)
+    weights = [Shared(_weight(one, top, number)) for one, number in pairs]
+    total: Expression = Sum(tuple(weights))
+    if len(weights) > MAX_REPEATED_TERMS:
+        total = Shared(total)
+    return Posterior([Quotient(weight, total) for weight in weights], weights)
 
 
 def _move(joint: Expression, by: float) -> Expression:
@@ -75,26 +86,40 @@ def _weight(joint: Expression, top: Expression, fallback: float) -> Expression:
 # ---------------------------------------------------------------------- answers
 
 
-def winner(
-    posterior: ByClass, loss: FloatArray | None = None, abstain: float | None = None
-) -> Expression:
-    """The number of the answer of least risk, the first of equals; missing for an abstention."""
-    gains = posterior if loss is None else _savings(posterior, loss)
-    best = Shared(Extreme("greatest", tuple(gains)))
-    number = Case(
-        tuple((Compare(gain, "=", best), Number(float(k))) for k, gain in enumerate(gains)),
-        Label(None),
-    )
+class Answers(NamedTuple):
+    """Whether no answer is given, and whether that of each class is, if none before it is."""
+
+    none: Condition | None
+    given: Sequence[Condition]
+
+    def choose(self, of_class: Sequence[Expression]) -> Expression:
+        """What belongs to the answer; missing without one."""
+        branches = list(zip(self.given, of_class, strict=True))
+        if self.none is not None:
+            branches.insert(0, (self.none, Label(None)))
+        return Case(tuple(branches), Label(None))
+
+
+def likeliest(posterior: Posterior) -> Answers:
+    """The class of the greatest probability, the first of equals."""
+    return Answers(None, [Compare(weight, ">=", Number(1.0)) for weight in posterior.weight])
+
+
+def least_risk(
+    posterior: Posterior, loss: FloatArray | None, abstain: float | None = None
+) -> Answers:
+    """The answer of least expected loss; none where that is more than abstaining costs."""
+    probability = [Shared(p) for p in posterior.probability]
+    answers = likeliest(posterior)
+    if loss is not None:
+        gains = _savings(probability, loss)
+        best = Shared(Extreme("greatest", tuple(gains)))
+        answers = Answers(None, [Compare(gain, "=", best) for gain in gains])
     if abstain is None:
-        return Shared(number)
-    first = Shared(number)
-    risks = [
-        (Compare(first, "=", Number(float(k))), _risk(posterior, k, loss))
-        for k in range(len(posterior))
-    ]
-    least = Shared(Case(tuple(risks), Label(None)))
-    too_much = Compare(least, ">", Number(abstain * (1 + TIE_TOLERANCE)))
-    return Shared(Case(((too_much, Label(None)),), first))
+        return answers
+    risks = [_risk(probability, k, loss) for k in range(len(probability))]
+    too_much = Number(abstain * (1 + TIE_TOLERANCE))
+    return Answers(Compare(Shared(answers.choose(risks)), ">", too_much), answers.given)
 
 
 def _savings(posterior: ByClass, loss: FloatArray) -> list[Expression]:
@@ -113,24 +138,12 @@ def _dot(posterior: ByClass, weights: FloatArray) -> Expression:
     return Sum(tuple(Product(Number(w), p) for p, w in pairs if w != 0))
 
 
-def label_of(winner: Expression, classes: Sequence[Hashable]) -> Expression:
-    """The label of an answer."""
-    branches = (
-        (Compare(winner, "=", Number(float(k))), Label(label)) for k, label in enumerate(classes)
-    )
-    return Case(tuple(branches), Label(None))
-
-
 # ---------------------------------------------------------------------- evidence
 
 
-def evidence(contributions: ByClass, likeliest: Expression) -> Expression:
-    """Decibans of a column for the likeliest class, against the geometric mean of all others."""
-    branches = (
-        (Compare(likeliest, "=", Number(float(k))), _decibans(contributions, k))
-        for k in range(len(contributions))
-    )
-    return Case(tuple(branches), Label(None))
+def evidence(contributions: ByClass) -> list[Expression]:
+    """Decibans of a column for every class, against the geometric mean of all others."""
+    return [_decibans(contributions, k) for k in range(len(contributions))]
 
 
 def _decibans(contributions: ByClass, k: int) -> Expression:

@@ -12,9 +12,6 @@ from dataclasses import dataclass, field
 
 from deciban.formulas.nodes import Cell, Condition, Expression, Input, Shared, Table, parts
 
-#: A table of more lines than this is joined, not written as a CASE.
-MAX_CASE_LINES = 32
-
 Node = Expression | Condition
 
 
@@ -32,10 +29,11 @@ class Stages:
     ``names`` are the names of the nodes that have a column, by identity; ``levels`` their stages.
     """
 
-    def __init__(self, max_joins: int) -> None:
-        self._max_joins = max_joins
+    def __init__(self, max_joins: int, max_case_lines: int) -> None:
+        self._max_joins, self._max_case_lines = max_joins, max_case_lines
         self.all: list[Stage] = [Stage()]
         self.names: dict[int, str] = {}
+        self.stage_of: dict[str, int] = {}
         self.tables: dict[int, tuple[str, Table]] = {}
         self._inputs: dict[tuple[str, str, bool], str] = {}
         self._levels: dict[int, int] = {}
@@ -56,10 +54,11 @@ class Stages:
             key = node.name, node.type, node.empty
             name = self._inputs.setdefault(key, f"c{len(self._inputs)}")
             self.all[0].columns.setdefault(name, node)
+            self.stage_of[name] = 0
             self.names[id(node)] = name
             return 0
         needed = max(map(self.add, parts(node)), default=0)
-        if isinstance(node, Cell) and is_joined(node.table):
+        if isinstance(node, Cell) and self._is_joined(node.table):
             return self._join(node, needed + 1)
         if isinstance(node, Shared):
             if id(node.of) in self.names:
@@ -74,6 +73,7 @@ class Stages:
         name = f"s{len(self.names)}"
         self.names[id(node)] = name
         self.all[level].columns[name] = of
+        self.stage_of[name] = level
         return level
 
     def _join(self, cell: Cell, level: int) -> int:
@@ -109,7 +109,6 @@ class Stages:
                 waiting.extend(parts(node))
         return out
 
-
-def is_joined(table: Table) -> bool:
-    """Whether a table is joined: it is long, or has keys of several parts."""
-    return len(table.keys) > 1 or len(table.numbers) > MAX_CASE_LINES
+    def _is_joined(self, table: Table) -> bool:
+        """Whether a table is joined: it is long, or has keys of several parts."""
+        return len(table.keys) > 1 or len(table.numbers) > self._max_case_lines

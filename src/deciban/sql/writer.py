@@ -34,7 +34,6 @@ from deciban.formulas.nodes import (
     Sum,
 )
 from deciban.sql.dialects import Dialect
-from deciban.sql.stages import is_joined
 
 #: Sums and lists of arguments are nested from so many terms on: parsers have limits.
 MAX_TERMS = 60
@@ -47,11 +46,18 @@ _FUNCTIONS = {"log": "ln", "sin": "sin", "sqrt": "sqrt", "abs": "abs", "floor": 
 
 
 class Writer:
-    """Writes expressions in a dialect; ``column`` is the name of a node that is computed before."""
+    """Writes expressions in a dialect.
 
-    def __init__(self, dialect: Dialect, column: Callable[[Expression], str | None]) -> None:
+    ``column`` gives the name of a node that is computed before, ``source`` is what stands before
+    the name of a column of the table.
+    """
+
+    def __init__(
+        self, dialect: Dialect, column: Callable[[Expression], str | None], source: str = ""
+    ) -> None:
         self.dialect = dialect
         self._column = column
+        self._source = source
 
     def write(self, node: Expression) -> str:
         """An expression, in parentheses where it needs them."""
@@ -78,7 +84,13 @@ class Writer:
         return self.dialect.text(str(value))
 
     def _input(self, node: Input) -> str:
-        read = self.dialect.inputs[node.type].format(self.dialect.name_of(node.name))
+        how = self.dialect.inputs.get(node.type)
+        if how is None:
+            raise InputError(
+                f"column {node.name!r} is a {node.type}, and {self.dialect.name} has none.",
+                hint="train on a timestamp instead",
+            )
+        read = how.format(self._source + self.dialect.name_of(node.name))
         return read if node.empty else f"NULLIF({read}, '')"
 
     def _number(self, node: Number) -> str:
@@ -117,33 +129,37 @@ class Writer:
         return f"({self.write(node.a)} / {self.write(node.b)})"
 
     def _scaled(self, node: Scaled) -> str:
-        number = self.dialect.write_number
         if node.scale == 0:
-            return number(0.0)
-        x = self.write(node.x)
-        distance = f"({x} - {number(node.centre)})" if node.centre else x
-        plain = f"({distance} * {number(node.scale)})"
-        return self._checked(node, x, plain) if self.dialect.checked else plain
+            return self.dialect.write_number(0.0)
+        infinity = math.copysign(math.inf, node.scale)
+        return self._checked(node, self._distance(node), (-infinity, infinity))
 
-    def _checked(self, node: Scaled, x: str, plain: str) -> str:
+    def _square(self, node: Square) -> str:
+        if node.x.scale == 0:
+            return self.dialect.write_number(0.0)
+        distance = self._distance(node.x)
+        return self._checked(node.x, f"({distance} * {distance})", (math.inf, math.inf))
+
+    def _distance(self, node: Scaled) -> str:
+        x, number = self.write(node.x), self.dialect.write_number
+        distance = f"({x} - {number(node.centre)})" if node.centre else x
+        return f"({distance} * {number(node.scale)})"
+
+    def _checked(self, node: Scaled, plain: str, ends: tuple[float, float]) -> str:
         """Infinite where the distance is huge, and zero where it is tiny."""
-        number, centre, scale = self.dialect.write_number, node.centre, node.scale
-        far = min(HUGE, HUGE / abs(scale))
-        near = TINY / abs(scale)
-        low, high = centre - far, centre + far
-        infinity = math.copysign(math.inf, scale)
+        if not self.dialect.checked:
+            return plain
+        number, centre, x = self.dialect.write_number, node.centre, self.write(node.x)
+        far, near = min(HUGE, HUGE / abs(node.scale)), TINY / abs(node.scale)
+        low, high = (number(end) for end in ends)
         branches = [
-            f"WHEN {x} > {number(high)} THEN {number(infinity)}",
-            f"WHEN {x} < {number(low)} THEN {number(-infinity)}",
+            f"WHEN {x} > {number(centre + far)} THEN {high}",
+            f"WHEN {x} < {number(centre - far)} THEN {low}",
         ]
         if centre - near < centre:
             between = f"{x} > {number(centre - near)} AND {x} < {number(centre + near)}"
             branches.append(f"WHEN {between} THEN {number(0.0)}")
         return f"(CASE {' '.join(branches)} ELSE {plain} END)"
-
-    def _square(self, node: Square) -> str:
-        x = self.write(node.x)
-        return f"{self.dialect.power}({x}, 2)" if self.dialect.checked else f"({x} * {x})"
 
     def _function(self, node: Function) -> str:
         x = self.write(node.x)
@@ -211,8 +227,6 @@ class Writer:
 
     def _cell(self, node: Cell) -> str:
         """A cell as a CASE; one that is joined has a column."""
-        if is_joined(node.table):
-            raise AssertionError("a joined cell has a column")
         (key,), (keys,) = node.keys, node.table.keys
         number, otherwise = self.dialect.write_number, self.write(node.otherwise)
         written = zip(map(self.literal, keys), node.table.numbers[:, node.column], strict=True)
@@ -236,7 +250,7 @@ class Writer:
                 return self._join(" OR ", node.conditions)
             case OneOf():
                 values = ", ".join(map(self.dialect.write_number, node.values))
-                return f"{self.write(node.x)} IN ({values})"
+                return self.dialect.one_of.format(x=self.write(node.x), values=values)
 
     def _join(self, word: str, conditions: Sequence[Condition]) -> str:
         return f"({word.join(map(self.condition, conditions))})"
