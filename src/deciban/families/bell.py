@@ -1,8 +1,6 @@
-"""Bell curves: the densities of the normal distribution and of Student's t."""
+"""Bell curves as formulas: the normal distribution and Student's t."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,28 +22,17 @@ from deciban.stats.statistic import FloatArray
 MIN_EXACT_DF = 1e5
 
 
-class Density(NamedTuple):
-    """Location, 1 / scale**2 and log density at the centre; ``df`` is None for normal ones."""
-
-    mean: FloatArray
-    precision: FloatArray
-    constant: FloatArray
-    df: FloatArray | None = None
-
-    def log(self, x: FloatArray) -> FloatArray:
-        """The log density at x."""
-        with np.errstate(over="ignore"):  # as far away as can be: minus infinity
-            distance = (x - self.mean) ** 2 * self.precision
-        if self.df is None:
-            return np.asarray(self.constant - distance / 2)
-        return np.asarray(self.constant - (self.df + 1) / 2 * np.log1p(distance / self.df))
-
-    def formula(self, column: int, x: Expression) -> list[Expression]:
-        """The log density of one column under each class; 0 where x is missing."""
-        parts = (part[column].tolist() for part in (self.mean, self.precision, self.constant))
-        df = [None] * self.mean.shape[1] if self.df is None else self.df[column].tolist()
-        each = zip(*parts, df, strict=True)
-        return [known(x, _log_density(x, *of_class)) for of_class in each]
+def formulas(
+    x: Expression,
+    mean: FloatArray,
+    precision: FloatArray,
+    constant: FloatArray,
+    df: FloatArray | None,
+) -> list[Expression]:
+    """The log density of a column under each class, (classes,); 0 where x is missing."""
+    parts = (part.tolist() for part in (mean, precision, constant))
+    each = zip(*parts, [None] * len(mean) if df is None else df.tolist(), strict=True)
+    return [known(x, _log_density(x, *of_class)) for of_class in each]
 
 
 def _log_density(

@@ -19,12 +19,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.bell import Density, student_constant
+from deciban.families import bell
+from deciban.families.bell import student_constant
 from deciban.families.discrete import losses_alone
 from deciban.families.piece import (
     Piece,
@@ -86,6 +87,23 @@ class GaussianSettings(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_amount("floor", self.floor, "it is added to every variance")
+
+
+class Density(NamedTuple):
+    """Location, 1 / scale**2 and log density at the centre; ``df`` is None for normal ones."""
+
+    mean: FloatArray
+    precision: FloatArray
+    constant: FloatArray
+    df: FloatArray | None = None
+
+    def log(self, x: FloatArray) -> FloatArray:
+        """The log density at x."""
+        with np.errstate(over="ignore"):  # as far away as can be: minus infinity
+            distance = (x - self.mean) ** 2 * self.precision
+        if self.df is None:
+            return np.asarray(self.constant - distance / 2)
+        return np.asarray(self.constant - (self.df + 1) / 2 * np.log1p(distance / self.df))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +195,9 @@ class GaussianParameters:
 
     def formula(self, column: int, x: Expression) -> list[Expression]:
         """The log density at x; a missing value says nothing."""
-        return self.density.formula(column, x)
+        mean, precision, constant, df = self.density
+        parts = mean[column], precision[column], constant[column]
+        return bell.formulas(x, *parts, None if df is None else df[column])
 
 
 class Gaussian:
