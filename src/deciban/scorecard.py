@@ -28,10 +28,10 @@ from deciban.formulas.nodes import Condition, Expression, FloatArray
 from deciban.models.evidence import DECIBANS
 from deciban.models.protocol import Model
 
-__all__ = ["VERSION", "scorecard", "to_json"]
+__all__ = ["SCORECARD_VERSION", "scorecard", "to_json"]
 
 #: The version of the format.
-VERSION = 1
+SCORECARD_VERSION = 1
 
 Plain = Any
 
@@ -53,7 +53,7 @@ def scorecard(model: Model) -> dict[str, Plain]:
         )
     return {
         "format": "deciban scorecard",
-        "version": VERSION,
+        "version": SCORECARD_VERSION,
         "unit": "decibans",
         "kind": model.kind,
         "classes": [_label(label) for label in model.classes.tolist()],

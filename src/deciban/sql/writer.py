@@ -39,7 +39,7 @@ from deciban.sql.dialects import Dialect
 MAX_TERMS = 60
 #: Where arithmetic is checked: what is beyond the first is infinite, below the second zero; their
 #: products are neither too large nor too small.
-HUGE, TINY = 1e150, 1e-150
+MAX_DISTANCE, MIN_DISTANCE = 1e150, 1e-150
 #: The exponential of less than this is taken for zero.
 MIN_EXPONENT = -700.0
 _FUNCTIONS = {"log": "ln", "sin": "sin", "sqrt": "sqrt", "abs": "abs", "floor": "floor"}
@@ -150,7 +150,10 @@ class Writer:
         if not self.dialect.checked:
             return plain
         number, centre, x = self.dialect.write_number, node.centre, self.write(node.x)
-        far, near = min(HUGE, HUGE / abs(node.scale)), TINY / abs(node.scale)
+        far, near = (
+            min(MAX_DISTANCE, MAX_DISTANCE / abs(node.scale)),
+            MIN_DISTANCE / abs(node.scale),
+        )
         low, high = (number(end) for end in ends)
         branches = [
             f"WHEN {x} > {number(centre + far)} THEN {high}",
