@@ -20,7 +20,8 @@ demo: $(STAMPS)/installed
 	@$(BIN)/python examples/demo.py
 	@sh examples/demo.sh $(STAMPS)
 
-test: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/chromium
+test: $(STAMPS)/installed $(STAMPS)/group-test \
+  $(STAMPS)/debian-chromium $(STAMPS)/debian-postgresql $(STAMPS)/debian-nodejs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -42,15 +43,20 @@ $(STAMPS)/group-%: pyproject.toml constraints.txt | $(STAMPS)
 	$(PIP) install $(FLAGS) --constraint constraints.txt --group $*
 	touch $@
 
-# The tests of reports open them in Debian's Chromium. Where it cannot be installed they are skipped.
-$(STAMPS)/chromium: | $(STAMPS)
-	@command -v chromium >/dev/null || ! command -v apt-get >/dev/null || { \
+# The tests open reports in Debian's Chromium, run queries in its PostgreSQL and read scorecards with
+# its Node. Where one cannot be installed, its tests are skipped.
+PROGRAM_chromium := chromium
+PROGRAM_postgresql := pg_ctlcluster
+PROGRAM_nodejs := node
+
+$(STAMPS)/debian-%: | $(STAMPS)
+	@command -v $(PROGRAM_$*) >/dev/null || ! command -v apt-get >/dev/null || { \
 	  root=; [ "$$(id -u)" = 0 ] || root="sudo -n"; \
 	  get() { $$root env DEBIAN_FRONTEND=noninteractive apt-get "$$@" >/dev/null 2>&1; }; \
-	  get install -y --no-install-recommends chromium \
-	  || { get update && get install -y --no-install-recommends chromium; } \
-	  || echo "chromium could not be installed: reports are not opened in a browser"; }
-	@! command -v chromium >/dev/null || touch $@
+	  get install -y --no-install-recommends $* \
+	  || { get update && get install -y --no-install-recommends $*; } \
+	  || echo "$* could not be installed: its tests are skipped"; }
+	@! command -v $(PROGRAM_$*) >/dev/null || touch $@
 
 $(STAMPS)/group-khiops: FLAGS := --no-deps
 

@@ -107,7 +107,7 @@ def decide(
     if abstain is None:
         return answers
     answers = answers.astype(object)
-    answers[_risk(p, matrix).min(axis=1) > _abstention_cost(abstain) * (1 + TIE_TOLERANCE)] = None
+    answers[_risk(p, matrix).min(axis=1) > abstention_cost(abstain) * (1 + TIE_TOLERANCE)] = None
     return answers
 
 
@@ -118,7 +118,7 @@ def expected_risk(posterior: npt.ArrayLike, loss: Loss = None, abstain: Cost = N
     0.125
     """
     least = risk(posterior, loss).min(axis=1)
-    return _mean(least if abstain is None else np.minimum(least, _abstention_cost(abstain)))
+    return _mean(least if abstain is None else np.minimum(least, abstention_cost(abstain)))
 
 
 def overall_risk(
@@ -144,7 +144,7 @@ def overall_risk(
     matrix = _matrix_or_none(loss, labels)
     costs = (answered != true).astype(np.float64) if matrix is None else matrix[answered, true]
     if abstain is not None:
-        costs[answered < 0] = _abstention_cost(abstain)
+        costs[answered < 0] = abstention_cost(abstain)
     return _mean(costs, weights)
 
 
@@ -311,7 +311,7 @@ def _rates(rates: Rates, name: str, labels: Labels) -> FloatArray:
     return array
 
 
-def _abstention_cost(cost: float) -> float:
+def abstention_cost(cost: float) -> float:
     if isinstance(cost, Real) and not isinstance(cost, bool) and 0 <= cost <= MAX_MAGNITUDE:
         return float(cost)
     message = f"abstain must be a number from 0 to {MAX_MAGNITUDE}, got {cost!r}."

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
-from deciban.aode import one_dependence, unit_removal
+from deciban.aode import formula, one_dependence, unit_removal
 from deciban.aode.calibration import (
     DEFAULT_STRENGTH_IN_ROWS,
     LeftOutRows,
@@ -28,6 +28,7 @@ from deciban.families.discrete import log_shares
 from deciban.families.histogram import bin_codes
 from deciban.families.piece import Piece
 from deciban.families.remaining import Remaining
+from deciban.formulas import Formula
 from deciban.labels import Labels
 from deciban.models import prior, scores
 from deciban.models.calibration import discount_penalty
@@ -352,6 +353,10 @@ class AODEModel:
             return Piece(home.name, name, "number", _bin_values(home, cuts), *tables)
         values = tuple((table.cells.values or ())[j].tolist())
         return Piece(home.name, name, "category", values, *tables)
+
+    def formula(self) -> Formula:
+        """Log joints and contributions as trees."""
+        return formula.formula(self)
 
     def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
         """None: AODE counts no texts."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from deciban.cli import mail, serving
+from deciban.cli import export, mail, serving
 from deciban.cli import options as o
 from deciban.cli.grouping import Group, Time
 
@@ -25,6 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 app.add_typer(mail.app)
+app.command()(export.sql)
 
 
 @app.command()

@@ -31,6 +31,8 @@ CENTRE, PENALTY = 0.5, 3.0
 CONSTANT_PENALTY = 1.0
 #: The evidence of one column is never beyond this, in nats.
 MAX_EVIDENCE_NATS = 15.0
+#: What is less likely than this, or impossible, is taken for as likely as this.
+MIN_LOG_LIKELIHOOD = -1e3
 #: A step that lowers the objective by less than this for each row is the last.
 MIN_DECREASE_PER_ROW = 1e-4
 MAX_STEPS = 20
@@ -84,7 +86,7 @@ def leave_one_out(
 
 def _bound(log_likelihood: FloatArray) -> FloatArray:
     """Less its mean over the classes, and within ``MAX_EVIDENCE_NATS``, as is the impossible."""
-    finite = np.maximum(log_likelihood, -1e3)
+    finite = np.maximum(log_likelihood, MIN_LOG_LIKELIHOOD)
     return np.asarray(np.clip(centre(finite), -MAX_EVIDENCE_NATS, MAX_EVIDENCE_NATS))
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from deciban import threads
 from deciban.encoding.matrices import Caster
+from deciban.ensemble import formula
 from deciban.ensemble.additive_terms import AdditiveTerms
 from deciban.ensemble.evidence_weights import evidence, evidence_columns
 from deciban.ensemble.features import Features
@@ -22,6 +23,7 @@ from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.summary import EnsembleSummary
 from deciban.explanation import measure
 from deciban.families.piece import Piece
+from deciban.formulas import Formula
 from deciban.labels import Labels
 from deciban.models.left_out import LeftOutScores
 from deciban.models.measured_evidence import MeasuredEvidence
@@ -192,6 +194,10 @@ class EnsembleModel:
         These tables are not what the model adds up: they name values to try.
         """
         return self.counted.pieces()
+
+    def formula(self) -> Formula:
+        """Log joints and contributions as trees; a column of text has none."""
+        return formula.formula(self)
 
     def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
         """The words of known phrases in their places, and what each adds to the logits."""

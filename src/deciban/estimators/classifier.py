@@ -33,11 +33,12 @@ from deciban.sources.labelled import LabelledBatch, LabelledScan, few_texts, lab
 from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
 from deciban.sources.unit_sample import TrainingUnits
 from deciban.sources.units import UnitSource
+from deciban.sql.portable import Portable
 
 FloatArray = NDArray[np.float64]
 
 
-class TableClassifier(PredictionSets[M], ClassifierMixin, BaseEstimator):
+class TableClassifier(PredictionSets[M], Portable, ClassifierMixin, BaseEstimator):
     """The methods that answer, batch by batch on all cores."""
 
     model_: M

@@ -29,6 +29,8 @@ from deciban.families.protocol import Candidate, CountedColumns, Parameters, Sel
 from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings, check_whole, spread
 from deciban.families.soft import SoftBlock, count_softly, dot, identity
+from deciban.formulas.build import lookup
+from deciban.formulas.nodes import Expression
 from deciban.kernels import evidence, panels
 from deciban.stats import rounding
 from deciban.stats.categories import CATEGORIES, count_by_column, count_of, sum_columns
@@ -211,6 +213,13 @@ class CategoricalParameters:
         values = tuple(cells.values[column].tolist()) if cells.values else ()
         draws = dirichlet_draws(counts, float(self.pseudo_counts[column]))
         return Piece("", "", "category", values, log, np.exp(log), counts, draws)
+
+    def formula(self, column: int, x: Expression) -> list[Expression]:
+        """The log share of a value, looked up; a missing value says nothing."""
+        values = self.table.cells.values
+        some = self.log_prob[self.offsets[column] : self.offsets[column + 1]]
+        keys = range(len(some) - 1) if values is None else values[column].tolist()
+        return lookup(x, keys, some[:-1], some[-1])
 
 
 class Categorical:

@@ -1,13 +1,10 @@
-"""The concentration of a von Mises distribution, from the mean resultant length of its angles."""
+"""How concentrated a von Mises distribution is whose mean resultant length is known."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["MAX_CONCENTRATION", "bessel_ratio", "concentrate"]
-
-FloatArray = NDArray[np.float64]
+from deciban.stats.statistic import FloatArray
 
 #: A class is no more concentrated than this: a standard deviation of a thousandth of a radian.
 MAX_CONCENTRATION = 1e6

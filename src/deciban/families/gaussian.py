@@ -24,6 +24,8 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.families import bell
+from deciban.families.bell import student_constant
 from deciban.families.discrete import losses_alone
 from deciban.families.moments_left import pool_by_row, remove_row, remove_units
 from deciban.families.piece import (
@@ -37,8 +39,8 @@ from deciban.families.protocol import Candidate, CountedColumns, Parameters, Sel
 from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings, check_amount
 from deciban.families.soft import SoftBlock, count_softly
+from deciban.formulas.nodes import Expression
 from deciban.kernels import gaussian as kernel
-from deciban.kernels.gamma import log_gamma
 from deciban.stats.categories import count_of
 from deciban.stats.grid import Grid
 from deciban.stats.histogram import grid_of
@@ -197,6 +199,12 @@ class GaussianParameters:
         values = tuple(x.tolist())
         return Piece("", "", "number", values, log, density_shares(log, x), rows, draws)
 
+    def formula(self, column: int, x: Expression) -> list[Expression]:
+        """The log density at x; a missing value says nothing."""
+        mean, precision, constant, df = self.density
+        parts = mean[column], precision[column], constant[column]
+        return bell.formulas(x, *parts, None if df is None else df[column])
+
 
 class Gaussian:
     """The family of normal columns."""
@@ -316,7 +324,7 @@ def _fit(
     if how.method != "bayes":
         return Density(centre, precision, 0.5 * np.log(precision / (2 * np.pi)))
     df = np.where(kappa > 0, kappa, 1.0)
-    return Density(centre, precision, _student_constant(df) + 0.5 * np.log(precision), df)
+    return Density(centre, precision, student_constant(df) + 0.5 * np.log(precision), df)
 
 
 def _transpose(fitted: Density, known: NDArray[np.bool_]) -> Density:
@@ -327,16 +335,6 @@ def _transpose(fitted: Density, known: NDArray[np.bool_]) -> Density:
     constant = np.where(known, fitted.constant, 0.0)
     parts = (fitted.mean, precision, constant, fitted.df)
     return Density(*(None if x is None else np.ascontiguousarray(x.T) for x in parts))  # type: ignore[arg-type]
-
-
-def _student_constant(df: FloatArray) -> FloatArray:
-    """The log density at the centre of Student's t of scale 1."""
-    a = df / 2
-    near = np.minimum(a, 50.0)
-    # Stirling's series: for much data the two logarithms would cancel.
-    far = 0.5 * np.log(a) - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5)
-    ratio = np.where(a > 50.0, far, log_gamma(near + 0.5) - log_gamma(near))
-    return np.asarray(ratio - 0.5 * np.log(np.pi * df))
 
 
 def _soft_objective(

@@ -32,6 +32,8 @@ from deciban.families.protocol import Candidate, CountedColumns, Selected
 from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings, check_whole, spread
 from deciban.families.soft import SoftBlock
+from deciban.formulas.build import steps
+from deciban.formulas.nodes import Expression
 from deciban.kernels import histogram as kernel
 from deciban.stats.categories import CATEGORIES, count_by_column, count_of
 from deciban.stats.cells import Cells
@@ -113,6 +115,12 @@ class HistogramParameters:
         piece = self.bins.curve(column)
         values, ends = tuple(x.tolist()), tuple(edges.tolist())
         return replace(piece, kind="number", values=values, edges=ends)
+
+    def formula(self, column: int, x: Expression) -> list[Expression]:
+        """The log share of the bin of a number."""
+        offsets = self.bins.offsets
+        log = self.bins.log_prob[offsets[column] : offsets[column + 1] - 1]
+        return steps(x, self.edges[column], log)
 
 
 class HistogramFamily:

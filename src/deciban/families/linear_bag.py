@@ -8,6 +8,7 @@ Rows come as a dense float64 matrix or as CSR; the work follows the non-zeros.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,8 @@ from deciban.families.protocol import Candidate, CountedColumns, Selected
 from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings
 from deciban.families.soft import SoftBlock
+from deciban.formulas.build import ZERO, times
+from deciban.formulas.nodes import Case, Compare, Expression, Number, Sum
 from deciban.kernels import panels
 from deciban.stats.amounts import AmountRows, amount_of
 from deciban.stats.statistic import Codes, FloatArray
@@ -125,6 +128,23 @@ class LinearParameters:
         if self.unit_curve is None:
             raise TypeError("these parameters keep no counts")
         return self.unit_curve(column)
+
+    def formula(self, column: int, x: Expression) -> list[Expression]:
+        """The part of an amount, which is not missing."""
+        absent = np.zeros(self.present.shape[1]) if self.absent is None else self.absent[column]
+        pairs = zip(self.present[column].tolist(), absent.tolist(), strict=True)
+        return [_part(x, there, gone) for there, gone in pairs]
+
+
+def _part(x: Expression, present: float, absent: float) -> Expression:
+    """``absent + x (present - absent)``, where what is impossible is a veto."""
+    finite = [value if math.isfinite(value) else 0.0 for value in (present, absent)]
+    out: Expression = Sum((Number(finite[1]), times(finite[0] - finite[1], x)))
+    if math.isinf(present):
+        out = Case(((Compare(x, ">", ZERO), Number(-math.inf)),), out)
+    if math.isinf(absent):
+        out = Case(((Compare(x, "<", Number(1.0)), Number(-math.inf)),), out)
+    return out
 
 
 class BagFamily:

@@ -37,6 +37,8 @@ from deciban.families.protocol import Candidate, CountedColumns, Parameters, Sel
 from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings
 from deciban.families.soft import SoftBlock, count_softly, dot
+from deciban.formulas.counts import as_count, negative_binomial, poisson
+from deciban.formulas.nodes import Expression
 from deciban.kernels.gamma import log_gamma
 from deciban.stats import rounding
 from deciban.stats.categories import count_of
@@ -189,6 +191,14 @@ class PoissonParameters:
         log = self.distribution.select(column).log(x[:, None])
         share = density_shares(np.maximum(log, -MAX_ROW_LOSS), x)
         return Piece("", "", "number", tuple(x.tolist()), log, share, rows, rate_draws(x, of))
+
+    def formula(self, column: int, x: Expression) -> list[Expression]:
+        """The log probability of x; what is missing or no count says nothing."""
+        count, (mean, rows) = as_count(x, MAX_COUNT), self.distribution.select(column)
+        if rows is None:
+            return [poisson(count, one) for one in mean.tolist()]
+        pairs = zip(mean.tolist(), rows.tolist(), strict=True)
+        return [negative_binomial(count, m, b, MIN_STIRLING_SHAPE) for m, b in pairs]
 
 
 class Poisson:

@@ -36,6 +36,8 @@ from deciban.families.protocol import Candidate, CountedColumns, Selected
 from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings, spread
 from deciban.families.soft import SoftBlock
+from deciban.formulas.build import known, lookup
+from deciban.formulas.nodes import Expression, Function, Number, Product, Scaled, Shared, Sum
 from deciban.kinds import period_of
 from deciban.stats.categories import CATEGORIES, count_by_column
 from deciban.stats.grid import Grid
@@ -231,6 +233,16 @@ class VonMisesParameters:
         shares = density_shares(log, x)
         return Piece("", "", "number", tuple(x.tolist()), log, shares, rows, draws)
 
+    def formula(self, column: int, x: Expression) -> list[Expression]:
+        """The log density at x; of points, that of each one that was seen."""
+        circle, density = self.circles[column], self.density[column]
+        if circle.points:
+            points = _known_values(self.table)[column]
+            log = density.log(circle.angles(points)[:, None])
+            return lookup(x, points.tolist(), log, np.zeros(log.shape[1]))
+        each = zip(*(part.tolist() for part in density), strict=True)
+        return [known(x, _log_density(x, TAU / circle.period, *of_class)) for of_class in each]
+
     def _angles(self, values: FloatArray) -> list[FloatArray]:
         """The angles of each column's values, (rows, columns)."""
         return [circle.angles(values[:, j]) for j, circle in enumerate(self.circles)]
@@ -300,7 +312,7 @@ def _known_values(table: Table) -> list[FloatArray]:
     """The values that each column of a table is counted by."""
     if isinstance(table.cells, Grid):
         return table.cells.all_middles()
-    return [np.asarray(known, dtype=np.float64) for known in table.cells.values or ()]
+    return [np.asarray(points, dtype=np.float64) for points in table.cells.values or ()]
 
 
 def _values(table: Table, X: Matrix) -> FloatArray:
@@ -309,9 +321,9 @@ def _values(table: Table, X: Matrix) -> FloatArray:
         return cast("FloatArray", X)
     codes = cast("NDArray[np.int64]", X).astype(np.intp)
     out = np.full(codes.shape, np.nan)
-    for j, known in enumerate(_known_values(table)):
-        seen = (codes[:, j] >= 0) & (codes[:, j] < len(known))
-        out[seen, j] = known[codes[seen, j]]
+    for j, points in enumerate(_known_values(table)):
+        seen = (codes[:, j] >= 0) & (codes[:, j] < len(points))
+        out[seen, j] = points[codes[seen, j]]
     return out
 
 
@@ -322,9 +334,9 @@ def _counted_values(table: Table, X: Matrix) -> FloatArray:
         return values
     out = values.copy()
     for j, (least, middle) in enumerate(zip(grid.all_floats(), grid.all_middles(), strict=True)):
-        known = np.flatnonzero(~np.isnan(values[:, j]))
-        at = np.searchsorted(least, values[known, j], side="right") - 1
-        out[known, j] = middle[np.maximum(at, 0)]
+        seen = np.flatnonzero(~np.isnan(values[:, j]))
+        at = np.searchsorted(least, values[seen, j], side="right") - 1
+        out[seen, j] = middle[np.maximum(at, 0)]
     return out
 
 
@@ -353,6 +365,15 @@ def _whole(classes: Resultant) -> Resultant:
 def _fall(concentration: FloatArray, off: FloatArray) -> FloatArray:
     """How far the log density falls at an angle off the mean direction."""
     return np.asarray(2 * concentration * np.sin(off / 2) ** 2)
+
+
+def _log_density(
+    x: Expression, turn: float, direction: float, concentration: float, constant: float
+) -> Expression:
+    """The log density at x, an angle of so many radians for each unit."""
+    half = Shared(Function("sin", Scaled(x, direction / turn, turn / 2)))
+    fall = Product(Number(-2 * concentration), Product(half, half))
+    return Sum((Number(constant), fall))
 
 
 def _points_constant(direction: FloatArray, concentration: FloatArray, n_points: int) -> FloatArray:

@@ -20,6 +20,7 @@ from deciban.models.left_out import LeftOutScores
 from deciban.models.novelty import no_likelihoods
 from deciban.sources.matrix import finite_matrix, is_sparse
 from deciban.sources.tabular import Tabular
+from deciban.sql.portable import Portable
 
 FloatArray = NDArray[np.float64]
 
@@ -27,6 +28,7 @@ FloatArray = NDArray[np.float64]
 class LinearClassifier(
     PredictionSets[LogisticModel],
     explanation.MatrixExplainable[LogisticModel],
+    Portable,
     ClassifierMixin,
     BaseEstimator,
 ):

@@ -31,8 +31,11 @@ from deciban.encoding import matrices
 from deciban.errors import MissingValueError
 from deciban.explanation.measurement import as_written
 from deciban.families.piece import Piece
+from deciban.formulas import Formula
 from deciban.labels import Labels
+from deciban.logistic import formula
 from deciban.logistic.columns import ColumnSummary
+from deciban.logistic.formula import MIN_LOGIT_STEP
 from deciban.models.evidence import decibans
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.schema import ColumnSchema, Schema
@@ -45,9 +48,6 @@ if TYPE_CHECKING:
     from deciban.models.protocol import Model, WordContribution
 
 FloatArray = NDArray[np.float64]
-
-#: Logits that are nearer to each other are taken for equal in the slope between them.
-MIN_LOGIT_STEP = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +202,10 @@ class LogisticModel:
         said = self._joint(logits) - self.log_prior
         values = as_written(self.schema.columns[j], x)
         return Piece(name, name, "number", values, said, np.full_like(said, 1 / len(x)))
+
+    def formula(self) -> Formula:
+        """Log joints and contributions as trees; a row that lacks a number has none."""
+        return formula.formula(self)
 
     @property
     def measured_evidence(self) -> MeasuredEvidence | None:

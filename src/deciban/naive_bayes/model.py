@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from deciban.encoding import matrices
 from deciban.families.piece import Piece
 from deciban.families.remaining import Remaining
+from deciban.formulas import Formula
 from deciban.labels import Labels
 from deciban.models import prior, unit_selection
 from deciban.models.calibration import Calibration, discount_evidence, discount_penalty
@@ -26,7 +27,7 @@ from deciban.models.protocol import WordContribution
 from deciban.models.remaining import remaining_rows
 from deciban.models.selection import Choice, select
 from deciban.models.text_selection import SMOOTHINGS_TRIED, TextChoice, Trial, trial_stride
-from deciban.naive_bayes import pieces, word_evidence
+from deciban.naive_bayes import formula, pieces, word_evidence
 from deciban.naive_bayes.blocks import (
     Block,
     column_blocks,
@@ -363,6 +364,10 @@ class NaiveBayesModel:
     def pieces(self) -> Sequence[Piece]:
         """What each value of each counted column says, in the order of the schema."""
         return pieces.pieces(self)
+
+    def formula(self) -> Formula:
+        """Log joints and contributions as trees; a column of text has none."""
+        return formula.formula(self)
 
     def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
         """The known words of a text in their places, and the part of each, in nats."""

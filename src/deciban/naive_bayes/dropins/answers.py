@@ -24,9 +24,12 @@ from deciban.sources.matrix import (
     slice_rows,
 )
 from deciban.sources.tabular import Tabular
+from deciban.sql.portable import Portable
 
 
-class MatrixClassifier(explanation.MatrixExplainable[DropInModel], ClassifierMixin, BaseEstimator):
+class MatrixClassifier(
+    explanation.MatrixExplainable[DropInModel], Portable, ClassifierMixin, BaseEstimator
+):
     """The methods that answer, chunk by chunk on all cores."""
 
     #: Whether sparse rows are counted and scored as dense ones.

@@ -14,6 +14,19 @@ from numpy.typing import NDArray
 from deciban import encoding
 from deciban.errors import InputError, MissingValueError, ParameterError
 from deciban.families.piece import Piece
+from deciban.formulas.build import infinite
+from deciban.formulas.nodes import (
+    All,
+    Case,
+    Compare,
+    Condition,
+    Expression,
+    Function,
+    Input,
+    Missing,
+    Number,
+    Shared,
+)
 from deciban.sources.matrix import AnyRows, CSRRows, FloatArray
 from deciban.stats.cells import Cells
 
@@ -32,6 +45,11 @@ class NumberEncoder:
         dense = X.dense() if isinstance(X, CSRRows) else np.ascontiguousarray(X, dtype=np.float64)
         refuse_infinity(dense)
         return dense
+
+    def input(self, name: str, cells: Cells) -> tuple[Expression, tuple[Condition, ...]]:
+        """A number; infinity is refused."""
+        x = Input(name, "number")
+        return x, infinite([x])
 
     def values(self, column: int, piece: Piece) -> Piece:
         """A curve of numbers is as it is; how many rows are behind a point is not kept."""
@@ -73,6 +91,11 @@ class AmountEncoder:
             )
         return X
 
+    def input(self, name: str, cells: Cells) -> tuple[Expression, tuple[Condition, ...]]:
+        """An amount; what is missing, infinite or negative is refused."""
+        x = Input(name, "number")
+        return x, (*_refused(x), Compare(x, "<", Number(0.0)))
+
     def values(self, column: int, piece: Piece) -> Piece:
         """Nothing and one unit."""
         return piece
@@ -104,10 +127,26 @@ class PresenceEncoder:
         present = (values > self.threshold).astype(np.float64)
         return X.with_data(present) if isinstance(X, CSRRows) else present
 
+    def input(self, name: str, cells: Cells) -> tuple[Expression, tuple[Condition, ...]]:
+        """0 or 1; what is missing or infinite is refused, and other numbers if none are cut."""
+        x = Input(name, "number")
+        if self.threshold is not None:
+            above = Compare(x, ">", Number(self.threshold))
+            return Shared(Case(((above, Number(1.0)),), Number(0.0))), _refused(x)
+        zero, one = Number(0.0), Number(1.0)
+        between = All((Compare(x, ">", zero), Compare(x, "<", one)))
+        outside = Compare(x, "<", zero), Compare(x, ">", one)
+        return x, (*_refused(x), between, *outside)
+
     def values(self, column: int, piece: Piece) -> Piece:
         """A value that counts as absent, and one that counts as present."""
         least = 0.0 if self.threshold is None else self.threshold
         return replace(piece, values=(least, least + 1.0))
+
+
+def _refused(x: Expression) -> tuple[Condition, ...]:
+    """Amounts are finite."""
+    return (Missing(x), *infinite([x]))
 
 
 def _as_floats(X: AnyRows) -> AnyRows:
@@ -163,6 +202,18 @@ class CategoryEncoder:
             return self._whole_parts(dense)
         dense = np.minimum(dense, BEYOND_CODES) if dense.dtype == np.uint64 else dense
         return self._not_negative(np.ascontiguousarray(dense, dtype=np.int64))
+
+    def input(self, name: str, cells: Cells) -> tuple[Expression, tuple[Condition, ...]]:
+        """Whole parts of numbers that are codes, of which negative ones are refused; or names."""
+        if not cells.coded:
+            values = [label for some in cells.values or () for label in some.tolist()]
+            text = all(isinstance(label, str) for label in values)
+            return Input(name, "text" if text else "number"), ()
+        x = Input(name, "number")
+        negative = Compare(x, "<=", Number(-1.0))
+        below = Compare(x, "<", Number(0.0))
+        whole = Case(((below, Number(0.0)),), Function("floor", x))
+        return Shared(whole), (*infinite([x]), negative)
 
     def values(self, column: int, piece: Piece) -> Piece:
         """Categories are as they are."""

@@ -20,6 +20,8 @@ from deciban.errors import InputError
 from deciban.families.piece import Piece
 from deciban.families.protocol import Family, Parameters
 from deciban.families.settings import Settings
+from deciban.formulas.formula import ByClass, Formula, HasColumnFormula, additive
+from deciban.formulas.nodes import Condition, Expression
 from deciban.labels import Labels
 from deciban.models.protocol import WordContribution
 from deciban.schema import ColumnSchema, Schema
@@ -47,6 +49,9 @@ class Encoder(Protocol):
 
     def encode(self, X: AnyRows, cells: Cells) -> Matrix:
         """A chunk of rows as the family counts them into these cells, checked."""
+
+    def input(self, name: str, cells: Cells) -> tuple[Expression, tuple[Condition, ...]]:
+        """A column as its family's formula reads it, and which rows are refused."""
 
     def values(self, column: int, piece: Piece) -> Piece:
         """What a column's curve shows, with values as a row would hold them."""
@@ -170,6 +175,17 @@ class DropInModel:
             replace(self.encoder.values(j, self.parameters.curve(j)), feature=name, name=name)
             for j, name in enumerate(self.schema.names)
         ]
+
+    def formula(self) -> Formula:
+        """Log joints and contributions as trees; what the encoder refuses has none."""
+        parameters, columns = self.parameters, dict[str, ByClass]()
+        refused: tuple[Condition, ...] = ()
+        if not isinstance(parameters, HasColumnFormula):
+            raise InputError(f"the family {self.family.name!r} has no formula.")
+        for j, name in enumerate(self.schema.names):
+            x, wrong = self.encoder.input(name, self.table.cells)
+            columns[name], refused = parameters.formula(j, x), (*refused, *wrong)
+        return additive(columns, self.log_prior, self.fallback, refused)
 
     def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
         """None: matrices hold no texts."""
