@@ -40,7 +40,7 @@ FloatArray = NDArray[np.float64]
 #: The variances of logits that are tried, from next to nothing on.
 LOGIT_VARIANCES = np.exp(np.linspace(np.log(0.01), np.log(100.0), 19))
 #: The logarithm of the usual variance of logits: of one row, what the logarithm of the rows adds to
-#: it, and how far tables stray from it. Fitted on every second of 52 tables, 4 to 64 rows each.
+#: it, and how far tables stray from it. Fitted on some 20 tables, 4 to 64 rows each.
 USUAL_LOG_VARIANCE, BY_ROWS, LOG_VARIANCE_SD = -3.0, 0.6, 1.5
 #: The path is solved to this accuracy; more would not change what is selected.
 PATH_TOLERANCE, MAX_PATH_ITER = 1e-6, 50
