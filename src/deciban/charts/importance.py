@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Protocol
 
-from deciban.charts import CHART_WIDTH, PLAIN, Chart, altair, data
+from deciban.charts import CHART_WIDTH, PLAIN, Chart, altair, data, label_axis
 
 
 class Weight(Protocol):
@@ -24,10 +24,12 @@ class Weight(Protocol):
 def chart(weights: Iterable[Weight], limit: int = 30) -> Chart:
     """Bars of the mean evidence of at most so many features."""
     alt = altair()
-    rows = [{"feature": w.feature, "decibans": w.decibans} for w in islice(weights, limit)]
-    order = [row["feature"] for row in rows]
+    some = list(islice(weights, limit))
+    rows = [{"feature": w.feature, "decibans": w.decibans} for w in some]
+    order = [w.feature for w in some]
+    axis = label_axis(order, 260, ticks=False)
     base = alt.Chart(data(rows)).encode(
-        y=alt.Y("feature:N", sort=order, title=None, axis=alt.Axis(labelLimit=260, ticks=False)),
+        y=alt.Y("feature:N", sort=order, title=None, axis=axis),
         x=alt.X("decibans:Q", title="mean decibans a row, for the true class"),
     )
     return (

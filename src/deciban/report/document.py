@@ -20,13 +20,13 @@ from deciban.report.cautions import Caution, list_cautions
 from deciban.report.columns import ColumnSummary, summarize_columns
 from deciban.report.distributions import column_distributions
 from deciban.report.drift import Drift, drifts
+from deciban.report.figure import Figure
 from deciban.report.figures import Note
 from deciban.report.leakage import SingleColumn, single_columns
 from deciban.report.novelty import count_new_rows
 from deciban.report.row_evidence import HasEvidence, RowEvidence, row_evidence
 from deciban.report.rows import LabelledRows, read_rows
 from deciban.report.surprises import Surprise, find_surprises
-from deciban.report.svg import Figure
 from deciban.report.training import TrainingSummary, summarize_training
 
 

@@ -16,10 +16,10 @@ from deciban.evaluation import Evaluation, Reliability
 from deciban.evaluation.classifier import Classifier
 from deciban.evaluation.sets import set_curve
 from deciban.explanation import Curve, Explainable, Importance
+from deciban.report.figure import Figure
 from deciban.report.roc import roc_curves
 from deciban.report.row_evidence import RowEvidence
 from deciban.report.rows import LabelledRows
-from deciban.report.svg import Figure
 
 #: So many features, and curves of features, are drawn.
 MAX_FEATURES, MAX_CURVES = 20, 6
