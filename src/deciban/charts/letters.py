@@ -1,7 +1,7 @@
 """How wide texts are, so that charts can be laid out and browsers keep to the layout.
 
-The widths are those of Arial, Helvetica and Liberation Sans, which are the same. A browser takes the
-first family of :data:`FONT_FAMILIES` that it has; where it has none, what it takes instead is
+The widths are those of Arial, Helvetica and Liberation Sans, which are the same. A browser takes
+the first family of :data:`FONT_FAMILIES` that it has; where it has none, what it takes instead is
 stretched to these widths.
 """
 

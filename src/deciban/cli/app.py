@@ -8,6 +8,7 @@ import typer
 
 from deciban.cli import mail
 from deciban.cli import options as o
+from deciban.cli.words import words
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -248,6 +249,9 @@ def explain(
         explanation.write_html(explanations, html, overwrite=force)
     if json or not (quiet or html is not None):
         explanation.show(explanations, json=json)
+
+
+app.command()(words)
 
 
 @app.command()

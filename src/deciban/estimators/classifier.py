@@ -18,7 +18,7 @@ from deciban.engines import ENGINES, Score
 from deciban.engines.local.score import run_batches, score_batch
 from deciban.errors import InputError
 from deciban.estimators.sets import PredictionSets
-from deciban.explanation.explainable import M
+from deciban.explanation.changeable import M
 from deciban.files.description import ModelEntry
 from deciban.labels import Labels
 from deciban.models import novelty

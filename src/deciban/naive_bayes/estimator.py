@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Self
 
@@ -67,9 +67,11 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         nothing is corrected.
     tokenizer
         what a word is: a :class:`deciban.text.Tokenizer`, by default one for any script.
-        ``Tokenizer(stop_words=[...])`` leaves words out; ``Tokenizer(buckets=2**20)``
-        counts words by their hash, so that memory has a bound however long
-        ``partial_fit`` goes on
+        ``Tokenizer(buckets=2**20)`` counts words by their hash, so that memory has a bound
+        however long ``partial_fit`` goes on
+    stop_words
+        words that are left out of texts: ``"english"`` or ``"chinese"`` for a short list, or a
+        list of them
     min_df, max_words
         which words of a text column are used: those that are in ``min_df`` texts or more
         (a whole number, or a share of all texts such as 0.001), and of these no more than
@@ -122,6 +124,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         method: str = "bayes",
         text: str = "auto",
         tokenizer: Tokenizer | None = None,
+        stop_words: str | Iterable[str] | None = None,
         min_df: float = 1,
         max_words: int | None = None,
         prior: StatedPrior = None,
@@ -141,6 +144,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         self.method = method
         self.text = text
         self.tokenizer = tokenizer
+        self.stop_words = stop_words
         self.min_df = min_df
         self.max_words = max_words
         self.prior = prior
@@ -245,7 +249,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             check_columns(rows.schema)
             sample = self._sample()
             options = self._options(rows.schema)
-            tokenizer, unlabelled = check_tokenizer(self.tokenizer), UnlabelledOptions.of(self)
+            tokenizer = check_tokenizer(self.tokenizer, self.stop_words)
+            unlabelled = UnlabelledOptions.of(self)
             if self.n_classes is not None or not (y is None and target is None):
                 rows.unlabelled = aside
             counts = ENGINES[rows.scan.place].count(rows, Plan(rows.schema, tokenizer, sample))
