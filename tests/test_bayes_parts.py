@@ -263,4 +263,4 @@ def test_the_bar_counts_steps(monkeypatch, capsys):
         progress.add()
     assert progress.done == 2
     assert progress._bar is not None
-    assert progress._bar.finished
+    assert progress._bar.bar.finished

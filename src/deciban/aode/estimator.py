@@ -31,6 +31,7 @@ from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
 from deciban.models.left_out import pool
 from deciban.models.prior import StatedPrior, check_prior
+from deciban.progress import shows_progress
 from deciban.schema import Schema, nothing_to_learn
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.sample import Sample
@@ -117,6 +118,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         self.max_classes = max_classes
         self.memory_limit = memory_limit
 
+    @shows_progress("learning")
     def fit(
         self,
         X: Tabular,

@@ -77,6 +77,17 @@ class Counterfactual:
         shares = f"{self.probability_before:.1%} -> {self.probability_after:.1%}"
         return "\n".join([f"{self.new_answer} instead of {self.answer}, {shares}", *lines])
 
+    def _repr_html_(self) -> str:
+        from deciban.templates import html_tables
+
+        rows = [
+            (c.feature, str(c.before), "(without it)" if c.removes else str(c.after),
+             f"{c.decibans:+.1f}")
+            for c in self.changes
+        ]  # fmt: skip
+        title = str(self).split("\n", 1)[0]
+        return html_tables((title, [("change", "from", "to", "decibans"), *rows]))
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:

@@ -235,6 +235,18 @@ class Explainable(Changeable[M]):
 
     # ------------------------------------------------------------------ the model
 
+    def _html_repr(self) -> str:
+        """The estimator in a notebook: what it has learned, and scikit-learn's diagram."""
+        from sklearn.utils import estimator_html_repr
+        from sklearn.utils.validation import _is_fitted
+
+        diagram = str(estimator_html_repr(self))
+        if not _is_fitted(self, "classes_"):
+            return diagram
+        from deciban.explanation.learned import learned_html
+
+        return learned_html(self._model()) + diagram
+
     def _known_pieces(self) -> Sequence[Piece]:
         pieces = self._model().pieces()
         if not pieces:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: The width of the bars, in pixels; those of an explanation start in the middle.
 BAR_PIXELS = 240
+#: More features are not listed.
+MAX_BARS = 60
 
 
 class Bar(NamedTuple):
@@ -55,8 +57,10 @@ def importance(features: Importance) -> str:
     longest = max((abs(weight.decibans) for weight in features), default=0.0)
     bars = [
         Bar(w.feature, f"{w.decibans:.1f}", 0, bar_length(w.decibans, longest, BAR_PIXELS), PLAIN)
-        for w in features
+        for w in features[:MAX_BARS]
     ]
+    if len(features) > MAX_BARS:
+        bars.append(Bar(f"and {len(features) - MAX_BARS:,} more", "", 0, 0, PLAIN))
     head = {"title": "Importance", "unit": "decibans a row"}
     return render("importance.html.jinja", bars=bars, width=BAR_PIXELS, **head)
 

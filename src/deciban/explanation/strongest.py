@@ -100,10 +100,13 @@ class StrongestEvidence(Sequence[ValueEvidence]):
     def chart(self, most: int = 20) -> Chart:
         """An Altair chart: a bar for each of the strongest."""
         from deciban.charts import importance
+        from deciban.charts.notebook import offline
         from deciban.explanation.importance import Weight
 
         bars = [Weight(one.name, finite(one.decibans, MAX_DECIBANS)) for one in self.evidence]
-        return importance.chart(bars, most, title=self.title, axis=f"decibans for {self.of}")
+        return offline(
+            importance.chart(bars, most, title=self.title, axis=f"decibans for {self.of}")
+        )
 
     def __rich__(self) -> RenderableType:
         from deciban.explanation import terminal

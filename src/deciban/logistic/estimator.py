@@ -18,6 +18,7 @@ from deciban.logistic.classifier import LinearClassifier
 from deciban.logistic.columns import ColumnSummary, summarize
 from deciban.logistic.fitting import Options
 from deciban.logistic.solvers import Prior, Problem
+from deciban.progress import shows_progress
 from deciban.sources.matrix import CheckedMatrix, finite_matrix
 from deciban.sources.tabular import Tabular
 from deciban.transaction import all_or_nothing
@@ -89,6 +90,7 @@ class LogisticRegression(LinearClassifier):
         self.max_iter = max_iter
         self.warm_start = warm_start
 
+    @shows_progress("learning")
     def fit(self, X: Tabular, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the optimum of these rows; what was learned before is forgotten.
 

@@ -22,6 +22,7 @@ from deciban.naive_bayes import leave_one_out, stored
 from deciban.naive_bayes.checks import check_columns, check_tokenizer
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.naive_bayes.semi_supervised import UnlabelledOptions, complete
+from deciban.progress import shows_progress
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.sample import Sample
@@ -157,6 +158,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         self.tol = tol
         self.random_state = random_state
 
+    @shows_progress("learning")
     def fit(
         self,
         X: Tabular,
@@ -184,6 +186,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         """
         return self._fit(X, y, None, target, sql, sample_weight, aside=[])
 
+    @shows_progress("calibrating")
     def recalibrate(
         self,
         X: Tabular,
