@@ -2,6 +2,7 @@
 #
 #   make demo    install deciban and show what it does
 #   make test    install what the tests need, then lint, type-check and test
+#   make wheel   build dist/: a wheel that any Linux of its age or younger takes, and an sdist
 #   make bench   install the peers, then measure side by side with them
 #   make clean   remove .venv
 
@@ -13,7 +14,7 @@ SOURCES := $(shell find src -type f ! -name '*.pyc') meson.build pyproject.toml
 
 export PATH := $(abspath $(BIN)):$(PATH)
 
-.PHONY: demo test bench clean
+.PHONY: demo test wheel bench clean
 .DELETE_ON_ERROR:
 
 demo: $(STAMPS)/installed
@@ -27,11 +28,20 @@ test: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/chromium
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest -n auto
 
+# The wheel is built from the sdist, so that this has all that is needed; git says what is in it.
+wheel: $(STAMPS)/group-build $(STAMPS)/group-wheel
+	rm -rf dist $(VENV)/dist
+	$(BIN)/python -m build --no-isolation --outdir $(VENV)/dist .
+	mkdir dist
+	mv $(VENV)/dist/*.tar.gz dist
+	if [ "$$(uname)" = Linux ]; then $(BIN)/auditwheel repair --wheel-dir dist $(VENV)/dist/*.whl; \
+	else mv $(VENV)/dist/*.whl dist; fi
+
 bench: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-bench $(STAMPS)/group-khiops
 	@for name in speed files quality explain report; do $(BIN)/python bench/$$name.py || exit 1; done
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) dist
 
 $(STAMPS):
 	python3 -m venv $(VENV)

@@ -33,7 +33,7 @@ def altair() -> ModuleType:
         import altair as library
     except ImportError:
         raise MissingPackageError(
-            "charts need Altair, which is not installed.", hint="pip install deciban[charts]"
+            "charts need Altair, which is not installed.", hint="pip install 'deciban[charts]'"
         ) from None
     return library
 

@@ -149,6 +149,6 @@ def _vl_convert() -> ModuleType:
     except ImportError:
         raise MissingPackageError(
             "charts are drawn by vl-convert, which is not installed.",
-            hint="pip install deciban[charts]",
+            hint="pip install 'deciban[charts]'",
         ) from None
     return vl_convert

@@ -13,11 +13,12 @@ from deciban import checks, encoding, files
 from deciban.errors import ModelFileError, ParameterError
 from deciban.labels import Labels
 from deciban.logistic import closed_form, fitting, solvers, stored
-from deciban.logistic.checks import ClassWeight, check_finite, check_several, row_weights
+from deciban.logistic.checks import check_finite, check_several, row_weights
 from deciban.logistic.classifier import LinearClassifier
 from deciban.logistic.columns import ColumnSummary, summarize
 from deciban.logistic.fitting import Options
 from deciban.logistic.solvers import Prior, Problem
+from deciban.models.class_weights import ClassWeight
 from deciban.progress import shows_progress
 from deciban.sources.matrix import CheckedMatrix, finite_matrix
 from deciban.sources.tabular import Tabular

@@ -15,6 +15,7 @@ from deciban.engines import ENGINES, Plan
 from deciban.errors import InputError, ModelFileError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
 from deciban.models.calibration import Calibration
+from deciban.models.class_weights import ClassWeight, restored_parameters, weighted_prior
 from deciban.models.options import Options, Smoothing
 from deciban.models.prior import StatedPrior, check_prior
 from deciban.models.text_selection import TextChoice
@@ -80,6 +81,9 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         still add up and rows can be forgotten; these are chosen whenever the counts change
     prior
         class priors: None (as counted), ``"uniform"``, or probabilities in the order of the classes
+    class_weight
+        how many times a row of each class counts: None (once), ``"balanced"`` (classes weigh the
+        same) or ``{class: weight}``; it changes the prior, not the counts
     calibrate
         whether the evidence is discounted so that probabilities can be trusted; False
         is the pure model. The discount is fitted on leave-one-out scores of evenly
@@ -129,6 +133,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         min_df: float = 1,
         max_words: int | None = None,
         prior: StatedPrior = None,
+        class_weight: ClassWeight = None,
         calibrate: bool = True,
         max_classes: int | None = MAX_NUMBER_CLASSES,
         n_classes: int | None = None,
@@ -149,6 +154,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         self.min_df = min_df
         self.max_words = max_words
         self.prior = prior
+        self.class_weight = class_weight
         self.calibrate = calibrate
         self.max_classes = max_classes
         self.n_classes = n_classes
@@ -309,7 +315,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     def from_stored(cls, content: files.Stored) -> Self:
         """The estimator in a model file that was read."""
         model, about = stored.read(content)
-        parameters = about.parameters
+        parameters = restored_parameters(about.parameters)
         if parameters.get("tokenizer") is not None:
             parameters = {**parameters, "tokenizer": model.tokenizer}
         try:
@@ -337,8 +343,9 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     def _stated_prior(self, counts: Counts) -> FloatArray | None:
         """The prior that is stated, checked; None is as counted."""
         n_classes = len(counts.classes)
+        weighted = weighted_prior(self.class_weight, counts.classes, counts.weight, self.prior)
         if self.prior is None or not n_classes:
-            return None
+            return weighted
         return np.exp(check_prior(self.prior, n_classes))
 
     def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
