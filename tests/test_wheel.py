@@ -39,7 +39,8 @@ def test_what_is_built_is_for_any_linux_and_holds_no_more_than_the_package(built
     assert "deciban/py.typed" in names
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"deciban"}
     (sdist,) = (ROOT / "dist").glob("deciban-*.tar.gz")
-    held = {name.partition("/")[2] for name in tarfile.open(sdist).getnames()}
+    with tarfile.open(sdist) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
     assert {"meson.build", "pyproject.toml", "src/deciban/kernels/exact.pyx"} <= held
     assert not any(name.endswith(".so") for name in held)
 

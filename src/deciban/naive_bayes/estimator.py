@@ -47,6 +47,11 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     Identifiers are not counted: ``schema_`` says so. A table without any other
     column is an error; with one class, every answer is that class.
 
+    Rows whose label is missing (None, NaN or NA) are learned from by EM, see
+    :mod:`deciban.naive_bayes.em`: they are kept in memory while ``fit`` runs, and counted under
+    every class, by its posterior. ``likelihood_`` has what never falls, after every
+    round; ``unlabelled_`` the weight they were given.
+
     Parameters
     ----------
     kinds
@@ -103,11 +108,6 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     max_rounds, tol
         EM ends after so many rounds, with a warning, or when a round gains no more than
         ``tol`` nats a row
-
-    Rows whose label is missing (None, NaN or NA) are learned from by EM, see
-    :mod:`deciban.naive_bayes.em`: they are kept in memory while ``fit`` runs, and counted under
-    every class, by its posterior. ``likelihood_`` has what never falls, after every
-    round; ``unlabelled_`` the weight they were given.
 
     >>> rows = [{"size": "S", "age": 1}, {"size": "M", "age": None}, {"size": "L", "age": 9}]
     >>> m = NaiveBayes(smoothing=1, calibrate=False).fit(rows, ["a", "a", "b"])
