@@ -2,6 +2,8 @@
 #
 #   make demo    install deciban and show what it does
 #   make test    install what the tests need, then lint, type-check and test
+#   make wheel   build dist/: a wheel that any Linux of its age or younger takes, and an sdist
+#   make docs    build build/docs/: a site of docs/ and of the docstrings
 #   make bench   install the peers, then measure side by side with them
 #   make clean   remove .venv
 
@@ -13,14 +15,14 @@ SOURCES := $(shell find src -type f ! -name '*.pyc') meson.build pyproject.toml
 
 export PATH := $(abspath $(BIN)):$(PATH)
 
-.PHONY: demo test bench clean
+.PHONY: demo test wheel docs bench clean
 .DELETE_ON_ERROR:
 
 demo: $(STAMPS)/installed
 	@$(BIN)/python examples/demo.py
 	@sh examples/demo.sh $(STAMPS)
 
-test: $(STAMPS)/installed $(STAMPS)/group-test \
+test: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-docs \
   $(STAMPS)/debian-chromium $(STAMPS)/debian-postgresql $(STAMPS)/debian-nodejs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -28,11 +30,23 @@ test: $(STAMPS)/installed $(STAMPS)/group-test \
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest -n auto
 
+# The wheel is built from the sdist, so that this has all that is needed; git says what is in it.
+wheel: $(STAMPS)/group-build $(STAMPS)/group-wheel
+	rm -rf dist $(VENV)/dist
+	$(BIN)/python -m build --no-isolation --outdir $(VENV)/dist .
+	mkdir dist
+	mv $(VENV)/dist/*.tar.gz dist
+	if [ "$$(uname)" = Linux ]; then $(BIN)/auditwheel repair --wheel-dir dist $(VENV)/dist/*.whl; \
+	else mv $(VENV)/dist/*.whl dist; fi
+
+docs: $(STAMPS)/installed $(STAMPS)/group-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -c docs/site docs build/docs
+
 bench: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-bench $(STAMPS)/group-khiops
 	@for name in speed files quality explain report; do $(BIN)/python bench/$$name.py || exit 1; done
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) dist build
 
 $(STAMPS):
 	python3 -m venv $(VENV)

@@ -298,7 +298,7 @@ def test_the_bar_counts_steps(monkeypatch, capsys):
         progress.add()
     assert progress.done == 2
     assert progress._bar is not None
-    assert progress._bar.finished
+    assert progress._bar.bar.finished
 
 
 def many_classes(n=6000, n_classes=5):

@@ -36,7 +36,7 @@ def shown(monkeypatch, stream, patience, **options):
 def refresh(progress):
     """Draw the bar now; by itself it is drawn ten times a second."""
     if progress._bar is not None:
-        progress._bar.refresh()
+        progress._bar.bar.refresh()
 
 
 def test_a_terminal_sees_rows_and_their_rate(monkeypatch):

@@ -56,8 +56,9 @@ def test_the_index_lists_every_page():
     assert missing == ["README.md"]
 
 
-def test_the_tutorials_are_twins():
-    pages = [DOCS / "tutorial.md", DOCS / "tutorial.zh.md"]
+@pytest.mark.parametrize("chinese", sorted(DOCS.glob("*.zh.md")), ids=lambda page: page.name)
+def test_pages_in_two_languages_are_twins(chinese):
+    pages = [DOCS / chinese.name.replace(".zh", ""), chinese]
     texts = [page.read_text(encoding="utf-8") for page in pages]
     code = [[(e.source, e.want) for e in doctest.DocTestParser().get_examples(t)] for t in texts]
     assert code[0] == code[1]

@@ -354,7 +354,7 @@ def test_a_chart_is_drawn():
 def test_without_altair_the_error_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
     model = NaiveBayes().fit(*sizes())
-    with pytest.raises(MissingPackageError, match=r"pip install deciban\[charts\]"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'deciban\[charts\]'"):
         model.plot.nomogram()
 
 

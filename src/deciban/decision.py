@@ -12,12 +12,16 @@ class::
 
 Conventions
 -----------
-posterior : (rows, classes) float64; every row is >= 0 and sums to 1 within 1e-6.
-classes : the K labels in the order of the columns; no label twice, none of them None.
-loss : ``loss[i][j]`` is the cost of answering ``classes[i]`` when ``classes[j]`` is
+posterior
+    (rows, classes) float64; every row is >= 0 and sums to 1 within 1e-6.
+classes
+    the K labels in the order of the columns; no label twice, none of them None.
+loss
+    ``loss[i][j]`` is the cost of answering ``classes[i]`` when ``classes[j]`` is
     the truth; a negative cost is a gain. ``None`` is 0/1 loss: right 0, wrong 1.
     Where a function takes no classes, the classes are ``0 .. K-1``.
-abstain : the cost of not answering, a number >= 0; ``None`` means always answer.
+abstain
+    the cost of not answering, a number >= 0; ``None`` means always answer.
 """
 
 from __future__ import annotations

@@ -162,6 +162,12 @@ class Schema:
         lines = (f"{c.name:{width}}  {c.kind}  {c.reason}" for c in self.columns)
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from deciban.templates import html_tables
+
+        rows = [(c.name, c.kind, c.reason) for c in self.columns]
+        return html_tables(("", [("column", "kind", "because"), *rows]))
+
 
 def infer(
     sample: Sequence[Batch],

@@ -30,8 +30,10 @@ from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
 from deciban.engines import ENGINES
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
+from deciban.models.class_weights import ClassWeight, restored_parameters, weighted_prior
 from deciban.models.left_out import pool
 from deciban.models.prior import StatedPrior, check_prior
+from deciban.progress import shows_progress
 from deciban.schema import Schema, nothing_to_learn
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.sample import Sample
@@ -81,6 +83,9 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         the columns of a row are taken to be independent
     prior
         class priors: None (as counted), ``"uniform"``, or probabilities in the order of the classes
+    class_weight
+        how many times a row of each class counts: None (once), ``"balanced"`` (classes weigh the
+        same) or ``{class: weight}``; it changes the prior, not the counts
     calibrate
         whether the evidence is discounted so that probabilities can be trusted
     max_classes
@@ -106,6 +111,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         smoothing: float | str = "auto",
         support: float = 0.0,
         prior: StatedPrior = None,
+        class_weight: ClassWeight = None,
         calibrate: bool = True,
         max_classes: int | None = MAX_NUMBER_CLASSES,
         memory_limit: int = 1 << 30,
@@ -116,10 +122,12 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         self.smoothing = smoothing
         self.support = support
         self.prior = prior
+        self.class_weight = class_weight
         self.calibrate = calibrate
         self.max_classes = max_classes
         self.memory_limit = memory_limit
 
+    @shows_progress("learning")
     def fit(
         self,
         X: Tabular,
@@ -240,8 +248,10 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         return rest
 
     def _adopt(self, total: PairCounts, calibration: StrengthCalibration | None) -> None:
-        n_classes = len(total.counts.classes)
-        prior = None if self.prior is None else np.exp(check_prior(self.prior, n_classes))
+        classes, weight = total.counts.classes, total.counts.weight
+        prior = weighted_prior(self.class_weight, classes, weight, self.prior)
+        if self.prior is not None:
+            prior = np.exp(check_prior(self.prior, len(classes)))
         options, before = self._check_parameters(), self.model_
         self.model_ = AODEModel(
             before.schema, total, options, prior, calibration, before.evidence, before.sample
@@ -314,7 +324,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         """The estimator in a model file that was read."""
         about = stored.read(content)
         try:
-            estimator = cls(**about.parameters)
+            estimator = cls(**restored_parameters(about.parameters))
             options = estimator._check_parameters()
         except (TypeError, ParameterError) as error:
             raise ModelFileError(f"the parameters are not those of AODE: {error}") from None

@@ -7,7 +7,8 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.charts import Chart, altair, data
+from deciban.charts import LABEL_GAP, LABEL_SIZE, Chart, altair, data, label_axis
+from deciban.charts.letters import text_width
 
 #: Cells are so wide at most, and a matrix is about so wide, in pixels.
 MAX_CELL_WIDTH, MATRIX_WIDTH = 96, 480
@@ -29,10 +30,11 @@ def chart(confusion: NDArray[np.float64], classes: Sequence[Hashable]) -> Chart:
         for j in range(len(names))
     ]
     size = min(MAX_CELL_WIDTH, MATRIX_WIDTH // len(names))
-    axis = alt.Axis(labelLimit=140, labelAngle=0 if size > 60 else -40, orient="top")
+    level = max(text_width(name, LABEL_SIZE) for name in names) < size - LABEL_GAP
+    axis = alt.Axis(labelLimit=140, labelAngle=0 if level else -40, orient="top")
     base = alt.Chart(data(rows)).encode(
         x=alt.X("answer:N", sort=names, title="answer", axis=axis),
-        y=alt.Y("truth:N", sort=names, title="truth", axis=alt.Axis(labelLimit=140)),
+        y=alt.Y("truth:N", sort=names, title="truth", axis=label_axis(names, 140)),
     )
     dark = alt.condition("datum.share > 0.55", alt.value("white"), alt.value("#222"))
     return alt.layer(

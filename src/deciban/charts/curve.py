@@ -10,7 +10,18 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.charts import AGAINST, CHART_WIDTH, FOR, Chart, Row, altair, data, finite
+from deciban.charts import (
+    AGAINST,
+    CHART_WIDTH,
+    FOR,
+    TOTAL,
+    Chart,
+    Row,
+    altair,
+    data,
+    finite,
+    label_axis,
+)
 from deciban.sources.tabular import Value
 
 FloatArray = NDArray[np.float64]
@@ -104,7 +115,6 @@ def _title(curve: Curve, places: list[int]) -> Chart:
     return {
         "text": f"What {curve.column} says for {what} against {against}",
         "subtitle": band,
-        "subtitleColor": "#667",
     }
 
 
@@ -191,7 +201,7 @@ def _bars(curve: Curve, rows: list[Row], n_classes: int) -> Chart:
     """Categories: a bar each, with its interval."""
     alt = altair()
     order = _order(rows) if curve.kind == "category" else None
-    y = alt.Y("label:N", sort=order, title=curve.column, axis=alt.Axis(labelLimit=220))
+    y = alt.Y("label:N", sort=order, title=curve.column, axis=label_axis(_labels(rows), 220))
     base = alt.Chart(data(rows)).encode(y=y, tooltip=_tips(alt))
     x = alt.X("decibans:Q", title="decibans")
     if n_classes > 1:
@@ -200,13 +210,15 @@ def _bars(curve: Curve, rows: list[Row], n_classes: int) -> Chart:
     else:
         side = alt.condition("datum.decibans >= 0", alt.value(FOR), alt.value(AGAINST))
         bars = base.mark_bar(height={"band": 0.7}).encode(x=x, color=side)
-    rules = base.mark_rule(strokeWidth=1.5).encode(
-        x="low:Q", x2="high:Q", color=alt.value("#33434f")
-    )
+    rules = base.mark_rule(strokeWidth=1.5).encode(x="low:Q", x2="high:Q", color=alt.value(TOTAL))
     step = 22 if n_classes == 1 else max(22, 9 * n_classes)
     return alt.layer(bars, rules).properties(
         width=CHART_WIDTH, height=alt.Step(step, **{"for": "position"})
     )
+
+
+def _labels(rows: list[Row]) -> list[str]:
+    return [row["label"] for row in rows]
 
 
 def _order(rows: list[Row]) -> list[str]:

@@ -9,10 +9,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.charts import AGAINST, FOR, Chart, Row, altair, data
+from deciban.charts import AGAINST, FOR, TOTAL, Chart, Row, altair, data
+from deciban.charts.letters import cut_text, text_width
 
-#: The width of 100 points, of a character, and the height of a line of labels, in pixels.
-RULER_WIDTH, CHARACTER_WIDTH, LANE_HEIGHT = 640, 6.2, 13
+#: The width of 100 points, the size of labels, the height of their lines, the widest, in pixels.
+RULER_WIDTH, TICK_LABEL_SIZE, LANE_HEIGHT, MAX_LABEL_WIDTH = 760, 11, 14, 150
 #: Labels of a scale stand in no more lines than this; a curve of numbers has so many labels.
 MAX_LANES, MAX_NUMBER_LABELS = 6, 9
 #: The probabilities that are marked.
@@ -77,7 +78,6 @@ def chart(sheet: Nomogram) -> Chart:
     title = {
         "text": f"Nomogram: probability of {sheet.of} against {sheet.against}",
         "subtitle": "Add up the points of all features; below the total stands the probability.",
-        "subtitleColor": "#667",
     }
     parts = alt.vconcat(_scales(alt, sheet), _totals(alt, sheet), spacing=18, title=title)
     return parts.configure_view(stroke=None).configure_concat(spacing=18)
@@ -103,7 +103,7 @@ def _scales(alt: ModuleType, sheet: Nomogram) -> Chart:
     rule = alt.Chart(data(lines)).encode(y=place("y"))
     mark = alt.Chart(data(ticks)).encode(x=alt.X("points:Q", scale=x, axis=axis))
     return alt.layer(
-        rule.mark_rule(color="#33434f").encode(x=alt.X("x:Q", scale=x, axis=axis), x2="x2:Q"),
+        rule.mark_rule(color=TOTAL).encode(x=alt.X("x:Q", scale=x, axis=axis), x2="x2:Q"),
         rule.mark_text(align="right", fontWeight="bold", limit=200).encode(
             x=alt.value(-14), text="feature:N"
         ),
@@ -112,7 +112,7 @@ def _scales(alt: ModuleType, sheet: Nomogram) -> Chart:
             tooltip=["feature:N", "label:N", alt.Tooltip("points:Q", format=".1f")],
         ),
         mark.transform_filter("datum.shown")
-        .mark_text(baseline="top", fontSize=10)
+        .mark_text(baseline="top", fontSize=TICK_LABEL_SIZE)
         .encode(y=place("text_y"), text="label:N"),
     ).properties(width=RULER_WIDTH, height=height)
 
@@ -124,8 +124,9 @@ def _ticks(scale: Scale) -> tuple[list[Row], int]:
     ends = [-1e9] * MAX_LANES
     marks = []
     for i in sorted(range(len(points)), key=points.__getitem__):
-        label = scale.labels[i] if len(scale.labels[i]) <= 24 else scale.labels[i][:23] + "…"
-        centre, half = points[i] * RULER_WIDTH / 100, CHARACTER_WIDTH * len(label) / 2 + 3
+        label = cut_text(scale.labels[i], MAX_LABEL_WIDTH, TICK_LABEL_SIZE)
+        centre = points[i] * RULER_WIDTH / 100
+        half = text_width(label, TICK_LABEL_SIZE) / 2 + 4
         room = [lane for lane, end in enumerate(ends) if centre - half > end]
         shown = i in labelled and bool(room)
         if shown:
@@ -151,14 +152,14 @@ def _totals(alt: ModuleType, sheet: Nomogram) -> Chart:
     axis = alt.Axis(title="total points", orient="top", grid=False, tickCount=12)
     some = _marks(sheet, low, high)
     base = alt.Chart(data(some)).encode(x=alt.X("points:Q", scale=x, axis=axis))
-    line = alt.Chart(data([{"x": low, "x2": high}])).mark_rule(color="#33434f")
+    line = alt.Chart(data([{"x": low, "x2": high}])).mark_rule(color=TOTAL)
     return alt.layer(
         line.encode(x=alt.X("x:Q", scale=x, axis=axis), x2="x2:Q", y=alt.value(24)),
         base.mark_tick(orient="vertical", size=9, thickness=1.2, color=AGAINST).encode(
             y=alt.value(24), tooltip=["label:N", alt.Tooltip("points:Q", format=".1f")]
         ),
         base.transform_filter("datum.shown")
-        .mark_text(baseline="top", fontSize=10)
+        .mark_text(baseline="top", fontSize=TICK_LABEL_SIZE)
         .encode(y=alt.value(33), text="label:N"),
         alt.Chart(data([{"label": "probability"}]))
         .mark_text(align="right", fontWeight="bold")
@@ -184,7 +185,7 @@ def _marks(sheet: Nomogram, low: float, high: float) -> list[Row]:
         points = sheet.points(probability)
         if low <= points <= high:
             centre, label = (points - low) * RULER_WIDTH / (high - low), f"{probability:g}"
-            half = CHARACTER_WIDTH * len(label) / 2 + 2
+            half = text_width(label, TICK_LABEL_SIZE) / 2 + 3
             shown = centre - half > end
             end = centre + half if shown else end
             marks.append(

@@ -7,7 +7,20 @@ from collections.abc import Hashable, Sequence
 from types import ModuleType
 from typing import Protocol
 
-from deciban.charts import AGAINST, CHART_WIDTH, FOR, PLAIN, TOTAL, Chart, Row, altair, data, finite
+from deciban.charts import (
+    AGAINST,
+    CHART_WIDTH,
+    FOR,
+    PLAIN,
+    RULE,
+    TOTAL,
+    Chart,
+    Row,
+    altair,
+    data,
+    finite,
+    label_axis,
+)
 
 #: More features are folded into one bar.
 MAX_BARS = 20
@@ -66,7 +79,7 @@ def chart(why: Explanation) -> Chart:
     rows = _rows(why)
     order = [row["name"] for row in rows]
     bars = alt.Chart(data(rows)).encode(
-        y=alt.Y("name:N", sort=order, title=None, axis=_names(alt)),
+        y=alt.Y("name:N", sort=order, title=None, axis=_names(order)),
     )
     x = alt.X(
         "bar:Q",
@@ -90,13 +103,13 @@ def chart(why: Explanation) -> Chart:
     )
 
 
-def _names(alt: ModuleType) -> Chart:
-    return alt.Axis(labelLimit=260, labelPadding=8, ticks=False, domain=False)
+def _names(names: list[str]) -> Chart:
+    return label_axis(names, 260, labelPadding=8, ticks=False, domain=False)
 
 
 def _ruler(alt: ModuleType) -> Chart:
     """Faint lines, and a plain one between for and against."""
-    zero = alt.condition("datum.value == 0", alt.value(PLAIN), alt.value("#e4e8eb"))
+    zero = alt.condition("datum.value == 0", alt.value(PLAIN), alt.value(RULE))
     return alt.Axis(gridColor=zero, ticks=False, domain=False, titleFontWeight="normal")
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.charts import AGAINST, FOR, Chart, Row, altair, data
+from deciban.charts import AGAINST, FOR, TOTAL, Chart, Row, altair, data
 
 FloatArray = NDArray[np.float64]
 
@@ -87,7 +87,7 @@ def cost(table: Thresholds, of: Hashable, marks: Iterable[tuple[str, float]] = (
                 color=alt.Color(
                     "name:N",
                     title=None,
-                    scale=alt.Scale(range=[AGAINST, "#33434f"]),
+                    scale=alt.Scale(range=[AGAINST, TOTAL]),
                     legend=alt.Legend(orient="bottom", columns=1, labelLimit=400),
                 )
             )

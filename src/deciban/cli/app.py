@@ -9,6 +9,7 @@ import typer
 from deciban.cli import export, mail, serving
 from deciban.cli import options as o
 from deciban.cli.grouping import Group, Time
+from deciban.cli.words import words
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -254,6 +255,9 @@ def explain(
         explanation.write_html(explanations, html, overwrite=force)
     if json or not (quiet or html is not None):
         explanation.show(explanations, json=json)
+
+
+app.command()(words)
 
 
 @app.command()

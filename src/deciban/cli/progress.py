@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Self
 from deciban import progress
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
     from rich.progress import Task
 
 
@@ -42,14 +41,14 @@ class Progress(progress.Progress):
     def start(self, what: str) -> None:
         """Another reading of the rows begins."""
         self._what, self.done = what, 0
-        if self._bar is not None:
-            self._bar.reset(self._bar.task_ids[0], description=what)
+        if isinstance(self._bar, progress.TerminalBar):
+            self._bar.bar.reset(self._bar.task, description=what)
 
-    def _new_bar(self) -> Bar:
+    def _new_bar(self) -> progress.Bar:
         return _bar()
 
 
-def _bar() -> Bar:
+def _bar() -> progress.TerminalBar:
     from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, TextColumn
     from rich.text import Text
 
@@ -61,4 +60,4 @@ def _bar() -> Bar:
             return Text(f"{task.completed:,.0f} rows, {rate:,.0f} rows/s")
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(20), Rate())
-    return progress.bar(*columns)
+    return progress.TerminalBar(*columns)

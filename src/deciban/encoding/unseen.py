@@ -77,6 +77,15 @@ class Unseen(Mapping[str, UnseenValues]):
             return "no value was unseen"
         return "\n".join(f"{name}: {values}" for name, values in self.items())
 
+    def _repr_html_(self) -> str:
+        from deciban.templates import html_tables
+
+        rows = [(name, f"{v.count:,}", v.reason, ", ".join(map(repr, v.examples)))
+                for name, v in self.items()]  # fmt: skip
+        if not rows:
+            return "<p>no value was unseen</p>"
+        return html_tables(("", [("column", "values", "because", "such as"), *rows]))
+
 
 #: What is unseen where everything was seen.
 NOTHING_UNSEEN = Unseen()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral
 from typing import Self
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from deciban import files, threads
 from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
 from deciban.engines import ENGINES, Plan
+from deciban.engines.local.count import count_batch
 from deciban.ensemble import stored
 from deciban.ensemble.model import EnsembleModel
 from deciban.ensemble.phrases import select_tokenizers
@@ -19,6 +21,7 @@ from deciban.ensemble.summary import EnsembleSummary
 from deciban.ensemble.training import TrainingOptions, n_steps, train
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.classifier import TableClassifier
+from deciban.models.class_weights import ClassWeight, class_weights, restored_parameters
 from deciban.models.options import Options
 from deciban.naive_bayes.checks import check_columns, check_tokenizer
 from deciban.naive_bayes.model import NaiveBayesModel
@@ -28,7 +31,7 @@ from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.sample import ALL_ROWS, Sample
 from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
 from deciban.sources.unit_sample import TrainingUnits, check_units
-from deciban.sources.units import unit_source
+from deciban.sources.units import UnitSource, unit_source
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
 
@@ -54,6 +57,9 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     ----------
     kinds
         ``{column: kind}`` where inference is to be overruled; see :mod:`deciban.schema`
+    class_weight
+        how many times a row of each class counts: None (once), ``"balanced"`` (classes weigh the
+        same) or ``{class: weight}``
     max_rows
         weights, trees and linear terms are learned from no more rows than this, evenly
         spaced; the counts are those of all rows
@@ -86,6 +92,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         self,
         *,
         kinds: Mapping[str, str] | None = None,
+        class_weight: ClassWeight = None,
         max_rows: int = 50_000,
         max_classes: int | None = MAX_NUMBER_CLASSES,
         memory_limit: int = 1 << 28,
@@ -94,6 +101,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         progress: str | bool = "auto",
     ) -> None:
         self.kinds = kinds
+        self.class_weight = class_weight
         self.max_rows = max_rows
         self.max_classes = max_classes
         self.memory_limit = memory_limit
@@ -131,6 +139,8 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
             )  # fmt: skip
             check_columns(rows.schema)
             counted, part = _count(rows)
+            if self.class_weight is not None:
+                counted, part = _weigh_classes(self.class_weight, counted, part, rows.units)
             self._remember(rows)
             schema, texts = rows.schema, rows.schema.texts
             rules = select_tokenizers(part.batch, texts, self.tokenizer) if texts else []
@@ -157,8 +167,8 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     def from_stored(cls, content: files.Stored) -> Self:
         """The estimator in a model file that was read."""
         model, about = stored.read(content)
-        parameters = about.parameters
         try:
+            parameters = restored_parameters(about.parameters)
             if parameters.get("tokenizer") is not None:
                 parameters = {**parameters, "tokenizer": Tokenizer(**parameters["tokenizer"])}
             estimator = cls(**parameters)
@@ -199,10 +209,28 @@ def _count(rows: LabelledScan) -> tuple[NaiveBayesModel, LabelledBatch]:
     counts = ENGINES[rows.scan.place].count(rows, Plan(schema, sample=every))
     parts = [part for part in every.batches if part.batch.n_rows]
     model = NaiveBayesModel.of(schema, counts, Options())
-    if rows.units is not None:
-        sample = TrainingUnits(rows.units.kind).sample()
-        for part in parts:
-            sample.add(part)
-        check_units(sample)
-        model = model.with_choices_of(sample)
-    return model, LabelledBatch.concatenate(parts)
+    return _leave_units_out(model, rows.units, parts), LabelledBatch.concatenate(parts)
+
+
+def _leave_units_out(
+    model: NaiveBayesModel, units: UnitSource | None, parts: list[LabelledBatch]
+) -> NaiveBayesModel:
+    """The model as rows select it that are judged without their whole group, or in time."""
+    if units is None:
+        return model
+    sample = TrainingUnits(units.kind).sample()
+    for part in parts:
+        sample.add(part)
+    check_units(sample)
+    return model.with_choices_of(sample)
+
+
+def _weigh_classes(
+    stated: ClassWeight, counted: NaiveBayesModel, rows: LabelledBatch, units: UnitSource | None
+) -> tuple[NaiveBayesModel, LabelledBatch]:
+    """The rows with their weights times those of their classes, and the model of these."""
+    each = class_weights(stated, counted.classes, counted.counts.weight)
+    rows = replace(rows, weight=rows.weights * each[rows.codes_among(counted.classes)])
+    counts = count_batch(Plan(counted.schema), rows)
+    model = NaiveBayesModel.of(counted.schema, counts, Options())
+    return _leave_units_out(model, units, [rows]), rows

@@ -28,7 +28,7 @@ from deciban.labels import Labels
 from deciban.models.left_out import LeftOutScores
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.novelty import RowLikelihoods
-from deciban.models.protocol import WordContribution
+from deciban.models.protocol import KnownWords, WordContribution
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
@@ -207,6 +207,14 @@ class EnsembleModel:
                 place = word.start, word.stop
                 by_place[place] = by_place.get(place, 0.0) + word.by_class
         return [WordContribution(text[a:b], a, b, by_place[a, b]) for a, b in sorted(by_place)]
+
+    def known_words(self, column: str) -> KnownWords:
+        """The phrases of a column of text, and what each says as the only one of its text."""
+        some = [
+            phrases for phrases in self.texts
+            if phrases.name == column and phrases.tokenizer.characters is None
+        ] or [phrases for phrases in self.texts if phrases.name == column]  # fmt: skip
+        return KnownWords(some[0].phrases, some[0].weights, None)
 
     def expected_word_contributions(self) -> dict[str, FloatArray]:
         """None: the counts behind the evidence hold no texts."""

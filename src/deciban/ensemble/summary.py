@@ -45,6 +45,16 @@ class EnsembleSummary:
     views: tuple[LearnerSummary, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
 
+    def _repr_html_(self) -> str:
+        from deciban.templates import html_tables
+
+        rows = [
+            (v.name, f"{v.share:.2f}", "" if v.loss is None else f"{v.loss:.4f}", v.note)
+            for v in self.views
+        ]
+        head = ("base learner", "share", "log loss", "")
+        return html_tables((str(self).split("\n", 1)[0], [head, *rows]))
+
     def __str__(self) -> str:
         some = "" if self.learned_rows == self.rows else f", {self.learned_rows} of them weighed"
         head = (

@@ -18,16 +18,19 @@ from deciban.engines import ENGINES, Score
 from deciban.engines.local.score import run_batches, score_batch
 from deciban.errors import InputError
 from deciban.estimators.sets import PredictionSets
-from deciban.explanation.explainable import M
+from deciban.explanation.changeable import M
 from deciban.files.description import ModelEntry
 from deciban.files.units import units_from, with_units
 from deciban.labels import Labels
 from deciban.models import novelty
+from deciban.models.class_weights import plain_parameters
 from deciban.models.columns import constant_values
 from deciban.models.conformal import ConformityScores
 from deciban.models.left_out import LeftOutScores
+from deciban.models.prior import base_rates
 from deciban.models.protocol import HasLeftOutScores
 from deciban.schema import Schema
+from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.held import HeldTable, refuse_sparse
 from deciban.sources.labelled import LabelledBatch, LabelledScan, few_texts, labelled_scan
 from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
@@ -85,18 +88,39 @@ class TableClassifier(PredictionSets[M], Portable, ClassifierMixin, BaseEstimato
         """
         return self._score(X, "log_posterior")
 
-    def predict_proba(self, X: Tabular) -> FloatArray:
+    def predict_proba(
+        self, X: Tabular, *, priors: decision.Rates | None = None, output: Output = None
+    ) -> FloatArray:
         """``P(c | x)`` of every row and class; rows sum to one.
+
+        ``priors`` are how common classes are among these rows, where that is not as in training:
+        probabilities in the order of the classes, or by class. With ``output`` the answer is a
+        frame with a column for each class: ``"pandas"``, ``"polars"``, or ``"frame"``, which is
+        what ``X`` is.
 
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, [1, 1, 2])
         >>> m.predict_proba({"x": ["L"]})
         array([[0.36, 0.64]])
+        >>> m.predict_proba({"x": ["L"]}, priors={1: 0.9, 2: 0.1}).round(3)
+        array([[0.771, 0.229]])
         """
-        return self._score(X, "posterior")
+        if priors is None:
+            posterior = self._score(X, "posterior")
+        else:
+            old = base_rates(self._model())
+            log_posterior = self._score(X, "log_posterior")
+            posterior = np.exp(decision.rebase_log(log_posterior, old, priors, self.classes_))
+        if output is None:
+            return posterior
+        frame: FloatArray = make_frame(probability_columns(posterior, self.classes_), X, output)
+        return frame
 
-    def predict(self, X: Tabular) -> Labels:
+    def predict(self, X: Tabular, *, output: Output = None) -> Labels:
         """The likeliest class of every row.
+
+        With ``output``, a frame of ``prediction`` and of a probability for each class, as the
+        command writes them: ``"pandas"``, ``"polars"``, or ``"frame"``, which is what ``X`` is.
 
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes().fit({"x": ["S", "S", "L"]}, ["a", "a", "b"])
@@ -104,7 +128,12 @@ class TableClassifier(PredictionSets[M], Portable, ClassifierMixin, BaseEstimato
         array(['a'], dtype='<U1')
         """
         posterior = self.predict_proba(X)
-        return np.asarray(self.classes_[posterior.argmax(axis=1)])
+        answers = np.asarray(self.classes_[posterior.argmax(axis=1)])
+        if output is None:
+            return answers
+        columns = probability_columns(posterior, self.classes_, "p_")
+        frame: Labels = make_frame({"prediction": answers, **columns}, X, output)
+        return frame
 
     def novelty(self, X: Tabular) -> FloatArray:
         """How likely a row like those that were learned is as unlikely as each: small is new.
@@ -192,7 +221,8 @@ class TableClassifier(PredictionSets[M], Portable, ClassifierMixin, BaseEstimato
         True
         """
         model, named = self._model(), "feature_names_in_" in self.__dict__
-        content = self._to_stored(model, self.get_params(), self.target_, named)
+        parameters = plain_parameters(self.get_params())
+        content = self._to_stored(model, parameters, self.target_, named)
         files.save(path, with_units(content, self.units_), overwrite=overwrite)
 
     # ------------------------------------------------------------------ the model

@@ -7,7 +7,7 @@ the evidence follows. Both add up and scale; what they are is a matter of the es
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Generic, Protocol, Self, TypeGuard, TypeVar
 
 import numpy as np
@@ -23,7 +23,8 @@ from deciban.models import scores
 from deciban.models.calibration import discount_evidence
 from deciban.models.protocol import CountedModel
 from deciban.models.remaining import remaining_rows
-from deciban.models.selection import Choice
+from deciban.models.selection import Choices
+from deciban.progress import shows_progress
 from deciban.schema import check_same
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.sample import Sample
@@ -65,6 +66,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
 
     max_classes: int | None
 
+    @shows_progress("learning")
     def partial_fit(
         self,
         X: Tabular,
@@ -108,6 +110,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
             self._remember_units(sample)
         return self
 
+    @shows_progress("forgetting")
     def forget(
         self,
         X: Tabular,
@@ -204,6 +207,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         result._shrink(self._combine(other, self._subtract))
         return result
 
+    @shows_progress("leaving out")
     def leave_one_out(
         self,
         X: Tabular,
@@ -257,9 +261,9 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         return self.model_.counts
 
     @property
-    def choices_(self) -> Mapping[str, Choice]:
+    def choices_(self) -> Choices:
         """How each counted column is modelled."""
-        return self.model_.choices
+        return Choices(self.model_.choices)
 
     @property
     def temperature_(self) -> float:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import encoding
-from deciban.explanation.explainable import Explainable, M
+from deciban.explanation.changeable import M
+from deciban.explanation.explainable import Explainable
 from deciban.models.conformal import ConformityScores, Sets, conformity_of
 from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
 

@@ -22,6 +22,7 @@ from deciban.evaluation.predictions import predict
 from deciban.evaluation.reliability import Interval
 from deciban.evaluation.rounding import ROUNDING
 from deciban.evaluation.text import PlainDict, align, between, figure, html, plain
+from deciban.progress import shows_progress
 
 FloatArray = NDArray[np.float64]
 
@@ -123,6 +124,7 @@ class Comparison:
         return out
 
 
+@shows_progress("comparing")
 def compare(
     models: Mapping[str, Classifier] | Sequence[Classifier],
     X: object,

@@ -18,11 +18,13 @@ from deciban.evaluation.predictions import predict, training_predictions
 from deciban.evaluation.reliability import reliability_bins
 from deciban.evaluation.result import Evaluation
 from deciban.evaluation.sets import evaluate_sets
+from deciban.progress import shows_progress
 from deciban.sources.tabular import UnitsLike
 
 FloatArray = NDArray[np.float64]
 
 
+@shows_progress("evaluating")
 def evaluate(
     model: Classifier,
     X: object = None,

@@ -64,8 +64,19 @@ class Reliability:
     def chart(self) -> Chart:
         """An Altair chart: the diagonal is perfect."""
         from deciban.charts import reliability
+        from deciban.charts.notebook import offline
 
-        return reliability.chart(self)
+        return offline(reliability.chart(self))
+
+    def _repr_html_(self) -> str:
+        from deciban.charts.notebook import chart_html
+
+        head = ("stated", "came true", "rows")
+        rows = [
+            (f"{p:.3f}", f"{o:.3f}", f"{n:,.6g}")
+            for p, o, n in zip(self.predicted, self.observed, self.rows, strict=True)
+        ]
+        return chart_html(self.chart, "Reliability", [head, *rows])
 
 
 def bin_numbers(probability: FloatArray, n_bins: int) -> NDArray[np.intp]:

@@ -41,9 +41,9 @@ def html(*tables: tuple[str, Sequence[Sequence[str]]]) -> str:
     >>> html(("", [("", "model"), ("accuracy", "0.9")]))
     '<table><tr><th></th><th>model</th></tr><tr><th>accuracy</th><td>0.9</td></tr></table>'
     """
-    from deciban.templates import render
+    from deciban.templates import html_tables
 
-    return render("tables.html.jinja", tables=tables)
+    return html_tables(*tables)
 
 
 def figure(value: float | None) -> str:

@@ -9,11 +9,13 @@ the tables that it adds up (:mod:`deciban.models.protocol`). Read in this order:
     what columns say in some rows, on average and by their values; the same in a file
 ``importance``, ``curve``, ``nomogram``
     of a whole model: the mean evidence of columns, the evidence of values, both on paper
-``counterfactual``
-    the fewest changes for another answer
+``strongest``
+    the strongest words and values for a class
+``counterfactual``, ``word_removal``
+    the fewest changes for another answer; texts without some of their words
 ``terminal``, ``html``, ``plot``
     explanations as text, as HTML and as charts
-``explainable``, ``matrix``
+``changeable``, ``explainable``, ``matrix``
     :class:`Explainable`, which adds the methods to an estimator of tables, and
     :class:`MatrixExplainable`, to one of matrices
 """
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from deciban.explanation.measurement import measure
     from deciban.explanation.nomogram import Nomogram, Scale
     from deciban.explanation.plot import Plot
+    from deciban.explanation.strongest import StrongestEvidence, ValueEvidence
     from deciban.families.piece import Piece
     from deciban.labels import position
     from deciban.models.evidence import DECIBANS, decibans
@@ -54,7 +57,9 @@ __all__ = [
     "Piece",
     "Plot",
     "Scale",
+    "StrongestEvidence",
     "Term",
+    "ValueEvidence",
     "Weight",
     "decibans",
     "importance_of",
@@ -79,7 +84,9 @@ __getattr__ = lazy.attributes(
         "Piece": "deciban.families.piece",
         "Plot": "deciban.explanation.plot",
         "Scale": "deciban.explanation.nomogram",
+        "StrongestEvidence": "deciban.explanation.strongest",
         "Term": "deciban.explanation.explanation",
+        "ValueEvidence": "deciban.explanation.strongest",
         "Weight": "deciban.explanation.importance",
         "decibans": "deciban.models.evidence",
         "importance_of": "deciban.explanation.importance",

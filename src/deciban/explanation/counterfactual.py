@@ -36,12 +36,20 @@ MIN_LEAD = 1e-9
 
 @dataclass(frozen=True)
 class Change:
-    """A feature, its value, the value it would have to have, and what that gains in decibans."""
+    """A feature, its value, the value it would have to have, and what that gains in decibans.
+
+    With ``removes``, the word ``before`` is taken out of the text instead.
+    """
 
     feature: str
     before: Value
     after: Value
     decibans: float
+    removes: bool = False
+
+    def __str__(self) -> str:
+        what = f"without {self.before}" if self.removes else f"{self.before} -> {self.after}"
+        return f"{self.feature}: {what}  {self.decibans:+.1f}"
 
 
 @dataclass(frozen=True)
@@ -65,9 +73,20 @@ class Counterfactual:
     probability_after: float
 
     def __str__(self) -> str:
-        lines = [f"{c.feature}: {c.before} -> {c.after}  {c.decibans:+.1f}" for c in self.changes]
+        lines = [str(change) for change in self.changes]
         shares = f"{self.probability_before:.1%} -> {self.probability_after:.1%}"
         return "\n".join([f"{self.new_answer} instead of {self.answer}, {shares}", *lines])
+
+    def _repr_html_(self) -> str:
+        from deciban.templates import html_tables
+
+        rows = [
+            (c.feature, str(c.before), "(without it)" if c.removes else str(c.after),
+             f"{c.decibans:+.1f}")
+            for c in self.changes
+        ]  # fmt: skip
+        title = str(self).split("\n", 1)[0]
+        return html_tables((title, [("change", "from", "to", "decibans"), *rows]))
 
 
 @dataclass(frozen=True, eq=False)

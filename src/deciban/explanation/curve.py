@@ -65,8 +65,19 @@ class Curve:
     def chart(self, of: Hashable = None) -> Chart:
         """An Altair chart: a curve with its band, or a bar for each category."""
         from deciban.charts import curve
+        from deciban.charts.notebook import offline
 
-        return curve.chart(self, of)
+        return offline(curve.chart(self, of))
+
+    def _repr_html_(self) -> str:
+        from deciban.charts.notebook import chart_html
+
+        head = ("value", *map(str, self.classes))
+        rows = [
+            (label, *(f"{value:+.1f}" for value in of))
+            for label, of in zip(self.labels, self.decibans, strict=True)
+        ]
+        return chart_html(self.chart, f"Decibans of {self.column}", [head, *rows])
 
 
 def evidence_curve(piece: Piece, classes: Labels, at: int | None, level: float) -> Curve:

@@ -11,16 +11,16 @@ import operator
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import checks, threads
+from deciban import threads
 from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen, unseen_values
 from deciban.errors import InputError
 from deciban.explanation import explanations
-from deciban.explanation.counterfactual import Change, Changes, Counterfactual, Problem, search
+from deciban.explanation.changeable import Changeable, M
 from deciban.explanation.curve import Curve, evidence_curve
 from deciban.explanation.explanation import Explanation
 from deciban.explanation.explanations import Explanations, Marks
@@ -28,12 +28,12 @@ from deciban.explanation.importance import Importance, importance_of
 from deciban.explanation.measurement import mean_curves, measure
 from deciban.explanation.nomogram import Nomogram, build_nomogram
 from deciban.explanation.plot import Plot
+from deciban.explanation.strongest import Search, StrongestEvidence, strongest_words
 from deciban.families.piece import Piece
 from deciban.labels import Labels, position
 from deciban.models.evidence import decibans
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.novelty import require_typicality
-from deciban.models.protocol import Model
 from deciban.sources import column_names
 from deciban.sources.batch import Batch
 from deciban.sources.held import HeldTable
@@ -42,10 +42,9 @@ from deciban.sources.row import read_row
 from deciban.sources.tabular import LabelsLike, Row, Tabular, Value
 
 FloatArray = NDArray[np.float64]
-M = TypeVar("M", bound=Model)
 
 
-class Explainable(Generic[M]):
+class Explainable(Changeable[M]):
     """The methods that say why."""
 
     classes_: Labels
@@ -197,32 +196,31 @@ class Explainable(Generic[M]):
         prior = self.prior_evidence(self.classes_[0])
         return build_nomogram(self._additive_pieces(), self.classes_, prior, a, b)
 
-    def counterfactual(
+    def words(
         self,
-        row: object,
-        target: Hashable = None,
-        fixed: Iterable[str] = (),
-        max_changes: int | None = None,
-    ) -> Counterfactual | None:
-        """The fewest values to change for another answer, or for ``target``; None if none do.
+        class_: Hashable,
+        n: int = 20,
+        *,
+        column: str | None = None,
+        against: Hashable = None,
+        min_texts: int = 3,
+    ) -> StrongestEvidence:
+        """The strongest words, or phrases, of texts for a class, in decibans.
 
-        Values are those seen in training; features in ``fixed`` stay as they are.
-        See :mod:`deciban.explanation.counterfactual`.
+        Words that fewer than ``min_texts`` texts of training had are left out, where the model has
+        counted that; ``column`` is one of several texts. See :mod:`deciban.explanation.strongest`.
 
         >>> from deciban import NaiveBayes
-        >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, [1, 1, 2])
-        >>> print(m.counterfactual({"x": "S"}))
-        2 instead of 1, 22.9% -> 64.0%
-        x: S -> L  +7.8
+        >>> texts, y = ["free money", "free lunch", "see you", "lunch money"], [1, 1, 0, 0]
+        >>> m = NaiveBayes(smoothing=1, calibrate=False).fit(texts, y)
+        >>> print(m.words(1, n=1, min_texts=2))
+        The strongest words for 1
+              decibans                            rows of 1, of others
+        free      +4.8  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇                  2, 0
         """
         model = self._model()
-        one = self._read_row(model, row)
-        problem = Problem(one, self._trial_values(model, fixed), self._log_odds, self._answer)
-        limit = len(one)
-        if max_changes is not None:
-            limit = checks.whole_number("max_changes", max_changes, 1, "None is no limit")
-        changes = search(problem, position(target, self.classes_), limit)
-        return None if not changes else self._counterfactual(one, changes)
+        search = Search.among(model, class_, n, against, min_texts)
+        return strongest_words(model, search, column)
 
     @property
     def plot(self) -> Plot:
@@ -236,6 +234,18 @@ class Explainable(Generic[M]):
         return Plot(self)
 
     # ------------------------------------------------------------------ the model
+
+    def _html_repr(self) -> str:
+        """The estimator in a notebook: what it has learned, and scikit-learn's diagram."""
+        from sklearn.utils import estimator_html_repr
+        from sklearn.utils.validation import _is_fitted
+
+        diagram = str(estimator_html_repr(self))
+        if not _is_fitted(self, "classes_"):
+            return diagram
+        from deciban.explanation.learned import learned_html
+
+        return learned_html(self._model()) + diagram
 
     def _known_pieces(self) -> Sequence[Piece]:
         pieces = self._model().pieces()
@@ -368,45 +378,3 @@ class Explainable(Generic[M]):
         if a == b:
             raise InputError(f"{of!r} is compared with itself.", hint="name two classes")
         return a, b
-
-    # ------------------------------------------------------------------ counterfactuals
-
-    def _trial_values(self, model: M, fixed: Iterable[str]) -> dict[str, Sequence[Value]]:
-        """The values to try, by feature."""
-        names = model.schema.names
-        stay = {fixed} if isinstance(fixed, str) else set(fixed)
-        for name in stay:
-            if name not in names:
-                raise column_names.unknown(str(name), names)
-        return {
-            piece.feature: piece.values
-            for piece in self._known_pieces()
-            if piece.name == piece.feature and piece.feature not in stay
-        }
-
-    def _log_odds(self, rows: Sequence[Row]) -> FloatArray:
-        """Decibans of whole rows for every class against the first, (rows, classes)."""
-        model = self._model()
-        evidence = self._held_evidence(model, self._hold_rows(model, rows), 0)
-        with np.errstate(invalid="ignore"):
-            total = evidence.sum(axis=1) + decibans(model.log_prior, 0)
-        return np.asarray(np.nan_to_num(total, nan=0.0, posinf=1e6, neginf=-1e6))
-
-    def _row_posterior(self, rows: Sequence[Row]) -> FloatArray:
-        """``P(c | x)`` of rows by name, (rows, classes)."""
-        return self.predict_proba(self._hold_rows(self._model(), rows).X)
-
-    def _answer(self, row: Row) -> int:
-        return int(self._row_posterior([row])[0].argmax())
-
-    def _counterfactual(self, row: Row, changes: Changes) -> Counterfactual:
-        before, after = self._row_posterior([row, {**row, **changes}])
-        a, b = int(before.argmax()), int(after.argmax())
-        odds = self._log_odds([row, *({**row, name: value} for name, value in changes.items())])
-        ahead = odds[:, b] - odds[:, a]
-        gains = tuple(
-            Change(name, row[name], value, float(gain))
-            for (name, value), gain in zip(changes.items(), ahead[1:] - ahead[0], strict=True)
-        )
-        labels = self.classes_.tolist()
-        return Counterfactual(labels[a], labels[b], gains, float(before[b]), float(after[b]))

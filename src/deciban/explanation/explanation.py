@@ -118,8 +118,9 @@ class Explanation:
     def chart(self) -> Chart:
         """An Altair chart: a bar for the prior, for every feature, and for their sum."""
         from deciban.charts import row
+        from deciban.charts.notebook import offline
 
-        return row.chart(self)
+        return offline(row.chart(self))
 
     def __rich__(self) -> RenderableType:
         from deciban.explanation import terminal

@@ -20,6 +20,8 @@ from deciban.sources.tabular import Value
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
+#: So many rows are shown in a notebook.
+MAX_SHOWN_ROWS = 5
 #: Why values count as unseen, by row and column.
 Marks: TypeAlias = dict[int, dict[str, str]]
 
@@ -76,6 +78,12 @@ class Explanations(Sequence[Explanation]):
 
     def __iter__(self) -> Iterator[Explanation]:
         return (self[i] for i in range(len(self)))
+
+    def _repr_html_(self) -> str:
+        from deciban.templates import render
+
+        shown = self[:MAX_SHOWN_ROWS]
+        return render("some_explanations.html.jinja", explanations=shown, n=len(self))
 
     @overload
     def __getitem__(self, i: int) -> Explanation: ...

@@ -13,9 +13,12 @@ from deciban.templates import render
 if TYPE_CHECKING:
     from deciban.explanation.explanation import Explanation, Part, Term
     from deciban.explanation.importance import Importance
+    from deciban.explanation.strongest import StrongestEvidence
 
 #: The width of the bars, in pixels; those of an explanation start in the middle.
 BAR_PIXELS = 240
+#: More features are not listed.
+MAX_BARS = 60
 
 
 class Bar(NamedTuple):
@@ -54,9 +57,23 @@ def importance(features: Importance) -> str:
     longest = max((abs(weight.decibans) for weight in features), default=0.0)
     bars = [
         Bar(w.feature, f"{w.decibans:.1f}", 0, bar_length(w.decibans, longest, BAR_PIXELS), PLAIN)
-        for w in features
+        for w in features[:MAX_BARS]
     ]
-    return render("importance.html.jinja", bars=bars, width=BAR_PIXELS)
+    if len(features) > MAX_BARS:
+        bars.append(Bar(f"and {len(features) - MAX_BARS:,} more", "", 0, 0, PLAIN))
+    head = {"title": "Importance", "unit": "decibans a row"}
+    return render("importance.html.jinja", bars=bars, width=BAR_PIXELS, **head)
+
+
+def strongest(evidence: StrongestEvidence) -> str:
+    """The words or values, the strongest first."""
+    longest = max((abs(one.decibans) for one in evidence), default=0.0)
+    bars = [
+        Bar(one.name, signed(one.decibans), 0, bar_length(one.decibans, longest, BAR_PIXELS), FOR)
+        for one in evidence
+    ]
+    head = {"title": evidence.title, "unit": "decibans"}
+    return render("importance.html.jinja", bars=bars, width=BAR_PIXELS, **head)
 
 
 def _two_sided(name: str, decibans: float, longest: float) -> Bar:

@@ -119,8 +119,9 @@ class Importance(Sequence[Weight]):
     def chart(self, most: int = 30) -> Chart:
         """An Altair chart: a bar for each of the strongest features."""
         from deciban.charts import importance
+        from deciban.charts.notebook import offline
 
-        return importance.chart(self, most)
+        return offline(importance.chart(self, most))
 
     def __rich__(self) -> RenderableType:
         from deciban.explanation import terminal

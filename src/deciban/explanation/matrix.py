@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from deciban import encoding
 from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen
 from deciban.errors import ParameterError
-from deciban.explanation.explainable import Explainable, M
+from deciban.explanation.changeable import M
+from deciban.explanation.explainable import Explainable
 from deciban.explanation.explanations import Marks
 from deciban.explanation.measurement import mean_curves
 from deciban.families.piece import Piece

@@ -117,8 +117,20 @@ class Nomogram:
     def chart(self) -> Chart:
         """An Altair chart: the scales below each other, total points and probability."""
         from deciban.charts import nomogram
+        from deciban.charts.notebook import offline
 
-        return nomogram.chart(self)
+        return offline(nomogram.chart(self))
+
+    def _repr_html_(self) -> str:
+        from deciban.charts.notebook import chart_html
+
+        head = ("feature", "value", "points")
+        rows = [
+            (scale.name, label, f"{points:.0f}")
+            for scale in self.scales
+            for label, points in zip(scale.labels, scale.points, strict=True)
+        ]
+        return chart_html(self.chart, f"Points for {self.of} against {self.against}", [head, *rows])
 
 
 def build_nomogram(

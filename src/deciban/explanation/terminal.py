@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from deciban.explanation.explanation import Explanation, Term
     from deciban.explanation.importance import Importance
+    from deciban.explanation.strongest import StrongestEvidence
 
 #: The widest bar, and the widest to one side, in characters.
 BAR_WIDTH, SIDE_WIDTH = 24, 16
@@ -108,6 +109,24 @@ def importance(features: Importance) -> RenderableType:
         bar = Text("▇" * bar_length(weight.decibans, longest, BAR_WIDTH), style="blue")
         table.add_row(Text(weight.feature), f"{weight.decibans:.1f}", bar)
     return table
+
+
+def strongest(evidence: StrongestEvidence) -> RenderableType:
+    """Words or values, the strongest first, and how many rows of training had them."""
+    from rich.console import Group
+    from rich.text import Text
+
+    counted = any(one.rows is not None for one in evidence)
+    table = _table()
+    table.add_column(justify="right", no_wrap=True)
+    head = ["", "decibans", "", f"rows of {evidence.of}, of others" if counted else ""]
+    table.add_row(*(Text(cell, style="dim") for cell in head))
+    longest = max((abs(one.decibans) for one in evidence), default=0.0)
+    for one in evidence:
+        bar = Text("▇" * bar_length(one.decibans, longest, BAR_WIDTH), style=FOR_COLOUR)
+        rows = "" if one.rows is None else f"{one.rows:,.6g}, {one.others:,.6g}"
+        table.add_row(Text(value(one.name)), signed(one.decibans), bar, rows)
+    return Group(Text(evidence.title, style="bold"), table)
 
 
 def signed(decibans: float) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,10 +12,9 @@ from deciban import encoding
 from deciban.errors import InputError, ParameterError
 from deciban.labels import Labels
 from deciban.logistic.solvers.prior import Prior
+from deciban.models.class_weights import ClassWeight
 
 FloatArray = NDArray[np.float64]
-#: ``"balanced"``, a weight for each class by its label, or None: rows count alike.
-ClassWeight: TypeAlias = str | Mapping[Hashable, float] | None
 
 
 def check_several(classes: Labels) -> None:

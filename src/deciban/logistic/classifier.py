@@ -18,6 +18,7 @@ from deciban.models import scores
 from deciban.models.conformal import ConformityScores
 from deciban.models.left_out import LeftOutScores
 from deciban.models.novelty import no_likelihoods
+from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.matrix import finite_matrix, is_sparse
 from deciban.sources.tabular import Tabular
 from deciban.sql.portable import Portable
@@ -91,18 +92,27 @@ class LinearClassifier(
         """
         return self._posterior(X, logarithm=True)
 
-    def predict_proba(self, X: Tabular) -> FloatArray:
+    def predict_proba(self, X: Tabular, *, output: Output = None) -> FloatArray:
         """``P(c | x)`` of every row and class; rows sum to one.
+
+        With ``output``, a frame with a column for each class: ``"pandas"``, ``"polars"``, or
+        ``"frame"``, which is what ``X`` is.
 
         >>> from deciban import LogisticRegression
         >>> m = LogisticRegression().fit([[-1.0], [1.0]], ["a", "b"])
         >>> m.predict_proba([[2.0]]).round(3)
         array([[0.206, 0.794]])
         """
-        return self._posterior(X, logarithm=False)
+        posterior = self._posterior(X, logarithm=False)
+        if output is None:
+            return posterior
+        frame: FloatArray = make_frame(probability_columns(posterior, self.classes_), X, output)
+        return frame
 
-    def predict(self, X: Tabular) -> Labels:
+    def predict(self, X: Tabular, *, output: Output = None) -> Labels:
         """The likeliest class of every row.
+
+        With ``output``, a frame of ``prediction`` and of a probability for each class.
 
         >>> from deciban import LogisticRegression
         >>> m = LogisticRegression().fit([[-1.0], [1.0]], ["a", "b"])
@@ -112,7 +122,12 @@ class LinearClassifier(
         logits = self._logits(X)
         two = logits.shape[1] == 1
         best = (logits[:, 0] > 0).astype(np.intp) if two else logits.argmax(axis=1)
-        return np.asarray(self.classes_[best])
+        answers = np.asarray(self.classes_[best])
+        if output is None:
+            return answers
+        columns = probability_columns(self.predict_proba(X), self.classes_, "p_")
+        frame: Labels = make_frame({"prediction": answers, **columns}, X, output)
+        return frame
 
     def decide(self, X: Tabular, loss: Loss = None, abstain: float | None = None) -> Labels:
         """The answer of least expected loss; None is an abstention.

@@ -13,11 +13,13 @@ from deciban import checks, encoding, files
 from deciban.errors import ModelFileError, ParameterError
 from deciban.labels import Labels
 from deciban.logistic import closed_form, fitting, penalty, solvers, stored
-from deciban.logistic.checks import ClassWeight, check_finite, check_several, row_weights
+from deciban.logistic.checks import check_finite, check_several, row_weights
 from deciban.logistic.classifier import LinearClassifier
 from deciban.logistic.columns import ColumnSummary, summarize
 from deciban.logistic.fitting import Options
 from deciban.logistic.solvers import Prior, Problem
+from deciban.models.class_weights import ClassWeight
+from deciban.progress import shows_progress
 from deciban.sources.matrix import CheckedMatrix, finite_matrix
 from deciban.sources.tabular import Tabular
 from deciban.transaction import all_or_nothing
@@ -91,6 +93,7 @@ class LogisticRegression(LinearClassifier):
         self.max_iter = max_iter
         self.warm_start = warm_start
 
+    @shows_progress("learning")
     def fit(self, X: Tabular, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Find the optimum of these rows; what was learned before is forgotten.
 

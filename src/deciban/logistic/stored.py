@@ -21,6 +21,7 @@ from deciban.files.npy import Array
 from deciban.files.scores import left_out_from, left_out_to
 from deciban.logistic.columns import ColumnSummary
 from deciban.logistic.model import LogisticModel
+from deciban.models.class_weights import restored_parameters
 
 KIND = "LogisticRegression"
 FloatArray = NDArray[np.float64]
@@ -101,7 +102,7 @@ def read(stored: Stored) -> tuple[LogisticModel, Training]:
     model = model.with_left_out(left_out_from(arrays, model.classes))
     penalty = float(arrays.floats("penalty", (1,), least=0.0)[0]) if "penalty" in arrays else None
     arrays.done()
-    return model, Training(_with_class_weights(parameters), n_iter, posteriors, penalty)
+    return model, Training(restored_parameters(parameters), n_iter, posteriors, penalty)
 
 
 def _read_model(
@@ -165,13 +166,3 @@ def _read_posteriors(
             raise ModelFileError("a precision is below zero.")
         posteriors.append((centre, precision))
     return tuple(posteriors)
-
-
-def _with_class_weights(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Weights of classes as a dict, as estimators take them."""
-    pairs = parameters.get("class_weight")
-    if not isinstance(pairs, list):
-        return parameters
-    if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
-        raise ModelFileError("class_weight must be pairs of a class and its weight.")
-    return parameters | {"class_weight": dict(pairs)}

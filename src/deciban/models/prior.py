@@ -7,12 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import ParameterError, ShapeError
+from deciban.errors import InputError, ParameterError, ShapeError
 from deciban.families.discrete import log_shares
 from deciban.families.settings import Method, check_smoothing, pseudo_count
+from deciban.models.protocol import HasCounts, Model
 from deciban.stats import rounding
 
 FloatArray = NDArray[np.float64]
+#: Probabilities sum to one within this.
+SUM_TOLERANCE = 1e-6
 #: Probabilities of the classes in their order, ``"uniform"``, or None: as counted.
 StatedPrior = Sequence[float] | FloatArray | str | None
 
@@ -78,6 +81,20 @@ def of_remaining(
         return np.broadcast_to(check_prior(stated, left.shape[1]), left.shape)
     amount = np.maximum(left + pseudo_count(method, smoothing), 0.0)
     return log_shares(amount, amount.sum(axis=1, keepdims=True), left.shape[1])
+
+
+def base_rates(model: Model) -> FloatArray:
+    """How common the classes were where a model learned, as its probabilities have it."""
+    stated = np.exp(model.log_prior)
+    if abs(stated.sum() - 1.0) < SUM_TOLERANCE:
+        return np.asarray(stated / stated.sum())
+    if not isinstance(model, HasCounts):
+        raise InputError(
+            f"how common the classes of this {model.kind} were in training is not known.",
+            hint="deciban.decision.rebase(probabilities, old, new) takes the old rates",
+        )
+    weight = model.counts.weight
+    return np.asarray(weight / weight.sum())
 
 
 def check_prior(prior: StatedPrior, n_classes: int) -> FloatArray:

@@ -49,6 +49,18 @@ class WordContribution(NamedTuple):
     by_class: FloatArray
 
 
+class KnownWords(NamedTuple):
+    """The words or phrases that a model knows of a column of text.
+
+    ``by_class``, (words, classes), is what each adds to the log joint as the only one of its text;
+    ``texts``, (words, classes), in how many texts of training it was, if that was counted.
+    """
+
+    tokens: Labels
+    by_class: FloatArray
+    texts: FloatArray | None
+
+
 class Model(Protocol):
     """A fitted classifier: schema and classes, log joints, and what each column adds to them."""
 
@@ -113,6 +125,14 @@ class Model(Protocol):
 
         Rows of a class (first axis), contribution for a class; pieces say it of other columns.
         """
+
+
+@runtime_checkable
+class HasWords(Protocol):
+    """A model that weighs the words of texts one by one."""
+
+    def known_words(self, column: str) -> KnownWords:
+        """The words of a column of text, and what each says alone."""
 
 
 @runtime_checkable

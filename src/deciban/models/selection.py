@@ -64,6 +64,25 @@ class Choice:
         return families.get(self.family).describe(self)
 
 
+class Choices(dict[str, Choice]):
+    """How each counted column is modelled, by its name."""
+
+    def __str__(self) -> str:
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{name:{width}}  {choice.describe()}" for name, choice in self.items())
+
+    def _repr_html_(self) -> str:
+        from deciban.templates import html_tables
+
+        rows = [
+            (c.column, c.describe(), f"{c.smoothing:.3g}", "yes" if c.missing else "no",
+             f"{c.loss:.3f}")
+            for c in self.values()
+        ]  # fmt: skip
+        head = ("counted as", "shape", "smoothing", "holes say something", "loss alone")
+        return html_tables(("", [head, *rows]))
+
+
 def select(counts: Counts, schema: Schema, options: Options) -> dict[str, Choice]:
     """A choice for every column that is counted."""
     selected = {}

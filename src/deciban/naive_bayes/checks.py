@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from deciban.errors import InputError, ParameterError
 from deciban.schema import Schema, nothing_to_learn
 from deciban.sources.units import ARGUMENTS, UnitSource
 from deciban.text import Tokenizer
+from deciban.text.stop_words import stop_words
 
 
-def check_tokenizer(stated: object) -> Tokenizer:
-    """The rule of words, or that for any script."""
+def check_tokenizer(stated: object, stops: str | Iterable[str] | None = None) -> Tokenizer:
+    """The rule of words, or that for any script, without these stop words as well."""
     if stated is not None and not isinstance(stated, Tokenizer):
         raise ParameterError(
             f"tokenizer must be a deciban.text.Tokenizer, got {stated!r}.",
             hint="Tokenizer(segmenter=function) takes a function from a text to its words",
         )
-    return stated or Tokenizer()
+    rule = stated or Tokenizer()
+    if stops is None:
+        return rule
+    return replace(rule, stop_words=(*(rule.stop_words or ()), *stop_words(stops)))
 
 
 def check_columns(schema: Schema) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from deciban.engines import ENGINES, Plan
 from deciban.errors import InputError, ModelFileError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
 from deciban.models.calibration import Calibration
+from deciban.models.class_weights import ClassWeight, restored_parameters, weighted_prior
 from deciban.models.options import Options, Smoothing
 from deciban.models.prior import StatedPrior, check_prior
 from deciban.models.selection import Choice
@@ -23,6 +24,7 @@ from deciban.naive_bayes.checks import check_columns, check_labelled, check_toke
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.naive_bayes.near_copies import warn_near_copies
 from deciban.naive_bayes.semi_supervised import UnlabelledOptions, complete
+from deciban.progress import shows_progress
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.sample import Sample
@@ -48,6 +50,11 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     Identifiers are not counted: ``schema_`` says so. A table without any other
     column is an error; with one class, every answer is that class.
 
+    Rows whose label is missing (None, NaN or NA) are learned from by EM, see
+    :mod:`deciban.naive_bayes.em`: they are kept in memory while ``fit`` runs, and counted under
+    every class, by its posterior. ``likelihood_`` has what never falls, after every
+    round; ``unlabelled_`` the weight they were given.
+
     Parameters
     ----------
     kinds
@@ -70,9 +77,11 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         nothing is corrected.
     tokenizer
         what a word is: a :class:`deciban.text.Tokenizer`, by default one for any script.
-        ``Tokenizer(stop_words=[...])`` leaves words out; ``Tokenizer(buckets=2**20)``
-        counts words by their hash, so that memory has a bound however long
-        ``partial_fit`` goes on
+        ``Tokenizer(buckets=2**20)`` counts words by their hash, so that memory has a bound
+        however long ``partial_fit`` goes on
+    stop_words
+        words that are left out of texts: ``"english"`` or ``"chinese"`` for a short list, or a
+        list of them
     min_df, max_words
         which words of a text column are used: those that are in ``min_df`` texts or more
         (a whole number, or a share of all texts such as 0.001), and of these no more than
@@ -80,6 +89,9 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         still add up and rows can be forgotten; these are chosen whenever the counts change
     prior
         class priors: None (as counted), ``"uniform"``, or probabilities in the order of the classes
+    class_weight
+        how many times a row of each class counts: None (once), ``"balanced"`` (classes weigh the
+        same) or ``{class: weight}``; it changes the prior, not the counts
     calibrate
         whether the evidence is discounted so that probabilities can be trusted; False
         is the pure model. The discount is fitted on leave-one-out scores of evenly
@@ -99,11 +111,6 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     max_rounds, tol
         EM ends after so many rounds, with a warning, or when a round gains no more than
         ``tol`` nats a row
-
-    Rows whose label is missing (None, NaN or NA) are learned from by EM, see
-    :mod:`deciban.naive_bayes.em`: they are kept in memory while ``fit`` runs, and counted under
-    every class, by its posterior. ``likelihood_`` has what never falls, after every
-    round; ``unlabelled_`` the weight they were given.
 
     >>> rows = [{"size": "S", "age": 1}, {"size": "M", "age": None}, {"size": "L", "age": 9}]
     >>> m = NaiveBayes(smoothing=1, calibrate=False).fit(rows, ["a", "a", "b"])
@@ -125,9 +132,11 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         method: str = "bayes",
         text: str = "auto",
         tokenizer: Tokenizer | None = None,
+        stop_words: str | Iterable[str] | None = None,
         min_df: float = 1,
         max_words: int | None = None,
         prior: StatedPrior = None,
+        class_weight: ClassWeight = None,
         calibrate: bool = True,
         max_classes: int | None = MAX_NUMBER_CLASSES,
         n_classes: int | None = None,
@@ -144,9 +153,11 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         self.method = method
         self.text = text
         self.tokenizer = tokenizer
+        self.stop_words = stop_words
         self.min_df = min_df
         self.max_words = max_words
         self.prior = prior
+        self.class_weight = class_weight
         self.calibrate = calibrate
         self.max_classes = max_classes
         self.n_classes = n_classes
@@ -156,6 +167,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         self.tol = tol
         self.random_state = random_state
 
+    @shows_progress("learning")
     def fit(
         self,
         X: Tabular,
@@ -190,6 +202,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         units = unit_source(groups, time)
         return self._fit(X, y, None, target, sql, sample_weight, units, aside=[])
 
+    @shows_progress("calibrating")
     def recalibrate(
         self,
         X: Tabular,
@@ -256,7 +269,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             check_columns(rows.schema)
             sample = self._sample(None if units is None else TrainingUnits(units.kind))
             options = self._options(rows.schema)
-            tokenizer, unlabelled = check_tokenizer(self.tokenizer), UnlabelledOptions.of(self)
+            tokenizer = check_tokenizer(self.tokenizer, self.stop_words)
+            unlabelled = UnlabelledOptions.of(self)
             if self.n_classes is not None or not (y is None and target is None):
                 rows.unlabelled = aside
             counts = ENGINES[rows.scan.place].count(rows, Plan(rows.schema, tokenizer, sample))
@@ -315,7 +329,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     def from_stored(cls, content: files.Stored) -> Self:
         """The estimator in a model file that was read."""
         model, about = stored.read(content)
-        parameters = about.parameters
+        parameters = restored_parameters(about.parameters)
         if parameters.get("tokenizer") is not None:
             parameters = {**parameters, "tokenizer": model.tokenizer}
         try:
@@ -338,8 +352,9 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     def _stated_prior(self, counts: Counts) -> FloatArray | None:
         """The prior that is stated, checked; None is as counted."""
         n_classes = len(counts.classes)
+        weighted = weighted_prior(self.class_weight, counts.classes, counts.weight, self.prior)
         if self.prior is None or not n_classes:
-            return None
+            return weighted
         return np.exp(check_prior(self.prior, n_classes))
 
     def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:

@@ -23,7 +23,7 @@ from deciban.models.calibration import Calibration, discount_evidence, discount_
 from deciban.models.left_out import LeftOutScores
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.options import Options
-from deciban.models.protocol import WordContribution
+from deciban.models.protocol import KnownWords, WordContribution
 from deciban.models.remaining import remaining_rows
 from deciban.models.selection import Choice, select
 from deciban.models.text_selection import SMOOTHINGS_TRIED, TextChoice, Trial, trial_stride
@@ -372,6 +372,10 @@ class NaiveBayesModel:
     def word_contributions(self, column: str, text: str) -> Sequence[WordContribution]:
         """The known words of a text in their places, and the part of each, in nats."""
         return word_evidence.word_contributions(self, column, text)
+
+    def known_words(self, column: str) -> KnownWords:
+        """The words of a column of text, and what each says as the only one of its text."""
+        return word_evidence.known_words(self, column)
 
     def expected_word_contributions(self) -> dict[str, FloatArray]:
         """Of every text column, (classes, classes): rows of a class, contribution for a class."""

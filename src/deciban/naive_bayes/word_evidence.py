@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.errors import InputError
 from deciban.families.words import WordParameters
-from deciban.models.protocol import WordContribution
+from deciban.models.protocol import KnownWords, WordContribution
+from deciban.naive_bayes.texts import known_words as known_words_of
 from deciban.stats.words import sum_of
 
 if TYPE_CHECKING:
@@ -55,6 +57,20 @@ def word_contributions(model: NaiveBayesModel, column: str, text: str) -> list[W
         )
         for start, stop, place in known
     ]
+
+
+def known_words(model: NaiveBayesModel, column: str) -> KnownWords:
+    """The words of a column, and what each says as the only one of its text."""
+    block = _text_blocks(model)[column]
+    if model.tokenizer.buckets is not None:
+        raise InputError(
+            f"the words of {column!r} were counted in buckets, which have no names.",
+            hint="train with a Tokenizer without buckets",
+        )
+    parameters = cast("WordParameters", block.parameters)
+    factor = model.discount * float(parameters.settings.discount(np.ones(1))[0])
+    documents = sum_of(block.table, "presence").dense().T
+    return KnownWords(known_words_of(block.table), parameters.words.weight * factor, documents)
 
 
 def expected_word_contributions(model: NaiveBayesModel) -> dict[str, FloatArray]:

@@ -15,18 +15,19 @@ from deciban.evaluation.text import PlainDict, plain
 from deciban.explanation import Explainable, Importance
 from deciban.files.atomic import output
 from deciban.files.overwriting import check_overwrite
+from deciban.progress import shows_progress
 from deciban.report import figures
 from deciban.report.cautions import Caution, list_cautions
 from deciban.report.columns import ColumnSummary, summarize_columns
 from deciban.report.distributions import column_distributions
 from deciban.report.drift import Drift, drifts
+from deciban.report.figure import Figure
 from deciban.report.figures import Note
 from deciban.report.leakage import SingleColumn, single_columns
 from deciban.report.novelty import count_new_rows
 from deciban.report.row_evidence import HasEvidence, RowEvidence, row_evidence
 from deciban.report.rows import LabelledRows, read_rows
 from deciban.report.surprises import Surprise, find_surprises
-from deciban.report.svg import Figure
 from deciban.report.training import TrainingSummary, summarize_training
 
 
@@ -80,6 +81,11 @@ class Report:
                 file.write(content)
         return list(contents)
 
+    def _repr_html_(self) -> str:
+        from deciban.templates import render
+
+        return render("report/frame.html.jinja", title=self.title, page=self.html())
+
     def to_dict(self) -> PlainDict:
         """Plain values, as JSON knows them."""
         facts: PlainDict = plain(
@@ -100,6 +106,7 @@ class Report:
         return facts
 
 
+@shows_progress("reporting")
 def report(
     model: Classifier,
     X: object,

@@ -16,13 +16,15 @@ from deciban.evaluation import Evaluation, Reliability
 from deciban.evaluation.classifier import Classifier
 from deciban.evaluation.sets import set_curve
 from deciban.explanation import Curve, Explainable, Importance
+from deciban.report.figure import Figure
 from deciban.report.roc import roc_curves
 from deciban.report.row_evidence import RowEvidence
 from deciban.report.rows import LabelledRows
-from deciban.report.svg import Figure
 
 #: So many features, and curves of features, are drawn.
 MAX_FEATURES, MAX_CURVES = 20, 6
+#: So many words of a text are drawn, for so many classes.
+MAX_WORDS, MAX_WORD_CHARTS = 20, 6
 #: A nomogram of more scales, or a matrix of more classes, cannot be read.
 MAX_SCALES, MAX_MATRIX_CLASSES = 20, 20
 
@@ -132,7 +134,7 @@ def evidence(
             yield Note("evidence", f"Drawn are the {MAX_CURVES} strongest of {len(names)} columns.")
             return
         if name in rows.schema.texts:
-            yield Note("evidence", f"{name} is a text: its words are shown in the rows below.")
+            yield from _words(model, name, rows.schema.texts.index(name) + 1)
             continue
         curve = _model_curve(model, name)
         of_rows = curve is None
@@ -140,6 +142,31 @@ def evidence(
         if curve is not None:
             n_curves += 1
             yield _curve(n_curves, curve, of_rows=of_rows)
+
+
+def _words(model: Classifier, name: str, column: int) -> Iterator[Figure | Note]:
+    """The strongest words of a text for each class."""
+    if not isinstance(model, Explainable):
+        yield Note("evidence", f"{name} is a text: its words are shown in the rows below.")
+        return
+    classes = model.classes_.tolist()
+    for number, label in enumerate(classes[:MAX_WORD_CHARTS], 1):
+        try:
+            words = model.words(label, MAX_WORDS, column=name)
+        except InputError as error:
+            yield Note("evidence", f"{name} is a text: {str(error).split(' Hint: ')[0]}")
+            return
+        if len(words):
+            shows = (
+                f"Words of {name} that speak for {label}, in decibans, each as the only one of its "
+                f"text: {words[0].value} says most. {words.n_known:,} are known."
+            )
+            title = f"Words for {label}"
+            yield Figure(
+                f"words-{column}-{number}", "evidence", title, shows, words.chart(MAX_WORDS)
+            )
+    if len(classes) > MAX_WORD_CHARTS:
+        yield Note("evidence", f"{name}: words of {MAX_WORD_CHARTS} of {len(classes)} classes.")
 
 
 def _model_curve(model: Classifier, name: str) -> Curve | None:

@@ -30,11 +30,12 @@ MAX_AVOIDED_ERRORS = 0.9
 
 @dataclass(frozen=True)
 class SingleColumn:
-    """A column, the accuracy that it has alone, and the share of errors that it avoids."""
+    """A column, the accuracy and ROC area it has alone, and the share of errors that it avoids."""
 
     column: str
     accuracy: float
     avoided: float
+    roc_auc: float
 
     @property
     def suspect(self) -> bool:
@@ -51,7 +52,8 @@ def single_columns(
     for name, table in _tables(rows, codes, n_classes):
         right = leave_one_out_accuracy(table)
         avoided = (right - guess) / (1.0 - guess) if guess < 1.0 else 0.0
-        columns.append(SingleColumn(name, right, max(0.0, float(avoided))))
+        area = leave_pair_out_area(table)
+        columns.append(SingleColumn(name, right, max(0.0, float(avoided)), area))
     return sorted(columns, key=lambda one: (-one.avoided, one.column))
 
 
@@ -65,6 +67,40 @@ def leave_one_out_accuracy(table: FloatArray) -> float:
     best, next_best = order[:, -1:], order[:, -2:-1] if table.shape[1] > 1 else 0.0 * order
     other = np.where(table == best, next_best, best)
     return float((table * (table - 1.0 > other)).sum() / max(table.sum(), 1.0))
+
+
+def leave_pair_out_area(table: FloatArray) -> float:
+    """The area under the ROC curve, each pair of rows ranked by the others, (cells, classes).
+
+    A pair is a row of a class and one of another; a row's score is the share of the class among
+    the other rows of its cell, without the other of the pair. Pairs of one cell, and rows that are
+    alone in theirs, tell nothing: they count half. Mean over classes with rows; NaN if only one.
+
+    >>> leave_pair_out_area(np.array([[3.0, 0.0], [0.0, 2.0]]))
+    1.0
+    >>> leave_pair_out_area(np.eye(6)[:, :2])                     # every value once: nothing known
+    0.5
+    """
+    here = table[:, table.sum(axis=0) > 0]
+    if here.shape[1] < 2:
+        return float("nan")
+    return float(np.mean([_area(mine, here.sum(axis=1) - mine) for mine in here.T]))
+
+
+def _area(positive: FloatArray, negative: FloatArray) -> float:
+    """The share of pairs of a positive and a negative row in the right order, ties being half."""
+    total = positive + negative
+    others = np.maximum(total - 1.0, 1.0)
+    prior = positive.sum() / total.sum()
+    for_positive = np.where(total > 1, (positive - 1.0) / others, prior)
+    for_negative = np.where(total > 1, positive / others, prior)
+    order = np.argsort(for_negative, kind="stable")
+    scores, below = for_negative[order], np.append(0.0, np.cumsum(negative[order]))
+    lower = below[np.searchsorted(scores, for_positive, "left")]
+    not_higher = below[np.searchsorted(scores, for_positive, "right")]
+    # A cell's own negative rows have the higher score; they are ties.
+    right = 0.5 * (lower + not_higher) + 0.5 * np.where(total > 1, negative, 0.0)
+    return float(positive @ right / (positive.sum() * negative.sum()))
 
 
 def _tables(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import metadata
 
+from deciban.charts import INK, PAPER, RULE, SOFT, TOTAL
 from deciban.evaluation.text import between, figure
 from deciban.report.document import Report
 from deciban.report.tables import KEY_FIGURES, figure_name, tables
@@ -53,6 +54,7 @@ def page(report: Report) -> str:
         report=report,
         summary=_summary(report),
         sections=[section for section in sections if section.content],
+        colours={"ink": INK, "soft": SOFT, "rule": RULE, "total": TOTAL, "paper": PAPER},
         version=metadata.version("deciban"),
     )
 

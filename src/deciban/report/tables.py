@@ -134,11 +134,12 @@ def _most_moved(drift: Drift) -> tuple[str, str, str]:
 
 def _alone(report: Report) -> Table:
     rows = [
-        (a.column, f"{100 * a.accuracy:.1f} %", f"{100 * a.avoided:.1f} %", "suspect" * a.suspect)
+        (a.column, figure(a.roc_auc), f"{100 * a.accuracy:.1f} %", f"{100 * a.avoided:.1f} %",
+         "suspect" * a.suspect)
         for a in report.alone
-    ]
-    head = ("column", "accuracy alone", "errors avoided", "")
-    return Table("Each column alone", head, rows, (1, 2))
+    ]  # fmt: skip
+    head = ("column", "ROC area", "accuracy", "errors avoided", "")
+    return Table("Each column alone", head, rows, (1, 2, 3))
 
 
 def _columns(report: Report) -> Table:

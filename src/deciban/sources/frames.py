@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import InputError, ShapeError
+from deciban.errors import InputError, MissingPackageError, ParameterError, ShapeError
 from deciban.sources import arrow, objects
 from deciban.sources.batch import Batch
 from deciban.sources.columns import (
@@ -29,9 +29,12 @@ from deciban.sources.formats import CATEGORY, Format
 from deciban.sources.scan import BatchScan, read_once, scan_columns
 
 __all__ = [
+    "Output",
     "columns_by_name",
     "is_pandas",
+    "make_frame",
     "named_frame",
+    "probability_columns",
     "scan_array",
     "scan_arrow",
     "scan_dict",
@@ -39,6 +42,9 @@ __all__ = [
     "scan_pandas",
     "take_rows",
 ]
+
+#: What answers come as: None is an array, "frame" is what the table is.
+Output: TypeAlias = Literal["frame", "pandas", "polars"] | None
 
 _CATEGORICAL_TYPES = {"category", "interval", "period", "Categorical", "Enum"}
 #: Ticks of NumPy's units in one microsecond (below 0: microseconds in one tick).
@@ -180,6 +186,39 @@ def named_frame(values: NDArray[Any], names: Sequence[str]) -> Any:
         return import_module("pandas").DataFrame(values, columns=list(names))
     except ImportError:
         return import_module("polars").DataFrame(values, schema=list(names), orient="row")
+
+
+def make_frame(columns: Mapping[str, Any], X: Any, output: Output) -> Any:
+    """Columns as a frame of pandas or of Polars; with ``"frame"``, of the library of a table.
+
+    A frame of pandas has the index of the table, if that is one.
+    """
+    if output not in ("frame", "pandas", "polars"):
+        raise ParameterError(
+            f'output must be None, "frame", "pandas" or "polars", got {output!r}.',
+            hint='"frame" is what X is',
+        )
+    name: str = output
+    if output == "frame":
+        name = "polars" if type(X).__module__.partition(".")[0] == "polars" else "pandas"
+    try:
+        library = import_module(name)
+    except ImportError:
+        raise MissingPackageError(
+            f"a frame of {name} needs {name}, which is not installed.",
+            hint="pip install 'deciban[frames]'",
+        ) from None
+    if name == "polars":
+        return library.DataFrame({column: values.tolist() for column, values in columns.items()})
+    index = X.index if is_pandas(X) and hasattr(X, "index") else None
+    return library.DataFrame(dict(columns), index=index)
+
+
+def probability_columns(
+    posterior: NDArray[np.float64], classes: NDArray[Any], prefix: str = ""
+) -> dict[str, NDArray[np.float64]]:
+    """Probabilities, (rows, classes), as columns by the names of classes."""
+    return {f"{prefix}{label}": posterior[:, c] for c, label in enumerate(classes.tolist())}
 
 
 # ---------------------------------------------------------------------- columns

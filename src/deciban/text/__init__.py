@@ -6,6 +6,8 @@ Read in the order that a text takes; no module imports a later one:
     Python strings as one column of UTF-8 bytes
 ``scripts``, ``characters``
     which characters make words, and what each becomes in lower case or without accents
+``stop_words``
+    words that say little, by language
 ``vocabulary``
     the code of a token: a :class:`Vocabulary` that grows, or :class:`Buckets` by hash
 ``spans``

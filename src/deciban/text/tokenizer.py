@@ -18,6 +18,7 @@ from deciban.sources.columns import Strings
 from deciban.text.characters import class_table, fold, fold_table
 from deciban.text.packing import pack
 from deciban.text.spans import spans
+from deciban.text.stop_words import stop_words
 from deciban.text.vocabulary import Buckets, Vocabulary
 
 __all__ = ["TokenCounts", "TokenRows", "Tokenizer", "check_rows"]
@@ -71,7 +72,8 @@ class Tokenizer:
     numbers : write every run of digits as one "0", so that all numbers of two
         or more digits are one token.
     signs : keep punctuation, symbols and emoji, each a word of its own.
-    stop_words : words to leave out, as they are after folding.
+    stop_words : words to leave out, as they are after folding; or ``"english"`` or
+        ``"chinese"`` for a short list.
     buckets : count tokens in so many buckets, by their hash, instead of one by
         one: a bound on memory for streams without an end. Tokens that share a
         bucket count as one, and no bucket has a name.
@@ -89,7 +91,7 @@ class Tokenizer:
     one_letter: bool = False
     numbers: bool = False
     signs: bool = False
-    stop_words: tuple[str, ...] | None = None
+    stop_words: tuple[str, ...] | str | None = None
     segmenter: Segmenter | None = None
     buckets: int | None = None
 
@@ -103,7 +105,7 @@ class Tokenizer:
         if self.characters is not None:
             object.__setattr__(self, "characters", _range("characters", self.characters))
         if self.stop_words is not None:
-            object.__setattr__(self, "stop_words", _stop_words(self.stop_words))
+            object.__setattr__(self, "stop_words", stop_words(self.stop_words))
         self.vocabulary()
         if self.segmenter is not None and not callable(self.segmenter):
             raise ParameterError(
@@ -173,8 +175,13 @@ class Tokenizer:
         every = spans(text, self)
         if not self.stop_words:
             return every
-        # A pair of characters goes with either of them.
-        stopped = [(start, stop) for start, stop, token in every if token in self._stop_set]
+        # A pair of characters goes with either of them; it is no stop word itself.
+        starts = [-1, *(start for start, _, _ in every)]
+        stopped = [
+            (start, stop)
+            for before, (start, stop, token) in zip(starts, every, strict=False)
+            if token in self._stop_set and start != before
+        ]
         return [s for s in every if not any(s[0] <= a and b <= s[1] for a, b in stopped)]
 
     def count(
@@ -272,15 +279,6 @@ def _range(name: str, value: object) -> tuple[int, int]:
         f"{name} must be two whole numbers, 1 <= fewest <= most <= {MAX_NGRAM}, got {value!r}.",
         hint="(1, 2) is single ones and pairs",
     )
-
-
-def _stop_words(words: Iterable[str]) -> tuple[str, ...]:
-    """Each stop word once, in order, checked."""
-    if isinstance(words, str) or not all(isinstance(word, str) for word in words):
-        raise ParameterError(
-            f"stop_words must be words, got {words!r}.", hint='for instance ["the", "a", "of"]'
-        )
-    return tuple(sorted(set(words)))
 
 
 def check_rows(

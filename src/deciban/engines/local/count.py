@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels, threads
+from deciban import labels, progress, threads
 from deciban.encoding import matrices
 from deciban.encoding.class_limit import MAX_TABLE_BYTES, refuse_large_table
 from deciban.engines.local.words import WordCounter
@@ -49,6 +49,8 @@ def read(scan: LabelledScan, sample: Sample[LabelledBatch] | None) -> Iterator[L
     if scan.weight is not None:
         batches = map(LabelledBatch.drop_zero_weights, batches)
     for batch in batches:
+        if progress.current is not None:
+            progress.current.add(batch.batch.n_rows)
         if sample is not None:
             sample.add(batch)
         yield batch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TypeVar
 
@@ -14,6 +14,7 @@ from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen, unseen_values
 from deciban.engines.protocol import Score
 from deciban.models import scores
 from deciban.models.protocol import Model
+from deciban.progress import shows_progress
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledScan
 
@@ -40,8 +41,14 @@ def score(scan: LabelledScan, model: Model, what: Score) -> FloatArray:
 def run_batches(scan: LabelledScan, work: Callable[[Batch], T]) -> list[T]:
     """What ``work`` makes of every batch, in order."""
     n_rows = scan.scan.n_rows
-    run = map if n_rows is not None and n_rows <= MAX_SERIAL_ROWS else threads.run
-    return list(run(work, scan.batches()))
+    if n_rows is not None and n_rows <= MAX_SERIAL_ROWS:
+        return list(map(work, scan.batches()))
+    return _run_threads(work, scan.batches())
+
+
+@shows_progress("predicting")
+def _run_threads(work: Callable[[Batch], T], batches: Iterable[Batch]) -> list[T]:
+    return list(threads.run(work, batches))
 
 
 def score_batch(batch: Batch, model: Model, what: Score) -> tuple[FloatArray, Unseen]:
