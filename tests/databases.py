@@ -97,4 +97,5 @@ def open_database(dialect):
         import psycopg
 
         with postgres.server() as address, psycopg.connect(address, autocommit=True) as connection:
+            connection.prepare_threshold = None  # tables of one name change their types
             yield PostgreSQL(connection)

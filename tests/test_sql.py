@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import databases
 import deciban
 from databases import DIALECTS, open_database
-from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes, families
+from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes
 from deciban.errors import InputError, ParameterError
 from deciban.naive_bayes import (
     BernoulliNB,
@@ -288,12 +288,12 @@ def test_what_cannot_be_written_is_refused_with_a_hint():
         LogisticRegression().fit([[1.0], [2.0]], ["a", "b"]).to_sql(priors={"a": 0.5, "b": 0.5})
 
 
-def test_a_family_without_a_formula_is_refused(monkeypatch):
+def test_a_family_without_a_formula_is_refused():
     model = NaiveBayes(numeric="gaussian").fit({"x": [1.0, 2.0, 3.0]}, ["a", "b", "a"])
-    monkeypatch.delattr(type(model.model_.blocks[0].parameters), "formula")
+    (block,) = model.model_.blocks
+    vars(block)["parameters"] = object()  # as those of a family from elsewhere may be
     with pytest.raises(InputError, match="the family 'gaussian' of column 'x' has no formula"):
         model.to_sql("new")
-    assert "gaussian" in families.FAMILIES
 
 
 def test_a_table_of_a_schema_has_its_name_in_parts():

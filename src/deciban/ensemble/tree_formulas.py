@@ -64,7 +64,7 @@ class CellTests:
     def inside(self, column: int, cells: NDArray[np.bool_]) -> Condition:
         """Whether the value of a column is in some cells; the last cell is for missing ones."""
         if column >= self._features.n_numbers:
-            return OneOf(self._rank(column), tuple(map(float, np.flatnonzero(cells))))
+            return OneOf(self._rank(column), tuple(np.flatnonzero(cells).tolist()))
         x, edges = self._inputs.by_name[self._names[column]], self._features.edges[column]
         conditions = [_between(x, edges, a, b) for a, b in runs(cells[:-1].tolist())]
         if cells[-1]:

@@ -228,10 +228,10 @@ class Any:
 
 @dataclass(frozen=True, eq=False)
 class OneOf:
-    """Whether a number is one of some."""
+    """Whether a whole number that is not negative is one of some codes."""
 
     x: Expression
-    values: tuple[float, ...]
+    codes: tuple[int, ...]
 
 
 Condition: TypeAlias = Compare | Missing | All | Any | OneOf

@@ -46,7 +46,6 @@ class Dialect:
     modulo: str
     greatest: str = "greatest"
     least: str = "least"
-    one_of: str = "{x} IN ({values})"
     log1p: str | None = None
     stage: str = ""
     lookup: str = "MATERIALIZED "
@@ -166,7 +165,6 @@ _DUCKDB = Dialect(
         "time": "epoch_us(CAST({} AS TIME)) / 1e6",
     },
     "fmod(fmod({x}, {period}) + {period}, {period})",
-    one_of="list_contains([{values}], {x})",  # IN would be a join for each of many lists
     arrays=Arrays(
         "[]",
         ("DOUBLE", "VARCHAR"),
