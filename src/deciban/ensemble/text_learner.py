@@ -42,9 +42,10 @@ SELECTION_FOLDS = 2
 #: The constants of the classes are all but free.
 CONSTANT_PENALTY = 0.01
 #: How far duals may be from the optimum where a penalty is selected, and in the end, as a share of
-#: their size; less would not change the probabilities.
-PATH_TOLERANCE, FINAL_TOLERANCE = 0.01, 0.005
-MAX_PASSES = 50
+#: their size; less would not change the probabilities. Of fewer rows each matters more, and
+#: passes are cheap: they may be nearer in proportion.
+PATH_TOLERANCE, FINAL_TOLERANCE, TOLERANCE_ROWS = 0.01, 0.005, 2_000
+MAX_PASSES = 100
 #: A mean log loss that is lower by no more than this may be so by the tolerance alone.
 MIN_GAIN_NATS = 1e-4
 
@@ -140,7 +141,7 @@ def _select_penalty(
     def refit(penalty: float, fits: list[Fit]) -> list[Fit]:
         def work(fit: Fit) -> Fit:
             ascent = fit.ascent.penalised(penalty / fit.penalty)
-            ascent.climb(PATH_TOLERANCE, MAX_PASSES)
+            ascent.climb(texts.tolerance(PATH_TOLERANCE), MAX_PASSES)
             return Fit(penalty, ascent)
 
         return list(threads.run(work, fits))
@@ -170,7 +171,7 @@ def _refit(
     duals[held[0]] = selecting[-1].duals[held[0]]
 
     def finish(ascent: Ascent) -> Ascent:
-        ascent.climb(FINAL_TOLERANCE, MAX_PASSES)
+        ascent.climb(texts.tolerance(FINAL_TOLERANCE), MAX_PASSES)
         return ascent
 
     def work(k: int) -> FloatArray:
@@ -223,6 +224,10 @@ class TextRows:
         y, weight = self.y[rows], self.weight[rows]
         weights = stacking.nonnegative_weights(added, offset, y, weight)
         return mean_log_loss(offset + np.tensordot(weights, added, 1), y, weight)
+
+    def tolerance(self, of_many: float) -> float:
+        """How far duals may be from the optimum, given how far those of many rows may be."""
+        return of_many * min(1.0, len(self.y) / TOLERANCE_ROWS)
 
     def ascent(
         self, rows: RowIndices, penalty: float = 1.0, duals: SingleArray | None = None
