@@ -30,9 +30,9 @@ run 'head -51 known.csv | deciban forget fruit.deciban -'
 
 heading 'Mail'
 mkdir ham spam
-for i in 1 2 3 4 5 6 7 8; do
-    printf 'From: ann@example.org\nSubject: Minutes of week %d\n\nHello Bob, here are the minutes and the agenda of our next meeting.\n' $i > ham/$i.eml
-    printf 'From: win%d@prizes.example\nSubject: You WON!!\n\nClaim your free prize of $1,000 now: http://prizes.example/%d\n' $i $i > spam/$i.eml
+for i in $(seq 90); do
+    printf 'From: ann@example.org\nSubject: Minutes of week %d\n\nAgenda: items %d, %d, %d, %d and %d of our meeting.\n' $i 1$i 2$i 3$i 4$i 5$i > ham/$i.eml
+    printf 'From: win%d@prizes.example\nSubject: You WON!!\n\nClaim your free prize with %d, %d, %d, %d or %d: http://prizes.example/%d\n' $i 6$i 7$i 8$i 9$i 10$i $i > spam/$i.eml
 done
 printf 'From: carl@prizes.example\nSubject: free prize!!\n\nClaim $1,000 at http://prizes.example/now\n' > new.eml
 run 'deciban mail train --ham ham --spam spam --store mail.db'

@@ -68,7 +68,7 @@ def test_m2_maximum_likelihood_is_relative_frequency():
 def test_m3_smoothing_with_stated_sizes():
     counts = Counts.of({"x1": X[:, 0], "x2": X[:, 1]}, Y)
     np.testing.assert_allclose(np.exp(class_prior(counts.weight, 1.0)), [7 / 17, 10 / 17])
-    how = CategoricalSettings("bayes", 1.0, sizes=np.array([3, 4]))
+    how = CategoricalSettings("bayes", 1.0, sizes=np.array([3, 4]), unseen="smooth")
     block = CATEGORICAL.estimate(counts.tables["categorical"], how)
     # x2 may take a fourth value that no row has: it still has its share.
     never_seen = np.exp(block.log_prob[block.offsets[2] - 1])

@@ -12,15 +12,14 @@ import deciban
 from commands import done
 from deciban import NaiveBayes, families
 from deciban.errors import ModelFileError, ParameterError
+from deciban.families.concentration import MAX_CONCENTRATION, concentrate
 from deciban.families.discrete import loss_alone
 from deciban.families.settings import Settings
 from deciban.families.von_mises import (
-    MAX_CONCENTRATION,
     TAU,
     VON_MISES,
     VON_MISES_POINTS,
     VonMisesSettings,
-    concentrate,
 )
 from deciban.models.options import Options
 from deciban.models.selection import counted_columns

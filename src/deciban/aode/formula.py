@@ -85,7 +85,8 @@ class _Scores:
         cells: list[Expression] = []
         for j, (name, hole) in enumerate(zip(names, holes, strict=True)):
             x, size = self.inputs.by_name[name], self.layout.sizes[j]
-            numbers = np.arange(1.0, size + 1)
+            places = self._places(j)
+            numbers = places[1:]
             cut = self.model.pair_counts.cut_points.get(name)
             if cut is not None:
                 cell: Expression = Steps(x, tuple(cut.tolist()), tuple(numbers.tolist()))
@@ -93,8 +94,17 @@ class _Scores:
                 values = (self.model.pair_counts.cells.values or ())[j].tolist()
                 table = Table((tuple(values),), numbers[:, None])
                 cell = Cell(table, (x,), 0, Number(size + 1.0))
-            cells.append(Shared(known(x, cell, ZERO if hole else Label(None))))
+            missing = Number(float(places[0])) if hole else Label(None)
+            cells.append(Shared(known(x, cell, missing)))
         return cells
+
+    def _places(self, j: int) -> FloatArray:
+        """The cell of every value of a column, of a missing one first; one without rows is new."""
+        size, empty = self.layout.sizes[j], self.params.empty
+        places = np.arange(size + 1.0)
+        if empty is not None:
+            places[empty[self._lines(j)]] = size + 1.0
+        return places
 
     def _by_cell(self, j: int, numbers: FloatArray) -> list[Expression]:
         """Numbers of the cells of a column, (cells, columns), 0 to S + 1."""
@@ -177,7 +187,11 @@ class _Scores:
         log_m = Number(math.log(self.params.m))
         rest = Sum((log_m, minus(self.shares[b][k], self._log_known_of[a, b][k])))
         keys = self.cells[pair[0]], self.cells[pair[1]]
-        looked_up = Cell(table, keys, column, rest) if len(table.numbers) else rest
+        looked_up: Expression = Cell(table, keys, column, rest) if len(table.numbers) else rest
+        if counted_columns(self.model.schema)[b] not in self.model.pair_counts.cut_points:
+            # A value never seen is as likely beside any parent as by itself.
+            new = Compare(self.cells[b], ">", Number(float(self.layout.sizes[b])))
+            looked_up = Case(((new, self.shares[b][k]),), looked_up)
         return known(self.cells[b], looked_up)
 
     # ------------------------------------------------------------------ scores

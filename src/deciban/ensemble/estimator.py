@@ -83,7 +83,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     array([ True, False])
     >>> print(m.importance())                   # together they say it all, alone nothing
     feature  decibans a row
-    x                  11.8  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
+    x                  12.5  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
     z                   4.6  ▇▇▇▇▇▇▇▇▇
 
     """

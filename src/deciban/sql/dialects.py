@@ -75,7 +75,7 @@ class Dialect:
         """A number, to the last bit.
 
         >>> DIALECTS["duckdb"].write_number(0.1), DIALECTS["postgres"].write_number(-0.1)
-        ('0.1e0', "'-0.1'::float8")
+        ('0.1e0', "'-0.1e0'::float8")
         """
         if math.isinf(value):
             return self.infinity.format("-" if value < 0 else "")

@@ -61,7 +61,7 @@ class Portable:
         >>> import duckdb
         >>> rows = duckdb.sql("SELECT 'L' AS x")
         >>> duckdb.sql(m.to_sql("rows")).fetchall()
-        [(2, 0.36, 0.64)]
+        [(2, 0.36..., 0.64)]
 
         """
         from deciban.sql.export import to_sql
