@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.kernels import dictionary, fields
+from deciban.kernels import dictionary, fields, text_order
 from deciban.kernels.dictionary import Dictionary
+from deciban.text import Vocabulary
 
 
 def pack(items):
@@ -169,3 +170,37 @@ def test_markers():
 
 def test_doctests():
     assert doctest.testmod(dictionary).failed == 0
+    assert doctest.testmod(text_order).failed == 0
+
+
+# ---------------------------------------------------------------------- order
+
+
+def shared_prefixes():
+    """Texts of which many are alike for more or less than the bytes that the kernel looks at."""
+    ends = st.text("ab\0é\U0001f600", max_size=12)
+    return st.builds(lambda n, end: "x" * n + end, st.sampled_from([0, 5, 8, 60, 64, 90]), ends)
+
+
+@given(st.lists(shared_prefixes(), max_size=80, unique=True), st.randoms())
+def test_order_is_that_of_the_characters(texts, random):
+    words = Vocabulary(texts)
+    assert words.tokens(words.order()) == sorted(texts)
+    some = np.array(random.sample(range(len(texts)), len(texts) // 2), dtype=np.int64)
+    assert words.tokens(words.order(some)) == sorted(texts[code] for code in some)
+
+
+def test_many_texts_are_sorted_as_few_are():
+    texts = [f"{word}{number * 7919 % 5000}" for number in range(5000) for word in ("", "é", "zz")]
+    words = Vocabulary(dict.fromkeys(texts))
+    assert words.tokens(words.order()) == sorted(set(texts))
+
+
+def test_codes_and_texts_that_are_not_there_are_refused():
+    with pytest.raises(IndexError, match="code 3 of 1"):
+        Dictionary(["spam"]).labels(np.array([3]))
+    one, data = np.array([0]), np.zeros(4, np.uint8)
+    with pytest.raises(ValueError, match="within the data"):
+        text_order.order(one, np.array([5]), data)
+    with pytest.raises(ValueError, match="a start and an end"):
+        text_order.order(one, np.array([1, 2]), data)

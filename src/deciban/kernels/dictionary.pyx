@@ -10,6 +10,7 @@ import os
 
 import numpy as np
 
+from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy
@@ -70,18 +71,24 @@ cdef class Dictionary:
         """The code of each text, -1 where missing, -2 where unknown; nothing is added."""
         return self.codes(offsets, data, missing.view(np.uint8), False)
 
-    def labels(self):
-        """The texts in the order of their codes.
+    def labels(self, codes=None):
+        """The texts of some codes; without any, all, in the order of their codes.
 
         Bytes that are not UTF-8 become surrogate escapes: different bytes stay
         different labels, and ``label.encode("utf-8", "surrogateescape")`` gives
         the bytes back.
         """
-        cdef Py_ssize_t i
-        return [
-            (<bytes>self.block[self.starts[i]:self.starts[i + 1]]).decode("utf-8", "surrogateescape")
-            for i in range(self.n)
-        ]
+        cdef const int64_t[::1] which = np.arange(self.n) if codes is None else codes
+        cdef Py_ssize_t i, n = which.shape[0]
+        cdef int64_t start
+        cdef list out = [None] * n
+        for i in range(n):
+            if not 0 <= which[i] < self.n:
+                raise IndexError(f"code {which[i]} of {self.n}")
+            start = self.starts[which[i]]
+            out[i] = PyUnicode_DecodeUTF8(
+                <char*>self.block + start, self.starts[which[i] + 1] - start, "surrogateescape")
+        return out
 
     def texts(self):
         """The texts in the order of their codes, as offsets and bytes."""

@@ -3,6 +3,8 @@ from numpy.typing import NDArray
 
 from deciban.kernels.sinks import Sink
 
+_Sums = NDArray[np.uint32] | NDArray[np.float64]
+
 DIRECT: int
 
 class Pairs(Sink):
@@ -20,5 +22,5 @@ class Pairs(Sink):
     ) -> None: ...
     def aim(self, y: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None: ...
     def result(
-        self,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint32 | np.float64]]: ...
+        self, places: NDArray[np.int64], n_cells: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32], _Sums, _Sums]: ...

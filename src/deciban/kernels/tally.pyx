@@ -10,7 +10,7 @@ from deciban.kernels.sinks cimport Block, Sink, prefetch
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 # Bytes of cells that have a place for every class: about what a core's cache holds.
 DIRECT = 1 << 19
@@ -169,27 +169,85 @@ cdef class Pairs(Sink):
                 (<uint32_t*>cell)[i] += (<uint32_t*>at)[i]
         return True
 
-    def result(self):
-        """Codes, classes and both sums of all pairs, in no order."""
-        dtype = np.float64 if self.weighted else np.uint32
-        n = self.n_classes * min(self.n_codes, self.n_direct)
-        direct = self.direct.array(dtype, 2 * n).reshape(n, 2)
-        at = np.flatnonzero(direct[:, 1])
-        word, of = np.divmod(at, self.n_classes)
-        cells = self.occupied(np.dtype([("key", np.uint64), ("sums", dtype, 2)]))
-        return (
-            np.concatenate([word, cells["key"] >> 32], dtype=np.int32, casting="unsafe"),
-            np.concatenate([of, (cells["key"] & 0xFFFFFFFF) - 1], dtype=np.int32, casting="unsafe"),
-            np.concatenate([direct[at], cells["sums"]]),
-        )
+    def result(self, const int64_t[::1] places, Py_ssize_t n_cells):
+        """What was counted, cell by cell, in the order of classes; code i is cell ``places[i]``.
 
-    cdef occupied(self, dtype):
-        """A copy of the cells that have a key."""
-        if self.table.at == NULL:
-            return np.empty(0, dtype)
-        size = n_cells(&self.table) * dtype.itemsize
-        cells = np.asarray(<uint8_t[:size]>self.table.at).view(dtype)
-        return cells[cells["key"] > 0]
+        Where the entries of each cell start, and the class and both sums of every entry. They
+        are sorted by class and then by cell, both in linear time.
+        """
+        dtype = np.float64 if self.weighted else np.uint32
+        n = self.count_entries()
+        cells, classes = np.empty(n, np.int32), np.empty(n, np.int32)
+        by_class, by_cell = np.empty((n, 2), dtype), np.empty((2, n), dtype)
+        of_class = np.zeros(self.n_classes + 1, np.int64)
+        starts = np.zeros(n_cells + 2, np.int64)
+        if self.n_codes > places.shape[0]:
+            raise ValueError("every code needs a place")
+        if n:
+            self.sort_by_class(places, of_class, cells, by_class.view(np.uint8))
+            sort_by_cell(cells, of_class, starts, by_class.view(np.uint8),
+                         classes, by_cell.view(np.uint8), self.stride // 2)
+        return starts[:-1], classes, by_cell[0], by_cell[1]
+
+    cdef Py_ssize_t count_entries(self) noexcept:
+        cdef Py_ssize_t i, n = self.n_pairs
+        for i in range(self.n_classes * min(self.n_codes, self.n_direct)):
+            n += self.counted(self.direct.at + i * self.stride)
+        return n
+
+    cdef void sort_by_class(self, const int64_t[::1] places, int64_t[::1] starts,
+                            int32_t[::1] cells, uint8_t[:, ::1] sums) noexcept:
+        """Fill the cell and the sums of every entry, those of each class from its start on."""
+        cdef:
+            Py_ssize_t i, c, n = self.n_classes * min(self.n_codes, self.n_direct)
+            uint8_t* at
+            uint64_t key
+            int turn
+        # The first turn counts the entries of the class before each, the second puts them.
+        with nogil:
+            for turn in range(2):
+                for i in range(n):
+                    at = self.direct.at + i * self.stride
+                    if self.counted(at):
+                        c = i % self.n_classes
+                        if turn:
+                            cells[starts[c]] = <int32_t>places[i // self.n_classes]
+                            memcpy(&sums[starts[c], 0], at, self.stride)
+                        starts[c + 1 - turn] += 1
+                for i in range(n_cells(&self.table)):
+                    at = self.table.at + i * (KEY + self.stride)
+                    key = key_at(at)
+                    if key:
+                        c = <uint32_t>key - 1
+                        if turn:
+                            cells[starts[c]] = <int32_t>places[key >> 32]
+                            memcpy(&sums[starts[c], 0], at + KEY, self.stride)
+                        starts[c + 1 - turn] += 1
+                if not turn:
+                    for c in range(self.n_classes):
+                        starts[c + 1] += starts[c]
+        # Every start has moved to where the next class begins.
+
+
+cdef void sort_by_cell(const int32_t[::1] cells, const int64_t[::1] ends, int64_t[::1] starts,
+                       const uint8_t[:, ::1] sums, int32_t[::1] classes, uint8_t[:, ::1] out,
+                       Py_ssize_t size) noexcept:
+    """Move entries, class by class, to where their cells are; ``size`` are the bytes of a sum."""
+    cdef Py_ssize_t i = 0, c, at
+    with nogil:
+        for i in range(cells.shape[0]):
+            starts[cells[i] + 2] += 1
+        for i in range(2, starts.shape[0]):
+            starts[i] += starts[i - 1]
+        i = 0
+        for c in range(ends.shape[0] - 1):
+            while i < ends[c]:
+                at = starts[cells[i] + 1]
+                starts[cells[i] + 1] += 1
+                classes[at] = <int32_t>c
+                memcpy(&out[0, at * size], &sums[i, 0], size)
+                memcpy(&out[1, at * size], &sums[i, size], size)
+                i += 1
 
 
 cdef inline uint64_t pair(Py_ssize_t code, Py_ssize_t c) noexcept nogil:

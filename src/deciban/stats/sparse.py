@@ -28,6 +28,8 @@ Mask = NDArray[np.bool_]
 
 #: Types that hold whole numbers, the narrowest first.
 _WHOLE = (np.uint8, np.uint16, np.uint32)
+#: Those of which each value is counted in a table.
+_COUNTED = (np.uint8, np.uint16)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +62,21 @@ class SparseSum:
     @classmethod
     def of_keys(cls, keys: Keys, values: NDArray[Any], shape: tuple[int, ...]) -> SparseSum:
         """The table of some entries, whose keys rise; zeros are left out."""
-        if not values.all():
-            some = np.flatnonzero(values)
-            keys, values = keys[some], values[some]
         n_classes, n_cells = shape
         starts = np.searchsorted(keys, np.arange(n_cells + 1) * max(n_classes, 1))
-        of = (keys % max(n_classes, 1)).astype(_narrowest(n_classes))
-        return cls(starts.astype(np.int64, copy=False), of, _narrow(values), n_classes)
+        of = keys % max(n_classes, 1)
+        return cls.of_entries(starts.astype(np.int64, copy=False), of, values, n_classes)
+
+    @classmethod
+    def of_entries(
+        cls, starts: NDArray[np.int64], of: NDArray[Any], values: NDArray[Any], n_classes: int
+    ) -> SparseSum:
+        """The table of entries that lie as they are kept; zeros are left out."""
+        if not values.all():
+            some = values != 0
+            starts = np.append(0, np.cumsum(some))[starts]
+            of, values = of[some], values[some]
+        return cls(starts, of.astype(_narrowest(n_classes)), _narrow(values), n_classes)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -114,7 +124,13 @@ class SparseSum:
         >>> SparseSum.of(np.array([[2.0, 0.0], [2.0, 3.0]])).distinct()
         (array([0., 2., 3.]), array([1, 2, 1]))
         """
-        values, times = np.unique(self.values, return_counts=True)
+        values: NDArray[Any]
+        if self.values.dtype in _COUNTED:
+            by_value = np.bincount(self.values)
+            values = np.flatnonzero(by_value)
+            times = by_value[values]
+        else:
+            values, times = np.unique(self.values, return_counts=True)
         zeros = self.n_classes * (len(self.starts) - 1) - len(self.values)
         return np.append(0.0, values), np.append(zeros, times)
 

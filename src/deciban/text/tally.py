@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,18 +84,18 @@ def merge_tallies(tallies: Iterable[Tally], classes: Labels) -> tuple[Labels, Su
             token_codes = token_codes if tally.words is words else words.add(tally.words)
         while tally.sinks:
             total.absorb(tally.sinks.pop(), token_codes.astype(np.int32), class_codes)
-    token, of, counts = total.result()
-    del total, tally  # what is not needed any more makes room
+    del tally  # what is not needed any more makes room
     if not isinstance(words, Vocabulary):
-        names, places = np.unique(token, return_inverse=True)
-        return names.astype(np.int64), _sums(places, of, counts, (len(classes), len(names)))
+        starts, of, amount, documents = total.result(np.arange(len(words)), len(words))
+        some = np.diff(starts) > 0
+        starts = starts[np.append(some, True)]
+        return np.flatnonzero(some), _sums(starts, of, amount, documents, len(classes))
     order = words.order()
-    place = np.empty(len(words), dtype=np.int64)
-    place[order] = np.arange(len(words))
-    tokens = np.empty(len(words), dtype=object)
-    tokens[:] = words.tokens()
-    del words
-    return tokens[order], _sums(place[token], of, counts, (len(classes), len(tokens)))
+    places = np.empty(len(words), dtype=np.int64)
+    places[order] = np.arange(len(words))
+    sums = _sums(*total.result(places, len(words)), len(classes))
+    del total
+    return labels.object_array(words.tokens(order)), sums
 
 
 def _total_sink(tallies: list[Tally], classes: Labels) -> Pairs:
@@ -109,16 +110,14 @@ def _total_sink(tallies: list[Tally], classes: Labels) -> Pairs:
 
 
 def _sums(
-    token: NDArray[np.int64],
+    starts: NDArray[np.int64],
     of: NDArray[np.int32],
-    counts: NDArray[np.uint32 | np.float64],
-    shape: tuple[int, int],
+    amount: NDArray[Any],
+    documents: NDArray[Any],
+    n_classes: int,
 ) -> Sums:
-    """The sums of pairs (token, class) as tables of (classes, tokens)."""
-    keys = token * shape[0] + of
-    order = np.argsort(keys)
-    keys = keys[order]
+    """Entries of cells as tables of (classes, cells)."""
     return {
-        name: SparseSum.of_keys(keys, counts[order, i], shape)
-        for i, name in enumerate(("amount", "documents"))
+        "amount": SparseSum.of_entries(starts, of, amount, n_classes),
+        "documents": SparseSum.of_entries(starts, of, documents, n_classes),
     }

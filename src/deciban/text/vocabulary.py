@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import ParameterError
+from deciban.kernels import text_order
 from deciban.kernels.dictionary import Dictionary
 from deciban.text.packing import pack
 
@@ -49,11 +50,7 @@ class Vocabulary:
         >>> Vocabulary(["spam", "ham", "spa"]).tokens(np.array([2, 0]))
         ['spa', 'spam']
         """
-        if codes is None:
-            return self.table.labels()
-        offsets, data = self.table.texts()
-        ends, block = zip(offsets[codes], offsets[codes + 1], strict=True), data.tobytes()
-        return [block[start:end].decode("utf-8", "surrogateescape") for start, end in ends]
+        return self.table.labels(codes)
 
     def codes(self, tokens: Iterable[str], grow: bool = False) -> NDArray[np.int64]:
         """The code of each token, -1 where unknown; with ``grow`` none is."""
@@ -71,10 +68,8 @@ class Vocabulary:
         """
         offsets, data = self.table.texts()
         codes = np.arange(len(self)) if codes is None else codes
-        keys = _prefix_keys(offsets[codes], offsets[codes + 1], data)
-        at = np.lexsort(keys[::-1])
-        keys, codes = keys[:, at], codes[at]
-        tie = np.concatenate([[False], np.all(keys[:, 1:] == keys[:, :-1], axis=0)])
+        at, tie = text_order.order(offsets[codes], offsets[codes + 1], data)
+        codes = codes[at]
         for start, stop in _tied_runs(tie):  # a long prefix in common: rare
             tokens = {
                 code: bytes(data[offsets[code] : offsets[code + 1]]) for code in codes[start:stop]
@@ -91,19 +86,6 @@ class Vocabulary:
         """
         offsets, data = other.table.texts()
         return self.table.encode(offsets, data, np.zeros(len(other), dtype=bool))
-
-
-def _prefix_keys(
-    starts: NDArray[np.int64], ends: NDArray[np.int64], data: NDArray[np.uint8]
-) -> NDArray[np.uint64]:
-    """The first 24 bytes of every token, as three numbers that sort like them: (3, tokens)."""
-    sizes = ends - starts
-    keys = np.zeros((3, len(sizes)), dtype=np.uint64)
-    for i in range(24):
-        longer = np.flatnonzero(sizes > i)
-        byte = data[starts[longer] + i].astype(np.uint64)
-        keys[i // 8, longer] |= byte << np.uint64(8 * (7 - i % 8))
-    return keys
 
 
 def _tied_runs(tie: NDArray[np.bool_]) -> list[tuple[int, int]]:
