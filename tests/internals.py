@@ -18,8 +18,8 @@ from deciban.models import calibration, text_selection
 from deciban.report.distributions import ColumnDistribution
 from deciban.report.drift import drifts
 from deciban.stats import rounding
-from deciban.stats.cuts import cut_points
-from deciban.stats.grid import Grid
+from deciban.stats.cells import Grid
+from deciban.stats.histogram import cut_points
 
 
 class BaseLearner(NamedTuple):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.stats.cuts import EACH, MDL, by_description, cut_points, equal_frequency
+from deciban.stats.histogram import EACH, MDL, by_description, cut_points, equal_frequency
 
 tables = st.integers(1, 3).flatmap(
     lambda K: st.integers(1, 12).flatmap(

@@ -12,8 +12,8 @@ from deciban.families.histogram import (
     edges_of,
 )
 from deciban.stats.categories import count_of
+from deciban.stats.cells import MAX_GRID_KEYS, Grid
 from deciban.stats.counts import Counts, merge
-from deciban.stats.grid import MAX_GRID_KEYS, Grid
 
 law = settings(max_examples=60, deadline=None)
 floats = st.one_of(

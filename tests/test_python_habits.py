@@ -193,5 +193,5 @@ def test_priors_of_a_model_without_counts_are_refused():
     from deciban.models.prior import base_rates
 
     model = LogisticRegression().fit(X[["x"]], Y)
-    with pytest.raises(InputError, match="is not known"):
+    with pytest.raises(InputError, match="does not know how often"):
         base_rates(model.model_)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deciban.models.ranked_scores import MAX_SCORES, RankedScores
+from deciban.models.conformal import MAX_SCORES, RankedScores
 
 SCORES = st.lists(st.integers(-5, 5), min_size=1, max_size=30)
 

@@ -12,7 +12,7 @@ from deciban.engines.local.count import count_batches
 from deciban.engines.protocol import Plan
 from deciban.families.categorical import estimate_shares
 from deciban.families.histogram import HistogramParameters, bin_codes
-from deciban.models.remaining import remaining_rows
+from deciban.families.remaining import remaining_rows
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.labelled import LabelledBatch, labelled_scan
 from deciban.sources.units import unit_source

@@ -25,8 +25,8 @@ from deciban.errors import InputError
 from deciban.formulas import nodes
 from deciban.formulas.formula import ByClass, HasFormula
 from deciban.formulas.nodes import Condition, Expression, FloatArray
-from deciban.models.evidence import DECIBANS
 from deciban.models.protocol import Model
+from deciban.models.scores import DECIBANS
 
 __all__ = ["SCORECARD_VERSION", "scorecard", "to_json"]
 

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
-from deciban.models.calibration import DISCOUNT_GRID, Calibration
-from deciban.models.left_out import LeftOutScores, pool
+from deciban.models.calibration import DISCOUNT_GRID, Calibration, LeftOutScores, pool
 
 FloatArray = NDArray[np.float64]
 

@@ -23,8 +23,7 @@ from deciban.labels import label_array
 from deciban.schema import Schema
 from deciban.sources import column_names
 from deciban.sources.labelled import LabelledBatch
-from deciban.stats.cuts import EACH, MDL, cut_points
-from deciban.stats.histogram import tabulate
+from deciban.stats.histogram import EACH, MDL, cut_points, tabulate
 
 FloatArray = NDArray[np.float64]
 #: By numeric column, the least value of each bin but the first, in increasing order.

@@ -30,8 +30,8 @@ from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
 from deciban.engines import ENGINES
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
+from deciban.models.calibration import pool
 from deciban.models.class_weights import ClassWeight, restored_parameters, weighted_prior
-from deciban.models.left_out import pool
 from deciban.models.prior import StatedPrior, check_prior
 from deciban.progress import shows_progress
 from deciban.schema import Schema, nothing_to_learn

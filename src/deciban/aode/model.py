@@ -27,18 +27,16 @@ from deciban.explanation.measurement import as_written, measure
 from deciban.families.discrete import log_shares
 from deciban.families.histogram import bin_codes
 from deciban.families.piece import Piece
-from deciban.families.remaining import Remaining
+from deciban.families.remaining import Remaining, remaining_rows
 from deciban.formulas import Formula
 from deciban.labels import Labels
 from deciban.models import prior, scores
-from deciban.models.calibration import discount_penalty
+from deciban.models.calibration import LeftOutScores, discount_penalty
 from deciban.models.conformal import ConformityScores
-from deciban.models.left_out import LeftOutScores
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.novelty import RowLikelihoods, TypicalityScores
 from deciban.models.options import Options
 from deciban.models.protocol import WordContribution
-from deciban.models.remaining import remaining_rows
 from deciban.models.selection import Choice, select_smoothing
 from deciban.naive_bayes.pieces import column_homes
 from deciban.schema import ColumnSchema, Schema

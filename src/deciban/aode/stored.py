@@ -26,8 +26,8 @@ from deciban.models.calibration import DISCOUNT_GRID
 from deciban.naive_bayes.stored import check_texts, plain, schema_of, stated_prior
 from deciban.schema import Schema
 from deciban.stats.categories import CATEGORIES, count_of
+from deciban.stats.cells import MAX_GRID_KEYS
 from deciban.stats.counts import Counts
-from deciban.stats.grid import MAX_GRID_KEYS
 from deciban.stats.statistic import FloatArray
 
 

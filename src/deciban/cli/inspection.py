@@ -10,7 +10,7 @@ from pathlib import Path
 from deciban import files, schema
 from deciban.cli.reading import Input
 from deciban.explanation import importance_of
-from deciban.models.base_rates import prior_probabilities
+from deciban.models.prior import prior_probabilities
 from deciban.models.protocol import CountedModel, HasCounts, Model
 from deciban.schema import INFERENCE_ROWS, Schema
 from deciban.sources import BatchScan

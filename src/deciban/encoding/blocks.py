@@ -12,8 +12,7 @@ from deciban import labels
 from deciban.encoding.target import vector
 from deciban.kernels import categorical as kernel
 from deciban.labels import Labels
-from deciban.stats.cells import Cells
-from deciban.stats.grid import Grid
+from deciban.stats.cells import Cells, Grid
 
 __all__ = ["block", "category_codes", "largest_codes"]
 

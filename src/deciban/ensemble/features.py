@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from deciban.families.histogram import bin_codes, edges_of
 from deciban.stats.categories import count_by_column
 from deciban.stats.counts import Counts
-from deciban.stats.cuts import even
-from deciban.stats.histogram import grid_of
+from deciban.stats.histogram import even, grid_of
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.int64]

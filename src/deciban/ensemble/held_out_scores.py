@@ -11,8 +11,8 @@ import numpy as np
 from deciban.ensemble.logits import FloatArray
 from deciban.ensemble.training_table import TrainingTable
 from deciban.models import scores
+from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import ConformityScores
-from deciban.models.left_out import LeftOutScores
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
 
 

@@ -25,7 +25,7 @@ from deciban.explanation import measure
 from deciban.families.piece import Piece
 from deciban.formulas import Formula
 from deciban.labels import Labels
-from deciban.models.left_out import LeftOutScores
+from deciban.models.calibration import LeftOutScores
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.protocol import KnownWords, WordContribution

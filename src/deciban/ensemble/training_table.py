@@ -19,8 +19,7 @@ from deciban.ensemble import features
 from deciban.ensemble.features import Features
 from deciban.ensemble.logits import FloatArray, prior_logits
 from deciban.ensemble.unit_folds import Split, deal_units
-from deciban.families.remaining import Remaining
-from deciban.models.remaining import remaining_rows
+from deciban.families.remaining import Remaining, remaining_rows
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch

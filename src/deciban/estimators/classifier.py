@@ -23,10 +23,10 @@ from deciban.files.description import ModelEntry
 from deciban.files.units import units_from, with_units
 from deciban.labels import Labels
 from deciban.models import novelty
+from deciban.models.calibration import LeftOutScores
 from deciban.models.class_weights import plain_parameters
 from deciban.models.columns import constant_values
 from deciban.models.conformal import ConformityScores
-from deciban.models.left_out import LeftOutScores
 from deciban.models.prior import base_rates
 from deciban.models.protocol import HasLeftOutScores
 from deciban.schema import Schema

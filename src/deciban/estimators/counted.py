@@ -19,10 +19,10 @@ from deciban.encoding.class_limit import NumberClasses
 from deciban.encoding.unseen import NOTHING_UNSEEN
 from deciban.errors import InputError
 from deciban.estimators.classifier import TableClassifier
+from deciban.families.remaining import remaining_rows
 from deciban.models import scores
 from deciban.models.calibration import discount_evidence
 from deciban.models.protocol import CountedModel
-from deciban.models.remaining import remaining_rows
 from deciban.models.selection import Choices
 from deciban.progress import shows_progress
 from deciban.schema import check_same

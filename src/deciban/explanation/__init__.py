@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from deciban.explanation.strongest import StrongestEvidence, ValueEvidence
     from deciban.families.piece import Piece
     from deciban.labels import position
-    from deciban.models.evidence import DECIBANS, decibans
+    from deciban.models.scores import DECIBANS, decibans
 
 __all__ = [
     "DECIBANS",
@@ -73,7 +73,7 @@ __getattr__ = lazy.attributes(
         "Change": "deciban.explanation.counterfactual",
         "Counterfactual": "deciban.explanation.counterfactual",
         "Curve": "deciban.explanation.curve",
-        "DECIBANS": "deciban.models.evidence",
+        "DECIBANS": "deciban.models.scores",
         "Explainable": "deciban.explanation.explainable",
         "Explanation": "deciban.explanation.explanation",
         "Explanations": "deciban.explanation.explanations",
@@ -88,7 +88,7 @@ __getattr__ = lazy.attributes(
         "Term": "deciban.explanation.explanation",
         "ValueEvidence": "deciban.explanation.strongest",
         "Weight": "deciban.explanation.importance",
-        "decibans": "deciban.models.evidence",
+        "decibans": "deciban.models.scores",
         "importance_of": "deciban.explanation.importance",
         "measure": "deciban.explanation.measurement",
         "position": "deciban.labels",

@@ -12,8 +12,8 @@ from deciban import checks
 from deciban.explanation.counterfactual import Change, Changes, Counterfactual, Problem, search
 from deciban.explanation.word_removal import Removable, WordKey
 from deciban.labels import Labels, position
-from deciban.models.evidence import decibans
 from deciban.models.protocol import Model
+from deciban.models.scores import decibans
 from deciban.sources import column_names
 from deciban.sources.held import HeldTable
 from deciban.sources.tabular import Row, Tabular, Value

@@ -13,7 +13,7 @@ from deciban.charts import Chart
 from deciban.errors import InputError, ParameterError
 from deciban.families.piece import Piece
 from deciban.labels import Labels
-from deciban.models.evidence import decibans
+from deciban.models.scores import decibans
 from deciban.sources.tabular import Value
 
 FloatArray = NDArray[np.float64]

@@ -31,9 +31,9 @@ from deciban.explanation.plot import Plot
 from deciban.explanation.strongest import Search, StrongestEvidence, strongest_words
 from deciban.families.piece import Piece
 from deciban.labels import Labels, position
-from deciban.models.evidence import decibans
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.novelty import require_typicality
+from deciban.models.scores import decibans
 from deciban.sources import column_names
 from deciban.sources.batch import Batch
 from deciban.sources.held import HeldTable

@@ -13,8 +13,8 @@ from deciban.encoding.unseen import UnseenValues
 from deciban.explanation.explanation import Explanation, Part, Term
 from deciban.labels import Labels
 from deciban.models import scores
-from deciban.models.evidence import DECIBANS
 from deciban.models.protocol import Model, WordContribution
+from deciban.models.scores import DECIBANS
 from deciban.schema import ColumnSchema
 from deciban.sources.tabular import Value
 

@@ -32,9 +32,9 @@ from deciban.charts import Chart
 from deciban.errors import InputError
 from deciban.families.piece import Piece, missing_name
 from deciban.labels import Labels
-from deciban.models.evidence import decibans
 from deciban.models.measured_evidence import MeasuredEvidence, finite
 from deciban.models.protocol import HasCounts, Model
+from deciban.models.scores import decibans
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

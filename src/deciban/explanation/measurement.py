@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from deciban.encoding.matrices import factorise, numbers
 from deciban.families.piece import Piece
-from deciban.models.evidence import DECIBANS, decibans
 from deciban.models.measured_evidence import MeasuredEvidence, finite
 from deciban.models.protocol import Model
+from deciban.models.scores import DECIBANS, decibans
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Times

@@ -20,7 +20,7 @@ from deciban.charts import Chart
 from deciban.errors import InputError
 from deciban.families.piece import Piece, as_number, missing_name
 from deciban.labels import Labels
-from deciban.models.evidence import DECIBANS
+from deciban.models.scores import DECIBANS
 from deciban.sources.tabular import Row, Value
 
 FloatArray = NDArray[np.float64]

@@ -19,8 +19,8 @@ from deciban.charts import Chart, finite
 from deciban.errors import InputError
 from deciban.families.piece import Piece
 from deciban.labels import position
-from deciban.models.evidence import decibans
 from deciban.models.protocol import HasWords, KnownWords, Model
+from deciban.models.scores import decibans
 from deciban.sources import column_names
 from deciban.stats.rounding import ROUNDING
 

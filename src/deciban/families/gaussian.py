@@ -25,9 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families import bell
-from deciban.families.bell import student_constant
+from deciban.families.bell import pool_by_row, remove_row, remove_units, student_constant
 from deciban.families.discrete import losses_alone
-from deciban.families.moments_left import pool_by_row, remove_row, remove_units
 from deciban.families.piece import (
     Piece,
     density_shares,
@@ -42,7 +41,7 @@ from deciban.families.soft import SoftBlock, count_softly
 from deciban.formulas.nodes import Expression
 from deciban.kernels import gaussian as kernel
 from deciban.stats.categories import count_of
-from deciban.stats.grid import Grid
+from deciban.stats.cells import Grid
 from deciban.stats.histogram import grid_of
 from deciban.stats.moments import (
     MOMENTS,

@@ -36,10 +36,8 @@ from deciban.formulas.build import steps
 from deciban.formulas.nodes import Expression
 from deciban.kernels import histogram as kernel
 from deciban.stats.categories import CATEGORIES, count_by_column, count_of
-from deciban.stats.cells import Cells
-from deciban.stats.cuts import EACH, MDL, cut_columns
-from deciban.stats.grid import Grid
-from deciban.stats.histogram import HISTOGRAM, grid_of
+from deciban.stats.cells import Cells, Grid
+from deciban.stats.histogram import EACH, HISTOGRAM, MDL, cut_columns, grid_of
 from deciban.stats.statistic import Codes, FloatArray
 from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table

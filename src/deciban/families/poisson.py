@@ -42,8 +42,8 @@ from deciban.formulas.nodes import Expression
 from deciban.kernels.gamma import log_gamma
 from deciban.stats import rounding
 from deciban.stats.categories import count_of
+from deciban.stats.cells import Grid
 from deciban.stats.exact import pool
-from deciban.stats.grid import Grid
 from deciban.stats.histogram import grid_of
 from deciban.stats.moments import MOMENTS, exact_sums
 from deciban.stats.statistic import Codes, FloatArray, Sums

@@ -25,9 +25,11 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.labels import Labels
+from deciban.sources.labelled import LabelledBatch
 from deciban.stats import rounding
 
-__all__ = ["BeforeTime", "Remaining", "WithoutGroup"]
+__all__ = ["BeforeTime", "Remaining", "WithoutGroup", "remaining_rows"]
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -240,3 +242,14 @@ def _before(by_time: FloatArray) -> FloatArray:
 def _n_codes(codes: Codes) -> int:
     """How many codes there are, with one for none of them."""
     return int(codes.max(initial=-1)) + 2
+
+
+def remaining_rows(part: LabelledBatch, classes: Labels) -> Remaining | None:
+    """What is left for rows that belong to groups or times; None where they do not.
+
+    Of groups all rows must be there; of times all rows, in any order.
+    """
+    if part.units is None:
+        return None
+    of = WithoutGroup if part.units.kind == "group" else BeforeTime
+    return of(part.units.codes(), part.codes_among(classes), part.weights, len(classes))

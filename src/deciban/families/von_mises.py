@@ -40,7 +40,7 @@ from deciban.formulas.build import known, lookup
 from deciban.formulas.nodes import Expression, Function, Number, Product, Scaled, Shared, Sum
 from deciban.kinds import period_of
 from deciban.stats.categories import CATEGORIES, count_by_column
-from deciban.stats.grid import Grid
+from deciban.stats.cells import Grid
 from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.statistic import Codes, FloatArray, Matrix, Statistic
 from deciban.stats.table import Table

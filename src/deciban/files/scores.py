@@ -15,10 +15,9 @@ from deciban.checks import MAX_NUMBER
 from deciban.errors import ModelFileError
 from deciban.files.arrays import ArrayReader
 from deciban.labels import Labels
-from deciban.models.conformal import MIN_LOG_POSTERIOR, ConformityScores
-from deciban.models.left_out import LeftOutScores
+from deciban.models.calibration import LeftOutScores
+from deciban.models.conformal import MIN_LOG_POSTERIOR, ConformityScores, RankedScores
 from deciban.models.novelty import TypicalityScores
-from deciban.models.ranked_scores import RankedScores
 
 CONFORMITY, TYPICALITY = "conformity", "typicality"
 

@@ -20,9 +20,8 @@ from deciban.files.document import read
 from deciban.files.npy import Array
 from deciban.files.vocabulary import Reader, Writer
 from deciban.labels import Labels
-from deciban.stats.cells import Cells
+from deciban.stats.cells import MAX_GRID_KEYS, Cells, Grid
 from deciban.stats.counts import Counts
-from deciban.stats.grid import MAX_GRID_KEYS, Grid
 from deciban.stats.registry import STATISTICS
 from deciban.stats.rounding import ROUNDING
 from deciban.stats.sums import amounts

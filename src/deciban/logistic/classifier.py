@@ -15,8 +15,8 @@ from deciban.estimators.sets import PredictionSets
 from deciban.labels import Labels
 from deciban.logistic.model import LogisticModel
 from deciban.models import scores
+from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import ConformityScores
-from deciban.models.left_out import LeftOutScores
 from deciban.models.novelty import no_likelihoods
 from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.matrix import finite_matrix, is_sparse

@@ -36,15 +36,15 @@ from deciban.labels import Labels
 from deciban.logistic import formula
 from deciban.logistic.columns import ColumnSummary
 from deciban.logistic.formula import MIN_LOGIT_STEP
-from deciban.models.evidence import decibans
 from deciban.models.measured_evidence import MeasuredEvidence
+from deciban.models.scores import decibans
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.batch import Batch
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from deciban.models.left_out import LeftOutScores
+    from deciban.models.calibration import LeftOutScores
     from deciban.models.protocol import Model, WordContribution
 
 FloatArray = NDArray[np.float64]

@@ -24,7 +24,9 @@ from numpy.typing import NDArray
 
 from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.kernels import discounts as kernel
-from deciban.models.left_out import LeftOutScores, pool
+from deciban.labels import Labels
+from deciban.models.conformal import ConformityScores
+from deciban.models.novelty import TypicalityScores
 
 FloatArray = NDArray[np.float64]
 
@@ -35,6 +37,39 @@ DISCOUNT_GRID = np.exp(np.linspace(np.log(0.01), 0.0, 93))
 #: Fitted on the discounts that were best for held-out rows of 15 tables, 4 to 128 rows each.
 USUAL_LOG_DISCOUNT, BY_ROWS, BY_COLUMNS, BY_CLASSES = -3.1, 0.5, -0.4, 0.5
 LOG_DISCOUNT_SD = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutScores:
+    """What is kept of the scores of rows left out of a model: their conformity and typicality.
+
+    Both are in order and bounded in size, and add up as counts do. When more rows are learned,
+    those that were scored before keep the scores of the model that they were left out of; when
+    rows are forgotten, what is left weighs less.
+    ``typicality`` is None where a model does not know how likely a row is.
+    """
+
+    conformity: ConformityScores
+    typicality: TypicalityScores | None = None
+
+    def for_classes(self, classes: Labels) -> LeftOutScores:
+        """The scores in the order of other classes; those of a class that is gone go with it."""
+        typicality = None if self.typicality is None else self.typicality.for_classes(classes)
+        return LeftOutScores(self.conformity.for_classes(classes), typicality)
+
+    def __add__(self, other: LeftOutScores) -> LeftOutScores:
+        mine, theirs = self.typicality, other.typicality
+        both = mine + theirs if mine and theirs else mine or theirs
+        return LeftOutScores(self.conformity + other.conformity, both)
+
+    def __mul__(self, factor: float) -> LeftOutScores:
+        typicality = None if self.typicality is None else self.typicality * factor
+        return LeftOutScores(self.conformity * factor, typicality)
+
+
+def pool(mine: LeftOutScores | None, theirs: LeftOutScores | None) -> LeftOutScores | None:
+    """The scores of two models, either of which may have none."""
+    return mine + theirs if mine and theirs else mine or theirs
 
 
 @dataclass(frozen=True, eq=False)

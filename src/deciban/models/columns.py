@@ -9,7 +9,7 @@ from deciban.models.protocol import HasCounts, Model
 from deciban.sources.scan import Scan
 from deciban.sources.tabular import Row, Value
 from deciban.stats.categories import count_by_column
-from deciban.stats.grid import Grid
+from deciban.stats.cells import Grid
 from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table
 

@@ -10,7 +10,7 @@ not new, nor are rows of a class whose values are spread out. Half of ``m_c`` to
 were held out better than all or none of it, on the sets of bench/novelty.py. ``P(c | x)`` follows
 from the likelihoods, without a discount. The *novelty* of a row is the share of
 left-out training rows whose typicality is as low or lower, a p-value
-(:mod:`deciban.models.ranked_scores`): small is new. A row like those that were learned
+(:mod:`deciban.models.conformal`): small is new. A row like those that were learned
 is below 0.001 once in a thousand times.
 """
 
@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from deciban import checks, labels
 from deciban.errors import InputError, ParameterError
 from deciban.labels import Labels
+from deciban.models.conformal import RankedScores
 from deciban.models.protocol import HasLikelihoods, Model
-from deciban.models.ranked_scores import RankedScores
 from deciban.sources.batch import Batch
 
 FloatArray = NDArray[np.float64]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import InputError, ParameterError, ShapeError
+from deciban.errors import ParameterError, ShapeError
 from deciban.families.discrete import log_shares
 from deciban.families.settings import Method, check_smoothing, pseudo_count
 from deciban.models.protocol import HasCounts, Model
@@ -84,17 +84,28 @@ def of_remaining(
 
 
 def base_rates(model: Model) -> FloatArray:
-    """How common the classes were where a model learned, as its probabilities have it."""
-    stated = np.exp(model.log_prior)
-    if abs(stated.sum() - 1.0) < SUM_TOLERANCE:
-        return np.asarray(stated / stated.sum())
-    if not isinstance(model, HasCounts):
-        raise InputError(
-            f"how common the classes of this {model.kind} were in training is not known.",
-            hint="deciban.decision.rebase(probabilities, old, new) takes the old rates",
-        )
-    weight = model.counts.weight
-    return np.asarray(weight / weight.sum())
+    """The probabilities of the classes before anything is known of a row, (classes,).
+
+    >>> from deciban import NaiveBayes
+    >>> m = NaiveBayes(smoothing=0, calibrate=False).fit({"x": ["S", "S", "L", "L"]}, [1, 1, 1, 2])
+    >>> base_rates(m.model_)
+    array([0.75, 0.25])
+    """
+    prior = prior_probabilities(model)
+    if prior is not None:
+        return prior
+    if isinstance(model, HasCounts):
+        return np.asarray(model.counts.weight / model.counts.weight.sum())
+    raise ParameterError(
+        f"a {model.kind} does not know how often its classes were seen in training.",
+        hint="leave the priors out, or deciban.decision.rebase(probabilities, old, new) takes them",
+    )
+
+
+def prior_probabilities(model: Model) -> FloatArray | None:
+    """``P(c)``, where a model starts from probabilities; logits have no prior."""
+    prior = np.exp(model.log_prior)
+    return prior / prior.sum() if abs(prior.sum() - 1.0) < SUM_TOLERANCE else None
 
 
 def check_prior(prior: StatedPrior, n_classes: int) -> FloatArray:

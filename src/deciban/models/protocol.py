@@ -34,7 +34,7 @@ from deciban.sources.batch import Batch
 from deciban.stats.counts import Counts
 
 if TYPE_CHECKING:
-    from deciban.models.left_out import LeftOutScores
+    from deciban.models.calibration import LeftOutScores
     from deciban.models.novelty import RowLikelihoods
 
 FloatArray = NDArray[np.float64]

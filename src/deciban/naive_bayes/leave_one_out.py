@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from deciban import threads
 from deciban.evaluation import LeaveOneOutScores
+from deciban.families.remaining import remaining_rows
 from deciban.models import scores
-from deciban.models.calibration import Calibration, discount_evidence
+from deciban.models.calibration import Calibration, LeftOutScores, discount_evidence, pool
 from deciban.models.conformal import ConformityScores
-from deciban.models.left_out import LeftOutScores, pool
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
-from deciban.models.remaining import remaining_rows
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Part, Sample

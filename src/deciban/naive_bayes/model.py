@@ -15,16 +15,19 @@ from numpy.typing import NDArray
 
 from deciban.encoding import matrices
 from deciban.families.piece import Piece
-from deciban.families.remaining import Remaining
+from deciban.families.remaining import Remaining, remaining_rows
 from deciban.formulas import Formula
 from deciban.labels import Labels
 from deciban.models import prior, unit_selection
-from deciban.models.calibration import Calibration, discount_evidence, discount_penalty
-from deciban.models.left_out import LeftOutScores
+from deciban.models.calibration import (
+    Calibration,
+    LeftOutScores,
+    discount_evidence,
+    discount_penalty,
+)
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.options import Options
 from deciban.models.protocol import KnownWords, WordContribution
-from deciban.models.remaining import remaining_rows
 from deciban.models.selection import Choice, select
 from deciban.models.text_selection import SMOOTHINGS_TRIED, TextChoice, Trial, trial_stride
 from deciban.naive_bayes import formula, pieces, word_evidence

@@ -17,12 +17,12 @@ from deciban.encoding.unseen import Unseen
 from deciban.engines.local.score import score_batch
 from deciban.errors import ParameterError
 from deciban.labels import Labels
-from deciban.models.base_rates import base_rates
 from deciban.models.columns import require_columns
 from deciban.models.conformal import Sets, check_coverage, conformity_of
-from deciban.models.evidence import decibans
 from deciban.models.novelty import abstain, check_level, novelty, require_typicality
+from deciban.models.prior import base_rates
 from deciban.models.protocol import Model
+from deciban.models.scores import decibans
 from deciban.prediction.kept import kept_column
 from deciban.prediction.writing import ColumnValues, Field, kind_of
 from deciban.sources import BATCH_ROWS, Batch, Scan

@@ -19,8 +19,7 @@ from deciban.labels import Labels, positions
 from deciban.report.rows import LabelledRows
 from deciban.stats.categories import count_by_column, count_of
 from deciban.stats.cells import Cells
-from deciban.stats.cuts import cut_points
-from deciban.stats.histogram import grid_of
+from deciban.stats.histogram import cut_points, grid_of
 from deciban.stats.table import Table
 
 FloatArray = NDArray[np.float64]

@@ -19,8 +19,7 @@ from deciban.encoding.matrices import category_columns, factorise, numbers
 from deciban.families.histogram import sum_bins
 from deciban.labels import label_array
 from deciban.report.rows import LabelledRows
-from deciban.stats.cuts import MDL, cut_points
-from deciban.stats.histogram import tabulate
+from deciban.stats.histogram import MDL, cut_points, tabulate
 
 FloatArray = NDArray[np.float64]
 

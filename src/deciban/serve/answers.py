@@ -22,8 +22,8 @@ from deciban.evaluation import evaluate
 from deciban.evaluation.text import PlainDict, plain
 from deciban.families.piece import Piece
 from deciban.labels import Labels
-from deciban.models.base_rates import base_rates, prior_probabilities
 from deciban.models.columns import constant_values, required_columns
+from deciban.models.prior import base_rates, prior_probabilities
 from deciban.models.protocol import HasCounts, Model
 from deciban.serve.bodies import (
     Asked,

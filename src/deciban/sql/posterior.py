@@ -27,7 +27,7 @@ from deciban.formulas.nodes import (
     Shared,
     Sum,
 )
-from deciban.models.evidence import DECIBANS
+from deciban.models.scores import DECIBANS
 
 IMPOSSIBLE = Number(-math.inf)
 #: A risk this close to the cost of abstaining, relatively, is equal to it.

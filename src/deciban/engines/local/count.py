@@ -17,9 +17,8 @@ from deciban.errors import InputError, ShapeError
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.sample import Sample
 from deciban.stats.categories import CATEGORIES
-from deciban.stats.cells import Cells
+from deciban.stats.cells import MAX_GRID_KEYS, Cells
 from deciban.stats.counts import Counts
-from deciban.stats.grid import MAX_GRID_KEYS
 from deciban.stats.histogram import HISTOGRAM, grid_of, tabulate
 from deciban.stats.moments import MOMENTS
 from deciban.stats.table import Table
