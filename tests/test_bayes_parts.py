@@ -16,12 +16,13 @@ from deciban.ensemble import (
     stacking,
 )
 from deciban.ensemble.logits import log_losses, mean_log_loss, prior_logits, to_logits, to_scores
-from deciban.ensemble.training_table import TrainingTable, deal, row_keys, split
+from deciban.ensemble.training_table import TrainingTable, deal, split
 from deciban.ensemble.trees import DEPTH_BY_MIN_ROWS, Forest
 from deciban.kernels import boosting
 from deciban.models.calibration import usual_discount
 from deciban.progress import Progress, should_show
 from deciban.sources.labelled import LabelledBatch
+from deciban.sources.row_keys import row_keys
 
 
 def counted(X, y):
@@ -190,8 +191,7 @@ def test_keys_tell_rows_apart_by_what_they_hold():
         rows = {name: [values[i] for i in order] for name, values in X.items()}
         m = NaiveBayes(kinds=kinds).fit(rows, [0] * len(order))
         batch = next(iter(m._rows(rows).batches()))
-        values = m.counts_.tables["categories"].cells.values
-        return row_keys(*m.model_.columns(batch), values, [batch.columns["t"]])
+        return row_keys(batch)
 
     there, back = found(range(5)), found(range(4, -1, -1))
     np.testing.assert_array_equal(there, back[::-1])

@@ -2,17 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from deciban import NaiveBayes, families, labels, sources
 from deciban.families.discrete import SMOOTHING_GRID, empirical_smoothing
 from deciban.models.calibration import DISCOUNT_GRID, Calibration
-from deciban.sources import sample
 from deciban.sources.labelled import LabelledBatch
-from deciban.sources.sample import Sample
 
 
 def likelihood(lam, amount):
@@ -159,34 +155,7 @@ def test_calibration_of_nothing_and_of_the_impossible():
     assert even.discount() == 1.0
 
 
-# Evenly spaced rows
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.integers(0, 40), max_size=12), st.integers(1, 30))
-def test_a_sample_depends_on_the_rows_alone(sizes, most):
-    n, was = sum(sizes), sample.SAMPLE_ROWS
-    sample.SAMPLE_ROWS = most
-    try:
-        found = Sample()
-        start = 0
-        for size in sizes:
-            found.add(rows(start, start + size))
-            start += size
-    finally:
-        sample.SAMPLE_ROWS = was
-    stride = 1
-    while -(-n // stride) > most:
-        stride *= 2
-    assert found.stride == stride
-    want = list(range(0, n, stride))
-    kept = [v for part in found.batches for v in part.batch.columns["i"].tolist()]
-    names = [v for part in found.batches for v in part.batch.columns["name"].tolist()]
-    classes = [int(part.classes[c]) for part in found.batches for c in part.codes]
-    assert kept == want
-    assert found.n_rows == len(want)
-    assert names == [None if i % 5 == 0 else f"row {i}" for i in want]
-    assert classes == [i % 3 for i in want]
+# Rows of batches
 
 
 def rows(start, stop):

@@ -326,11 +326,11 @@ def test_forward_folds_hold_out_what_comes_later():
 
 def test_some_rows_are_whole_groups_or_the_last():
     n = np.arange(1000)
-    groups = some_rows(batch_of({"x": n}, n % 2, groups=n // 5), 100)
+    groups = some_rows(batch_of({"x": n}, n % 2, groups=n // 5), 100, ["x"])
     values = groups.batch.columns["x"].values
     assert 90 <= groups.n_rows <= 100
     assert (np.unique(values // 5, return_counts=True)[1] == 5).all()
-    last = some_rows(batch_of({"x": n}, n % 2, time=n // 5), 100)
+    last = some_rows(batch_of({"x": n}, n % 2, time=n // 5), 100, ["x"])
     assert last.batch.columns["x"].values.min() == 900
 
 

@@ -10,7 +10,6 @@ from deciban.ensemble import base_learners
 from deciban.errors import InputError, ParameterError
 from deciban.naive_bayes import leave_one_out
 from deciban.sources import scan
-from deciban.sources.sample import Sample
 
 OF_TABLES = (NaiveBayes, AODE, BayesClassifier)
 N = 1200
@@ -99,19 +98,9 @@ def test_tables_that_would_not_fit_are_refused_before_they_are_made(monkeypatch)
 def test_fewer_rows_are_left_out_where_classes_are_many(monkeypatch):
     monkeypatch.setattr(leave_one_out, "MAX_SCORES", 600)
     monkeypatch.setattr(leave_one_out, "MIN_ROWS", 10)
-    whole = NaiveBayes().fit(X, ["ab"[i % 2] for i in range(N)])
+    whole = NaiveBayes().fit({**X, "n": np.arange(N) / 8}, ["ab"[i % 2] for i in range(N)])
     assert whole.model_.calibration.rows == pytest.approx(N)
     assert len(whole._left_out_.codes) == 300
-
-
-def test_a_thinned_sample_is_that_of_a_smaller_one():
-    batch = next(iter(scan({"x": list(range(1000))})))
-    small, thinned = Sample(max_rows=100), Sample()
-    small.add(batch)
-    thinned.add(batch)
-    thinned.thin(100)
-    assert thinned.stride == small.stride
-    assert [b.tolist() for b in thinned.batches] == [b.tolist() for b in small.batches]
 
 
 def test_products_and_trees_are_left_out_where_classes_are_many(monkeypatch):

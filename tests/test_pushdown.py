@@ -14,6 +14,7 @@ from deciban.engines.duckdb import count as grouping
 from deciban.errors import FileError, MissingValueError
 from deciban.sources import sample
 from deciban.sources.labelled import labelled_scan
+from deciban.sources.row_sample import RowSample
 from mixed import table
 
 X, Y = table(3000, n_classes=3)
@@ -80,12 +81,12 @@ def test_the_sample_is_that_of_a_stream(tmp_path, monkeypatch, most):
         written(frame[i * 1000 : (i + 1) * 1000], tmp_path / f"t{i}.parquet")
     found = []
     for data in (str(tmp_path / "t*.parquet"), frame):
-        kept = sample.Sample()
+        kept = RowSample()
         scan = labelled_scan(data, target="label")
         ENGINES[scan.scan.place].count(scan, Plan(scan.schema, sample=kept))
         rows = [row for part in kept.batches for row in part.batch.tolist()]
         classes = [c for part in kept.batches for c in part.classes[part.codes].tolist()]
-        found.append((rows, classes, kept.stride, kept.rows_seen))
+        found.append((rows, classes, kept.stands_for, kept.rows_seen))
     assert found[0] == found[1]
     assert 0 < len(found[0][0]) <= most
 

@@ -44,7 +44,7 @@ class EncodedPart:
 
 
 def count_table(
-    rows: LabelledScan, bins: Bins, memory_limit: int, sample: Sample[LabelledBatch] | None
+    rows: LabelledScan, bins: Bins, memory_limit: int, sample: Sample | None
 ) -> PairCounts:
     """The pair counts of a table that must not be empty; some rows are kept in the sample."""
     return require_rows(rows, count(rows.schema, read(rows, sample), bins, memory_limit))

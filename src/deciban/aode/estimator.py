@@ -36,6 +36,7 @@ from deciban.models.prior import StatedPrior, check_prior
 from deciban.progress import shows_progress
 from deciban.schema import Schema, nothing_to_learn
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
+from deciban.sources.row_sample import RowSample
 from deciban.sources.sample import Sample
 from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
 from deciban.sources.unit_sample import TrainingUnits, check_units
@@ -225,7 +226,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
             self._remember_units(sample)
         return self
 
-    def _count(self, rows: LabelledScan, sample: Sample[LabelledBatch] | None) -> PairCounts:
+    def _count(self, rows: LabelledScan, sample: Sample | None) -> PairCounts:
         return count_table(rows, self.model_.pair_counts.cut_points, self.memory_limit, sample)
 
     def _state(self) -> tuple[PairCounts, StrengthCalibration | None]:
@@ -258,14 +259,12 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         )
         self.classes_ = total.counts.classes
 
-    def _sample(self, units: TrainingUnits | None) -> Sample[LabelledBatch]:
+    def _sample(self, units: TrainingUnits | None) -> Sample:
         if units is not None:
             return units.sample(MAX_CALIBRATION_ROWS)
-        return Sample(MAX_CALIBRATION_ROWS)
+        return RowSample(MAX_CALIBRATION_ROWS)
 
-    def _calibrate(
-        self, sample: Sample[LabelledBatch] | None, before: StrengthCalibration | None
-    ) -> None:
+    def _calibrate(self, sample: Sample | None, before: StrengthCalibration | None) -> None:
         if sample is None or not sample.batches:
             return
         counts, n_rows = self.model_.pair_counts, sample.n_rows

@@ -12,12 +12,12 @@ from deciban.cli import models
 from deciban.cli.inspection import ignored, importance, shares
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
+from deciban.cli.spaced_rows import SpacedRows
 from deciban.errors import ParameterError
 from deciban.files.registry import load
 from deciban.labels import object_array
 from deciban.models.columns import require_columns
 from deciban.sources import Batch, Scan
-from deciban.sources.sample import Sample
 from deciban.sources.scan import scan_batches
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def train(
     """Learn a model from rows and write it."""
     from deciban.naive_bayes import NaiveBayes
 
-    model, sample = NaiveBayes(**settings), Sample[Batch](MAX_QUALITY_ROWS)
+    model, sample = NaiveBayes(**settings), SpacedRows(MAX_QUALITY_ROWS)
     table = data.scan()
     with Progress("counting", quiet=quiet) as progress:
         # Unlike fit, it refuses rows without a label: in a file they are more likely a mistake.
@@ -136,7 +136,7 @@ def update(
 ) -> ChangeFacts:
     """Count more rows into a model file, or take counted ones back."""
     model = _load_counted(path)
-    sample = Sample[Batch](1)
+    sample = SpacedRows(1)
     with Progress("forgetting" if forget else "counting", quiet=quiet) as progress:
         label = models.target_column(target, model.target_, path)
         table = _watch_progress(
@@ -209,7 +209,7 @@ def _save_change(
     return ChangeFacts(output, rows_read, rows, progress.seconds, shares(model.model_), size)
 
 
-def _watch_progress(table: Scan, progress: Progress, sample: Sample[Batch]) -> Scan:
+def _watch_progress(table: Scan, progress: Progress, sample: SpacedRows) -> Scan:
     """The table with its progress shown; rows of the first reading are kept in the sample."""
 
     def first(batch: Batch) -> None:

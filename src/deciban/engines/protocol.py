@@ -8,8 +8,9 @@ Conventions
   scan has a list for them; see :class:`~deciban.sources.labelled.LabelledScan`.
 - ``count`` reads the rows once where they can be read only once, and fills the sample of the
   plan meanwhile. A table without rows, or without weight, is an error.
-- ``sample`` keeps rows 0, ``stride``, 2 ``stride``, ... and no more than ``k`` of them; of rows
-  that belong to groups, whole groups, and all rows that have a time.
+- ``sample`` keeps the rows whose keys are least, no more than ``k`` different ones, see
+  :mod:`deciban.sources.row_sample`; of rows that belong to groups, whole groups, and all rows
+  that have a time.
 - ``score`` gives one result a row, in the order of the rows; labels are not needed. It says in
   the scan's ``unseen`` which values training did not have.
 """
@@ -26,7 +27,7 @@ from deciban import labels
 from deciban.labels import Labels
 from deciban.models.protocol import Model
 from deciban.schema import Schema
-from deciban.sources.labelled import LabelledBatch, LabelledScan
+from deciban.sources.labelled import LabelledScan
 from deciban.sources.sample import Sample
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
@@ -51,7 +52,7 @@ class Plan:
 
     schema: Schema
     tokenizer: Tokenizer = field(default_factory=Tokenizer)
-    sample: Sample[LabelledBatch] | None = None
+    sample: Sample | None = None
 
     def empty(self, classes: Labels) -> Counts:
         """The counts of no rows: all columns, and these classes.
@@ -79,8 +80,8 @@ class Engine(Protocol):
     def count(self, scan: LabelledScan, plan: Plan) -> Counts:
         """The counts of all rows."""
 
-    def sample(self, scan: LabelledScan, k: int) -> Sample[LabelledBatch]:
-        """Evenly spaced rows, no more than ``k``."""
+    def sample(self, scan: LabelledScan, k: int) -> Sample:
+        """The rows of least key, no more than ``k``."""
 
     def score(self, scan: LabelledScan, model: Model, what: Score) -> FloatArray:
         """Scores of all rows under a model, (rows, classes)."""

@@ -28,9 +28,8 @@ from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.progress import Progress, should_show
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
-from deciban.sources.sample import ALL_ROWS, Sample
 from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
-from deciban.sources.unit_sample import TrainingUnits, check_units
+from deciban.sources.unit_sample import AllRows, TrainingUnits, check_units
 from deciban.sources.units import UnitSource, unit_source
 from deciban.text import Tokenizer
 from deciban.transaction import all_or_nothing
@@ -61,8 +60,8 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         how many times a row of each class counts: None (once), ``"balanced"`` (classes weigh the
         same) or ``{class: weight}``
     max_rows
-        weights, trees and linear terms are learned from no more rows than this, evenly
-        spaced; the counts are those of all rows
+        weights, trees and linear terms are learned from no more different rows than
+        this, chosen by what they hold; the counts are those of all rows
     memory_limit
         the most bytes that the pairs of AODE may need; where they need more, it has no weight
     max_classes
@@ -83,8 +82,8 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     array([ True, False])
     >>> print(m.importance())                   # together they say it all, alone nothing
     feature  decibans a row
-    x                  12.5  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
-    z                   4.6  ▇▇▇▇▇▇▇▇▇
+    x                  12.2  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
+    z                   5.0  ▇▇▇▇▇▇▇▇▇▇
 
     """
 
@@ -205,7 +204,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
 def _count(rows: LabelledScan) -> tuple[NaiveBayesModel, LabelledBatch]:
     """The naive Bayes model of all columns but texts, and the rows that count."""
     schema = Schema(tuple(column for column in rows.schema.columns if not column.texts))
-    every: Sample[LabelledBatch] = Sample(ALL_ROWS)
+    every = AllRows()
     counts = ENGINES[rows.scan.place].count(rows, Plan(schema, sample=every))
     parts = [part for part in every.batches if part.batch.n_rows]
     model = NaiveBayesModel.of(schema, counts, Options())

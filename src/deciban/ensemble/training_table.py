@@ -14,17 +14,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.encoding.matrices import text_column
 from deciban.ensemble import features
 from deciban.ensemble.features import Features
 from deciban.ensemble.logits import FloatArray, prior_logits
 from deciban.ensemble.unit_folds import Split, deal_units
 from deciban.families.remaining import Remaining, remaining_rows
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.row_keys import Keys, mix, row_keys
-from deciban.stats.categories import CATEGORIES
 
 RowIndices = NDArray[np.intp]
 
@@ -61,7 +58,9 @@ class TrainingTable:
         """The table of some counted rows."""
         numbers, codes = counted.columns(part.batch)
         y = part.codes_among(counted.counts.classes)
-        keys, units = _row_keys(counted, part.batch, numbers, codes), part.units
+        ignored = {column.name for column in counted.schema.columns if not column.used}
+        keys = row_keys(part.batch, [name for name in part.batch.columns if name not in ignored])
+        units = part.units
         if units is None:
             dealt = deal(keys, y, part.weights, seed)
             at, weight, splits = dealt.rows, dealt.weight, split(dealt.fold)
@@ -175,13 +174,3 @@ def split(folds: RowIndices) -> list[Split]:
         for fold in np.unique(folds)
         if np.any(folds != fold)
     ]
-
-
-def _row_keys(
-    counted: NaiveBayesModel, batch: Batch, numbers: FloatArray, codes: NDArray[np.int64]
-) -> Keys:
-    """A key of all that a row holds: its texts as well, which are not among the counts."""
-    table = counted.counts.tables.get(CATEGORIES.name)
-    values = () if table is None else table.cells.values or ()
-    texts = [text_column(batch, name) for name in batch.columns if name not in counted.schema.names]
-    return row_keys(numbers, codes, values, texts)

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.row_keys import Keys, mix
+from deciban.sources.row_sample import RowSample
 from deciban.sources.units import Units
 
 FloatArray = NDArray[np.float64]
@@ -111,12 +113,16 @@ def _splits(fold: RowIndices, *, forward: bool) -> list[Split]:
     return [(inside, held) for inside, held in splits if len(inside)]
 
 
-def some_rows(whole: LabelledBatch, max_rows: int) -> LabelledBatch:
-    """No more rows than this, if that can be: whole groups, or the last rows in time."""
+def some_rows(whole: LabelledBatch, max_rows: int, content: Collection[str]) -> LabelledBatch:
+    """No more rows than this, if that can be: whole groups, or the last rows in time.
+
+    ``content`` are the columns that tell rows apart.
+    """
     units = whole.units
     if units is None:
-        n_rows = whole.batch.n_rows
-        return whole.take(np.arange(max_rows) * n_rows // max_rows)
+        sample = RowSample(max_rows)
+        sample.add(whole, content)
+        return sample.batches[0]
     values = units.values
     order = np.argsort(values if units.kind == "group" else -units.codes(), kind="stable")
     ends = np.append(np.flatnonzero(np.diff(units.codes()[order])) + 1, len(order))

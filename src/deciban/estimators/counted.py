@@ -124,7 +124,8 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
 
         A class or category without rows goes with its last row. Bins of numbers
         stay, and a column that had more than 4096 different numbers keeps the
-        coarser grid it needed.
+        coarser grid it needed. The sample of rows that was judged is not kept in a model, so no
+        row of it can be taken out: the calibration stays, for as many rows as are left.
 
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes().fit({"x": ["S", "L", "M"]}, [1, 2, 2])
@@ -286,7 +287,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         """Count the first rows."""
 
     @abstractmethod
-    def _count(self, rows: LabelledScan, sample: Sample[LabelledBatch] | None) -> T:
+    def _count(self, rows: LabelledScan, sample: Sample | None) -> T:
         """The total of some rows; some of them are kept in the sample."""
 
     @abstractmethod
@@ -298,11 +299,11 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         """Make these the model."""
 
     @abstractmethod
-    def _sample(self, units: TrainingUnits | None) -> Sample[LabelledBatch] | None:
+    def _sample(self, units: TrainingUnits | None) -> Sample | None:
         """Where rows are kept to be tried, if any are."""
 
     @abstractmethod
-    def _calibrate(self, sample: Sample[LabelledBatch] | None, before: B | None) -> None:
+    def _calibrate(self, sample: Sample | None, before: B | None) -> None:
         """Choose what rows choose, on some that were just counted."""
 
     @abstractmethod
@@ -349,7 +350,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
             )
         return given
 
-    def _remember_units(self, sample: Sample[LabelledBatch] | None) -> None:
+    def _remember_units(self, sample: Sample | None) -> None:
         if self.units_ is not None:
             self.units_ = self.units_.after(sample)
 

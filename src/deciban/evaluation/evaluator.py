@@ -52,8 +52,8 @@ def evaluate(
         Anything fitted with ``predict_proba`` and ``classes_``.
     X, y
         Labelled rows. Without ``X``, the exact leave-one-out of the training rows that the
-        model kept while it was fitted (``NaiveBayes``, calibrated: at most 20,000, evenly
-        spaced).
+        model kept while it was fitted (``NaiveBayes``, calibrated: at most 20,000, chosen
+        by what they hold).
     target
         The column of labels, if there is no ``y``; without it, the one of training.
     loss, abstain

@@ -25,6 +25,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
+from io import BytesIO
 from pathlib import Path
 from reprlib import repr as short
 from typing import IO, BinaryIO, TypeAlias
@@ -89,6 +90,25 @@ def write(
     if not overwrite:
         check_overwrite(path)  # before the work
     _check_arrays(arrays)
+    with atomic.replacement(path, overwrite=overwrite) as file:
+        _write_zip(file, kind, content, arrays)
+
+
+def to_bytes(kind: str, content: Mapping[str, object], arrays: Mapping[str, Array]) -> bytes:
+    """A document and arrays as the bytes that a file of them would have.
+
+    >>> from_bytes(to_bytes("note", {"text": "hello"}, {})).document
+    {'text': 'hello'}
+    """
+    _check_arrays(arrays)
+    buffer = BytesIO()
+    _write_zip(buffer, kind, content, arrays)
+    return buffer.getvalue()
+
+
+def _write_zip(
+    file: BinaryIO, kind: str, content: Mapping[str, object], arrays: Mapping[str, Array]
+) -> None:
     plans = {name: npy.Plan.of(arrays[name]) for name in sorted(arrays)}
     about = document.dumps(
         {
@@ -100,8 +120,7 @@ def write(
             "arrays": {name: plan.entry for name, plan in plans.items()},
         }
     )
-    replacement = atomic.replacement(path, overwrite=overwrite)
-    with replacement as file, zipfile.ZipFile(file, "w") as archive:
+    with zipfile.ZipFile(file, "w") as archive:
         with _open_member(archive, _ABOUT, len(about)) as stream:
             stream.write(about)
         for name, plan in plans.items():
@@ -161,10 +180,22 @@ def read(path: str | os.PathLike[str], *, limit: int = MAX_UNPACKED_BYTES) -> Co
     deciban.errors.ModelFileError: ... it has 0 bytes. Hint: ...
     """
     with Path(path).open("rb") as file, errors_about(path):
-        size = _check_end(file)
-        with zipfile.ZipFile(file) as archive:
-            members = _members(archive, min(limit, MAX_COMPRESSION * size))
-            return _content(archive, members)
+        return _read_zip(file, limit)
+
+
+def from_bytes(
+    data: bytes, what: str = "these bytes", *, limit: int = MAX_UNPACKED_BYTES
+) -> Content:
+    """The content of the bytes of a file, checked as a file is; errors name ``what`` they are."""
+    with errors_about(what):
+        return _read_zip(BytesIO(data), limit)
+
+
+def _read_zip(file: BinaryIO, limit: int) -> Content:
+    size = _check_end(file)
+    with zipfile.ZipFile(file) as archive:
+        members = _members(archive, min(limit, MAX_COMPRESSION * size))
+        return _content(archive, members)
 
 
 @contextmanager

@@ -111,6 +111,7 @@ class Trial:
     def select(self, column: str, text: str, smoothings: Iterable[float]) -> TextChoice:
         """The model of least leave-one-out loss."""
         weightings, contrasts = TEXT_MODELS[text]
+        n_rows = round(float(self.times.sum()))  # copies of one row are one row of more weight
         if len(self.table.rows) < 3:  # of two classes, the rest is the other one
             contrasts = contrasts[:1]
 
@@ -118,7 +119,7 @@ class Trial:
             tried = []
             for contrast, scores in self._scores(*way, contrasts):
                 loss, scale = scores.best_scale(0.5, SCALES_TRIED[::3])
-                choice = TextChoice(column, way[0], contrast, way[1], 0.5, scale, len(self.y))
+                choice = TextChoice(column, way[0], contrast, way[1], 0.5, scale, n_rows)
                 tried.append((loss, choice, scores))
             return tried
 

@@ -27,6 +27,7 @@ from deciban.naive_bayes.semi_supervised import UnlabelledOptions, complete
 from deciban.progress import shows_progress
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
+from deciban.sources.row_sample import RowSample
 from deciban.sources.sample import Sample
 from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
 from deciban.sources.unit_sample import TrainingUnits, check_units
@@ -226,7 +227,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         model = self._model()
         units = self._units(groups, time, fixed=False)
         rows = self._rows(X, y, self._target(y, target), sql, sample_weight, units)
-        max_rows = min(Sample().max_rows, leave_one_out.max_rows(len(model.classes)))
+        max_rows = min(RowSample().max_rows, leave_one_out.max_rows(len(model.classes)))
         sample = ENGINES[rows.scan.place].sample(rows, max_rows)
         self.model_, _ = leave_one_out.judge(model, sample)
         self.__dict__.pop("_left_out_", None)
@@ -292,7 +293,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             self._remember_units(sample)
         return self
 
-    def _count(self, rows: LabelledScan, sample: Sample[LabelledBatch] | None) -> Counts:
+    def _count(self, rows: LabelledScan, sample: Sample | None) -> Counts:
         plan = Plan(rows.schema, self.model_.tokenizer, sample)
         return ENGINES[rows.scan.place].count(rows, plan)
 
@@ -386,12 +387,12 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         self.classes_ = counts.classes
         self.__dict__.pop("_left_out_", None)  # other rows, other scores
 
-    def _sample(self, units: TrainingUnits | None) -> Sample[LabelledBatch] | None:
+    def _sample(self, units: TrainingUnits | None) -> Sample | None:
         if units is not None:
             return units.sample()
-        return Sample() if self.calibrate else None
+        return RowSample() if self.calibrate else None
 
-    def _calibrate(self, sample: Sample[LabelledBatch] | None, before: Calibration | None) -> None:
+    def _calibrate(self, sample: Sample | None, before: Calibration | None) -> None:
         if sample is None or (self.units_ is not None and not sample.batches):
             return
         sample.thin(leave_one_out.max_rows(len(self.classes_)))

@@ -50,7 +50,7 @@ class Scores(NamedTuple):
     weight: FloatArray
 
 
-def score_sample(model: NaiveBayesModel, sample: Sample[LabelledBatch]) -> list[Scores]:
+def score_sample(model: NaiveBayesModel, sample: Sample) -> list[Scores]:
     """The rows of a sample: a row of weight k is k rows, of which one is left out.
 
     Of rows that belong to groups, the whole group is left out; of rows that have a time, what
@@ -68,7 +68,7 @@ def score_sample(model: NaiveBayesModel, sample: Sample[LabelledBatch]) -> list[
 
 
 def judge(
-    model: NaiveBayesModel, sample: Sample[LabelledBatch], before: Calibration | None = None
+    model: NaiveBayesModel, sample: Sample, before: Calibration | None = None
 ) -> tuple[NaiveBayesModel, LeaveOneOutScores | None]:
     """The model with what counted rows of a sample say of it, and what it says of them.
 
@@ -83,7 +83,7 @@ def judge(
     return keep_scores(model, rows, left_out, sample), left_out
 
 
-def calibrate(rows: list[Scores], sample: Sample[LabelledBatch]) -> Calibration:
+def calibrate(rows: list[Scores], sample: Sample) -> Calibration:
     """The calibration of counted rows, for all rows that the sample stands for."""
     total = Calibration.empty()
     for part in threads.run(lambda scores: Calibration.of(*scores), rows):
@@ -108,7 +108,7 @@ def keep_scores(
     model: NaiveBayesModel,
     scored: list[Scores],
     left_out: LeaveOneOutScores | None,
-    sample: Sample[LabelledBatch],
+    sample: Sample,
 ) -> NaiveBayesModel:
     """The model with the scores of those rows beside those that it has."""
     if left_out is None:
@@ -119,27 +119,22 @@ def keep_scores(
     return model.with_left_out(pool(model.left_out, LeftOutScores(conformity, typicality)))
 
 
-def _typicality(
-    model: NaiveBayesModel, scored: list[Scores], sample: Sample[LabelledBatch]
-) -> TypicalityScores:
-    """The typicality of some rows of the sample: every so many, or those of some groups."""
+def _typicality(model: NaiveBayesModel, scored: list[Scores], sample: Sample) -> TypicalityScores:
+    """The typicality of some rows of the sample: those of least key, or of some groups."""
     n_rows = sum(len(rows.y) for rows in scored)
-    step = -(-n_rows // MAX_NOVELTY_ROWS)
-    if any(batch.units is not None for batch in sample.batches):
-        return _typicality_of_units(model, sample.part(step))
-    some = slice(None, None, step)
-    rows = LabelledBatch.concatenate(list(sample.every(step)))
+    part = sample.part(-(-n_rows // MAX_NOVELTY_ROWS))
+    if part.rows.units is not None:
+        return _typicality_of_units(model, part)
     plain, y, weight = (
-        np.concatenate([getattr(row, name) for row in scored])[some]
+        np.concatenate([getattr(row, name) for row in scored])[: part.rows.n_rows]
         for name in ("log_likelihood", "y", "weight")
     )
     one = np.minimum(weight, 1.0)
-    likelihoods = model.likelihoods.leave_one_out(rows.batch, y, one, plain)
-    stands_for = sample.stands_for * step
-    return TypicalityScores.of(model.classes, likelihoods, y, weight, stands_for)
+    likelihoods = model.likelihoods.leave_one_out(part.rows.batch, y, one, plain)
+    return TypicalityScores.of(model.classes, likelihoods, y, weight, part.stands_for)
 
 
-def _typicality_of_units(model: NaiveBayesModel, part: Part[LabelledBatch]) -> TypicalityScores:
+def _typicality_of_units(model: NaiveBayesModel, part: Part) -> TypicalityScores:
     """The typicality of rows by what is left without their group, or by what came before."""
     remaining = remaining_rows(part.rows, model.classes)
     if remaining is None:

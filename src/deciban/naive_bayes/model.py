@@ -42,7 +42,6 @@ from deciban.naive_bayes.likelihoods import Likelihoods
 from deciban.naive_bayes.texts import TextEncoder, known_words
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
-from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Sample
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
@@ -288,7 +287,7 @@ class NaiveBayesModel:
         texts = text_blocks(self.counts, self.schema, self.options, choices)
         return replace(self, text_choices=choices, blocks=(*columns, *texts))
 
-    def select_text_choices(self, sample: Sample[LabelledBatch]) -> dict[str, TextChoice]:
+    def select_text_choices(self, sample: Sample) -> dict[str, TextChoice]:
         """How counted rows select the models of the columns of text."""
         blocks = [block for block in self.blocks if block.input == "text"]
         if not blocks or not sample.batches:
@@ -310,7 +309,7 @@ class NaiveBayesModel:
             selected[name] = trial.select(name, self.options.text, smoothings)
         return selected
 
-    def with_choices_of(self, sample: Sample[LabelledBatch]) -> NaiveBayesModel:
+    def with_choices_of(self, sample: Sample) -> NaiveBayesModel:
         """The model with columns modelled as rows of groups or times select, each left out."""
         part = sample.part(-(-sample.n_rows // MAX_SELECTION_ROWS)).rows
         remaining = remaining_rows(part, self.classes)

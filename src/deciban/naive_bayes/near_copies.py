@@ -10,7 +10,6 @@ from deciban.encoding.matrices import text_column
 from deciban.errors import DataWarning
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.copies import token_hashes
-from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Sample
 from deciban.stats.words import WORDS, sum_of
 from deciban.text.near_copies import near_copy_share
@@ -23,7 +22,7 @@ NOTICED_SHARE = 0.2
 MAX_WORDS_NOTICED = 1 << 17
 
 
-def warn_near_copies(model: NaiveBayesModel, sample: Sample[LabelledBatch]) -> None:
+def warn_near_copies(model: NaiveBayesModel, sample: Sample) -> None:
     """Say so if many texts of a sample are near copies of others in it."""
     if not model.schema.texts or sample.n_rows < MIN_TEXTS:
         return

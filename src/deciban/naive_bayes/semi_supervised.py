@@ -64,7 +64,7 @@ class Completed:
 def complete(
     model: NaiveBayesModel,
     aside: list[LabelledBatch],
-    sample: Sample[LabelledBatch] | None,
+    sample: Sample | None,
     options: UnlabelledOptions,
 ) -> Completed:
     """The counts of labelled rows, and softly those of the rows put aside."""
@@ -88,7 +88,7 @@ def complete(
     return Completed(counts, run.likelihood, 1.0)
 
 
-def calibrate(model: NaiveBayesModel, sample: Sample[LabelledBatch] | None) -> NaiveBayesModel:
+def calibrate(model: NaiveBayesModel, sample: Sample | None) -> NaiveBayesModel:
     """The model with its texts selected and its evidence calibrated on counted rows left out."""
     if sample is None or not sample.batches:
         return model
@@ -109,7 +109,7 @@ def _completed(
 def _best(
     first: NaiveBayesModel,
     aside: list[LabelledBatch],
-    sample: Sample[LabelledBatch] | None,
+    sample: Sample | None,
     options: UnlabelledOptions,
 ) -> Completed:
     """The weight under which labelled rows, each left out of its class, are likeliest."""
@@ -122,7 +122,7 @@ def _best(
     return min(tried, key=lambda done: _loss(first.with_counts(done.counts), sample))
 
 
-def _loss(model: NaiveBayesModel, sample: Sample[LabelledBatch]) -> float:
+def _loss(model: NaiveBayesModel, sample: Sample) -> float:
     calibration = calibrate(model, sample).calibration
     return float(np.inf) if calibration is None else float(calibration.loss.min())
 

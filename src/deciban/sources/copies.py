@@ -16,7 +16,7 @@ from deciban.encoding.matrices import text_column
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Strings
-from deciban.sources.row_keys import Keys, column_keys, mix
+from deciban.sources.row_keys import Keys, row_keys
 from deciban.text.near_copies import group_near_copies
 from deciban.text.tokenizer import Tokenizer
 from deciban.text.vocabulary import Buckets
@@ -32,20 +32,13 @@ def copy_keys(schema: Schema, batches: Sequence[Batch]) -> Keys:
     names = [
         c.name for c in schema.columns if c.texts or (not schema.texts and c.kind != "identifier")
     ]
-    keys = np.concatenate([np.zeros(0, np.uint64), *(_row_keys(b, names) for b in batches)])
+    keys = np.concatenate([np.zeros(0, np.uint64), *(row_keys(b, names) for b in batches)])
     if not schema.texts or not len(keys):
         return keys
     group = group_near_copies(*_tokens(batches, names))
     least = np.full(int(group.max()) + 1, np.iinfo(np.uint64).max, dtype=np.uint64)
     np.minimum.at(least, group, keys)
     return least[group]
-
-
-def _row_keys(batch: Batch, names: Sequence[str]) -> Keys:
-    out = np.zeros(batch.n_rows, dtype=np.uint64)
-    for name in names:
-        out = mix(out + column_keys(batch.columns[name]))
-    return out
 
 
 def _tokens(

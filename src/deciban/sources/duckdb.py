@@ -196,15 +196,6 @@ class DuckDBScan:
         """The first rows."""
         return self.ask(f"FROM {self.sql} LIMIT {n_rows}", n_rows)
 
-    def every(self, stride: int, rows: int) -> Iterator[Batch]:
-        """Rows 0, ``stride``, 2 ``stride``, ... in the order of the files."""
-        counter = "n"
-        while counter in {name.lower() for name in self.types}:
-            counter += "n"
-        numbered = f"SELECT *, row_number() OVER () - 1 AS {counter} FROM {self.sql}"
-        chosen = f"SELECT {_list(self.names)} FROM ({numbered})"
-        return self.ask(f"{chosen} WHERE {counter} % {stride} = 0", rows)
-
 
 def scan_parquet(files: Sequence[Path], rows: int, kept: Sequence[str] | None = ()) -> DuckDBScan:
     """One table from files of Parquet."""

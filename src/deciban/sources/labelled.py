@@ -34,7 +34,7 @@ from deciban.sources.columns import Strings
 from deciban.sources.duckdb import DuckDBScan
 from deciban.sources.labelled_batch import LabelledBatch
 from deciban.sources.open import scan_features
-from deciban.sources.scan import BATCH_ROWS, BatchScan, Scan, hold, peek
+from deciban.sources.scan import BatchScan, Scan, hold, peek
 from deciban.sources.units import UnitSource
 
 __all__ = ["LabelledBatch", "LabelledScan", "few_texts", "labelled_scan"]
@@ -112,12 +112,6 @@ class LabelledScan:
         read = partial(scan.columns, some, NARROW_BATCH_ROWS)
         caster = replace(self.caster, schema=schema)
         return replace(self, scan=BatchScan(some, read, "file"), schema=schema, caster=caster)
-
-    def every(self, stride: int) -> LabelledScan:
-        """Rows 0, ``stride``, 2 ``stride``, ... of a table that DuckDB has."""
-        scan = self._duckdb()
-        read = partial(scan.every, stride, BATCH_ROWS)
-        return replace(self, scan=BatchScan(scan.names, read, "file"))
 
     def _duckdb(self) -> DuckDBScan:
         if not isinstance(self.scan, DuckDBScan):

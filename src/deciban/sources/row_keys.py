@@ -1,68 +1,78 @@
-"""Keys of rows: numbers of 64 bits that are equal for rows that hold the same."""
+"""Keys of rows: numbers of 64 bits that are equal for rows that hold the same.
+
+They depend on the values and the names of columns alone: not on the order of columns, nor on where
+the rows come from. A whole number has the key of the float, and all zeros and all NaN are one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from hashlib import blake2b
+from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.kernels import keys as kernel
+from deciban.kernels.texts import utf8
 from deciban.labels import Labels
+from deciban.sources.batch import Batch
 from deciban.sources.columns import Column, Numbers, Strings
 
-FloatArray = NDArray[np.float64]
+__all__ = ["Keys", "label_keys", "mix", "row_keys", "seed_of"]
+
 Keys = NDArray[np.uint64]
 
-#: Odd numbers that mix all bits (the finaliser of splitmix64).
-_MIX_FACTORS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+#: The seed of labels: no column of a table is hashed by it.
+_LABEL_SEED = 0x6465636962616E
 
 
-def row_keys(
-    numbers: FloatArray,
-    codes: NDArray[np.int64],
-    values: Sequence[Labels],
-    texts: Sequence[Strings],
-) -> Keys:
-    """A number of 64 bits for every row; two rows that differ share one once in 10**19 pairs."""
-    out = np.zeros(len(numbers), dtype=np.uint64)
-    plain = np.where(np.isnan(numbers), np.nan, numbers + 0.0)  # one NaN, one zero
-    for column in plain.T:
-        out = mix(out + np.ascontiguousarray(column).view(np.uint64))
-    for j, known in enumerate(values):
-        # By their names: codes depend on the order in which values were seen.
-        names = _digests(str(value).encode() for value in [*known.tolist(), ""])
-        out = mix(out + names[codes[:, j]])
-    for text in texts:
-        out = mix(out + _text_keys(text))
+def row_keys(batch: Batch, names: Iterable[str] | None = None) -> Keys:
+    """A number of 64 bits for every row; two rows that differ share one once in 10**19 pairs.
+
+    ``names`` are the columns by which rows are told apart; without them, all are.
+    """
+    return mix(hash_rows(batch, names))
+
+
+def hash_rows(batch: Batch, names: Iterable[str] | None = None) -> Keys:
+    """The exclusive or of the hashes of the values of every row, which are still to be mixed."""
+    out = np.zeros(batch.n_rows, dtype=np.uint64)
+    for name in batch.columns if names is None else names:
+        _add_column(batch.columns[name], seed_of(name), out)
     return out
 
 
-def column_keys(column: Column) -> Keys:
-    """The key of every value of a column; those of missing values are equal."""
-    if isinstance(column, Strings):
-        return np.where(column.missing, np.uint64(1), _text_keys(column))
-    if isinstance(column, Numbers):
-        plain = np.where(np.isnan(column.values), np.nan, column.values + 0.0)
-        return mix(np.ascontiguousarray(plain).view(np.uint64))
-    values = np.ascontiguousarray(column.values.astype(np.int64)).view(np.uint64)
-    return np.where(column.missing, np.uint64(1), mix(values))
+def label_keys(classes: Labels) -> Keys:
+    """The hash of every class: equal for a whole number and the float that it is."""
+    out = np.zeros(len(classes), dtype=np.uint64)
+    if classes.dtype.kind in "biuf":
+        kernel.add_numbers(classes.astype(np.float64), _LABEL_SEED, out)
+        return out
+    offsets, data, missing = utf8([str(value) for value in classes.tolist()])
+    kernel.add_texts(offsets, data, missing.view(np.uint8), _LABEL_SEED, out)
+    return out
 
 
-def _text_keys(text: Strings) -> Keys:
-    data = text.data.tobytes()
-    ends = zip(text.offsets[:-1].tolist(), text.offsets[1:].tolist(), strict=True)
-    return _digests(data[start:end] for start, end in ends)
-
-
-def _digests(values: Iterable[bytes]) -> Keys:
-    digests = (blake2b(value, digest_size=8).digest() for value in values)
-    return np.array([int.from_bytes(digest, "little") for digest in digests], dtype=np.uint64)
+@cache
+def seed_of(name: str) -> int:
+    """The seed by which the values of a column are hashed."""
+    return int(kernel.hash_text(name.encode("utf-8", "surrogatepass"), 0))
 
 
 def mix(keys: Keys) -> Keys:
     """Keys whose bits all depend on all bits of others."""
-    out = keys + np.uint64(0x9E3779B97F4A7C15)
-    for factor, shift in zip(_MIX_FACTORS, (30, 27), strict=True):
-        out = (out ^ (out >> np.uint64(shift))) * factor
-    return np.asarray(out ^ (out >> np.uint64(31)))
+    out = np.array(keys)
+    kernel.mix(out)
+    return out
+
+
+def _add_column(column: Column, seed: int, out: Keys) -> None:
+    if isinstance(column, Numbers):
+        kernel.add_numbers(np.ascontiguousarray(column.values), seed, out)
+        return
+    missing = np.ascontiguousarray(column.missing).view(np.uint8)
+    if isinstance(column, Strings):
+        offsets, data = np.ascontiguousarray(column.offsets), np.ascontiguousarray(column.data)
+        kernel.add_texts(offsets, data, missing, seed, out)
+        return
+    kernel.add_integers(np.ascontiguousarray(column.values, np.int64), missing, seed, out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -27,7 +27,21 @@ _N_HASHES = 1 << 64
 
 
 @dataclass
-class GroupSample(Sample[LabelledBatch]):
+class _HeldRows(Sample):
+    """Rows that are kept in the batches they came in."""
+
+    max_rows: int = field(default_factory=lambda: SAMPLE_ROWS)
+    rows_seen: int = 0
+    _batches: list[LabelledBatch] = field(default_factory=list)
+
+    @property
+    def batches(self) -> list[LabelledBatch]:
+        """The rows that are kept, in the order in which they came."""
+        return self._batches
+
+
+@dataclass
+class GroupSample(_HeldRows):
     """All rows of some groups: those whose hash is below a limit, halved while rows are too many.
 
     So whole groups are kept in one pass, and which they are depends neither on the order of rows
@@ -36,24 +50,23 @@ class GroupSample(Sample[LabelledBatch]):
     are not here.
     """
 
-    max_rows: int = field(default_factory=lambda: SAMPLE_ROWS)
     limit: int = _N_HASHES
     seen: Keys = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
 
-    def add(self, batch: LabelledBatch) -> None:
+    def add(self, batch: LabelledBatch, content: Collection[str] | None = None) -> None:
         """Keep the rows of groups below the limit."""
         self.rows_seen += batch.n_rows
         part = self._below(batch, self.limit)
         if len(self.seen):
             part = part.take(np.flatnonzero(~np.isin(_keys(part), self.seen)))
         if part.n_rows:
-            self.batches.append(part)
-        self._make_room(0)
+            self._batches.append(part)
+        self._make_room()
 
     def thin(self, max_rows: int) -> None:
         """Keep no more rows than this, of those that were added and of those to come."""
         self.max_rows = min(self.max_rows, max_rows)
-        self._make_room(0)
+        self._make_room()
 
     @property
     def stands_for(self) -> float:
@@ -69,7 +82,7 @@ class GroupSample(Sample[LabelledBatch]):
             yield whole.take(order[start:stop])
             start = stop
 
-    def part(self, step: int) -> Part[LabelledBatch]:
+    def part(self, step: int) -> Part:
         """About one in so many of the rows, in whole groups, not too few of them."""
         whole, order, ends = self._by_group()
         last = max(int(np.searchsorted(ends, -(-len(order) // step))), MIN_GROUPS - 1)
@@ -83,13 +96,13 @@ class GroupSample(Sample[LabelledBatch]):
         order = np.argsort(keys, kind="stable")
         return whole, order, np.append(np.flatnonzero(np.diff(keys[order])) + 1, len(order))
 
-    def _make_room(self, n_rows: int) -> None:
+    def _make_room(self) -> None:
         while self.n_rows > self.max_rows:
             below = [self._below(batch, self.limit // 2) for batch in self.batches]
             if len(np.unique(np.concatenate([_keys(batch) for batch in below]))) < MIN_GROUPS:
                 return
             self.limit //= 2
-            self.batches = [batch for batch in below if batch.n_rows]
+            self._batches = [batch for batch in below if batch.n_rows]
 
     @staticmethod
     def _below(batch: LabelledBatch, limit: int) -> LabelledBatch:
@@ -99,17 +112,28 @@ class GroupSample(Sample[LabelledBatch]):
 
 
 @dataclass
-class AllRows(Sample[LabelledBatch]):
+class AllRows(_HeldRows):
     """All rows: each is judged by those before it, whichever are looked at."""
 
     max_rows: int = ALL_ROWS
+
+    def add(self, batch: LabelledBatch, content: Collection[str] | None = None) -> None:
+        """Keep all rows."""
+        self.rows_seen += batch.n_rows
+        if batch.n_rows:
+            self._batches.append(batch)
+
+    @property
+    def stands_for(self) -> float:
+        """A row stands for itself."""
+        return 1.0
 
     def chunks(self, n_rows: int) -> Iterator[LabelledBatch]:
         """All rows at once."""
         if self.batches:
             yield LabelledBatch.concatenate(self.batches)
 
-    def part(self, step: int) -> Part[LabelledBatch]:
+    def part(self, step: int) -> Part:
         """All rows, of which one in so many is judged."""
         rows = LabelledBatch.concatenate(self.batches)
         return Part(rows, float(step), np.arange(0, rows.n_rows, step))
@@ -132,13 +156,13 @@ class TrainingUnits:
     seen: Keys = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     last: float | int | None = None
 
-    def sample(self, max_rows: int = SAMPLE_ROWS) -> Sample[LabelledBatch]:
+    def sample(self, max_rows: int = SAMPLE_ROWS) -> Sample:
         """An empty sample for the rows of one more call."""
         if self.kind == "time":
             return AllRows()
         return GroupSample(max_rows, limit=self.limit, seen=self.seen)
 
-    def after(self, sample: Sample[LabelledBatch] | None) -> TrainingUnits:
+    def after(self, sample: Sample | None) -> TrainingUnits:
         """What is remembered when the rows of a sample have been learned as well."""
         if isinstance(sample, GroupSample):
             keys = [self.seen, *(_keys(batch) for batch in sample.batches)]
@@ -159,7 +183,7 @@ class TrainingUnits:
         last = max((t for t in (self.last, other.last) if t is not None), default=None)
         return replace(self, limit=limit, seen=seen[seen < limit], last=last)
 
-    def check_order(self, sample: Sample[LabelledBatch] | None) -> None:
+    def check_order(self, sample: Sample | None) -> None:
         """Refuse rows from before those that were learned: these were not judged without them."""
         for batch in sample.batches if sample and self.last is not None else []:
             if batch.units is not None and np.any(batch.units.values < self.last):
@@ -169,7 +193,7 @@ class TrainingUnits:
                 )
 
 
-def check_units(sample: Sample[LabelledBatch] | None) -> None:
+def check_units(sample: Sample | None) -> None:
     """Refuse units of which one holds all rows, and groups of which each is a class of its own.
 
     A class all of whose rows are in one group is warned about.

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from numbers import Real
 from typing import Any, NoReturn
 
@@ -180,12 +181,41 @@ class Counts:
             table.equals(b.tables[name]) for name, table in a.tables.items()
         )
 
+    def to_bytes(self) -> bytes:
+        """The counts in the format of model files: for another process, or to keep.
+
+        Equal counts give equal bytes. Nothing in them can run, and all of them are under checksums.
+
+        >>> counts = Counts.of({"size": ["S", "M", "L"]}, [1, 1, -1])
+        >>> Counts.from_bytes(counts.to_bytes()) == counts
+        True
+        """
+        return bytes(_format().to_bytes(self))
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Counts:
+        """The counts that :meth:`to_bytes` wrote; every part of them is checked.
+
+        >>> Counts.from_bytes(b"spam")
+        Traceback (most recent call last):
+        ...
+        deciban.errors.ModelFileError: these bytes cannot be read: it has 4 bytes. Hint: the file \
+was cut off, or is another.
+        """
+        counts: Counts = _format().from_bytes(data)
+        return counts
+
     def __repr__(self) -> str:
         blocks = [f"{n}: {len(t.cells.columns)} columns" for n, t in self.tables.items()]
         return (
             f"<Counts of {self.weight.sum():g} rows, {len(self.classes)} classes, "
             f"{', '.join(blocks) or 'no columns'}>"
         )
+
+
+def _format() -> Any:
+    """The format of files, which is made of counts and so above them: it is asked for by name."""
+    return import_module("deciban.files.counts")
 
 
 def merge(parts: Iterable[Counts]) -> Counts:

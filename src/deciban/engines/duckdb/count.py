@@ -21,7 +21,7 @@ from deciban import labels
 from deciban.encoding import matrices
 from deciban.encoding.casting import cast_labels
 from deciban.encoding.matrices import Caster
-from deciban.engines.duckdb.sample import Labelled, fill, labelled
+from deciban.engines.duckdb.sample import Labelled, labelled
 from deciban.engines.local.count import count as count_locally
 from deciban.engines.protocol import Plan
 from deciban.errors import FileError
@@ -52,12 +52,11 @@ def count(scan: LabelledScan, plan: Plan) -> Counts:
     rest = scan.select(name for name in plan.schema.names if name not in columns)
     with ThreadPoolExecutor(1) as pool:
         groups = pool.submit(group, there.table, columns, there.target, scan.classes)
-        counted = count_locally(rest, Plan(rest.schema, plan.tokenizer))
+        # A sample tells rows apart by all that they hold: then whole rows are read.
+        read = rest if plan.sample is None else scan
+        counted = count_locally(read, Plan(rest.schema, plan.tokenizer, plan.sample))
         whole = plan.empty(counted.classes) + counted + groups.result()
-    whole = _with_rows(whole, there.table.path)
-    if plan.sample is not None:
-        fill(plan.sample, scan, rest.n_rows)
-    return whole
+    return _with_rows(whole, there.table.path)
 
 
 def _text_categories(table: DuckDBScan, caster: Caster, schema: Schema) -> tuple[str, ...]:

@@ -1,15 +1,14 @@
-"""Evenly spaced rows, chosen by DuckDB: the others are not read."""
+"""Tables that DuckDB has, with the column of their labels. Their rows are sampled here."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from deciban.engines.local.sample import sample as sample_locally
+from deciban.engines.local.sample import sample
 from deciban.sources.duckdb import DuckDBScan, quote
-from deciban.sources.labelled import LabelledBatch, LabelledScan
-from deciban.sources.sample import Sample
+from deciban.sources.labelled import LabelledScan
 
-__all__ = ["Labelled", "fill", "labelled", "sample"]
+__all__ = ["Labelled", "labelled", "sample"]
 
 #: DuckDB's types of labels that are equal for DuckDB exactly when they are equal here.
 LABEL_TYPES = ("VARCHAR", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT")
@@ -38,20 +37,3 @@ def labelled(scan: LabelledScan) -> Labelled | None:
     if scan.units is not None:  # whole groups are sampled, or all rows in their order
         return None
     return Labelled(table, target) if table.types[target] in LABEL_TYPES else None
-
-
-def sample(scan: LabelledScan, k: int) -> Sample[LabelledBatch]:
-    """Evenly spaced rows, no more than ``k``; where some row has no label, all are read here."""
-    there = labelled(scan)
-    n_rows, n_labels = (0, -1) if there is None else there.n_rows()
-    if n_labels < n_rows:
-        return sample_locally(scan, k)
-    kept: Sample[LabelledBatch] = Sample(k)
-    fill(kept, scan, n_rows)
-    return kept
-
-
-def fill(kept: Sample[LabelledBatch], scan: LabelledScan, n_rows: int) -> None:
-    """Put evenly spaced rows of a table of so many rows into an empty sample."""
-    kept.expect(n_rows)
-    kept.batches.extend(scan.every(kept.stride).labelled_batches())

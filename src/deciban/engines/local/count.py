@@ -42,16 +42,17 @@ def count(scan: LabelledScan, plan: Plan) -> Counts:
     return require_rows(scan, count_batches(plan, read(scan, plan.sample)))
 
 
-def read(scan: LabelledScan, sample: Sample[LabelledBatch] | None) -> Iterator[LabelledBatch]:
+def read(scan: LabelledScan, sample: Sample | None) -> Iterator[LabelledBatch]:
     """The rows that count, some of which are put into a sample."""
     batches = scan.labelled_batches()
+    content = [column.name for column in scan.schema.columns if column.used]
     if scan.weight is not None:
         batches = map(LabelledBatch.drop_zero_weights, batches)
     for batch in batches:
         if progress.current is not None:
             progress.current.add(batch.batch.n_rows)
         if sample is not None:
-            sample.add(batch)
+            sample.add(batch, content)
         yield batch
 
 

@@ -1,0 +1,194 @@
+"""A bottom-k sample: the rows whose keys are least, kept while a table is read.
+
+The key of a row is a hash of what it holds, its label too (:mod:`deciban.sources.row_keys`). So
+which rows are kept depends on the table alone: not on the order of rows, on batches, on who reads
+them, or on how many parts of the table were sampled apart and put together with ``+``. Rows that
+hold the same are one row, whose weight is that of all of them: a row of weight k is k copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deciban.kernels import keys as kernel
+from deciban.sources import sample
+from deciban.sources.labelled_batch import LabelledBatch
+from deciban.sources.row_keys import Keys, hash_rows, label_keys, mix
+from deciban.sources.sample import Part, Sample
+
+__all__ = ["RowSample", "content_keys"]
+
+FloatArray = NDArray[np.float64]
+#: The largest key.
+MAX_KEY = (1 << 64) - 1
+
+
+def content_keys(rows: LabelledBatch, names: Collection[str] | None = None) -> Keys:
+    """The keys of labelled rows: of the columns that are named, or all, and of the label."""
+    return mix(hash_rows(rows.batch, names) ^ label_keys(rows.classes)[rows.codes])
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedRows:
+    """Different rows with their keys, and the weight of all copies of each."""
+
+    rows: LabelledBatch
+    keys: Keys
+    weight: FloatArray
+
+    def take(self, rows: NDArray[np.intp]) -> KeyedRows:
+        """Some of the rows, copied."""
+        return KeyedRows(self.rows.take(rows), self.keys[rows], self.weight[rows])
+
+    @staticmethod
+    def merge(parts: list[KeyedRows]) -> KeyedRows:
+        """All rows in the order of their keys; copies of one row are put together."""
+        if len(parts) == 1:
+            return parts[0].take(np.argsort(parts[0].keys, kind="stable"))
+        keys = np.concatenate([part.keys for part in parts])
+        weight = np.concatenate([part.weight for part in parts])
+        first, weight = kernel.distinct(keys, weight, MAX_KEY)
+        order = np.argsort(keys[first])
+        rows = LabelledBatch.concatenate([part.rows for part in parts]).take(first[order])
+        return KeyedRows(rows, keys[first[order]], weight[order])
+
+
+@dataclass
+class RowSample(Sample):
+    """The different rows of least key of those that were added, no more than ``max_rows``.
+
+    >>> from deciban.sources.labelled import labelled_scan
+    >>> rows = labelled_scan({"x": ["a", "b", "a", "c"]}, [1, 2, 1, 2])
+    >>> sample = RowSample(max_rows=2)
+    >>> for batch in rows.labelled_batches():
+    ...     sample.add(batch)
+    >>> (kept,) = sample.batches
+    >>> kept.batch.tolist(), kept.weights.tolist(), sample.rows_seen
+    ([{'x': 'b'}, {'x': 'a'}], [1.0, 2.0], 4)
+    """
+
+    max_rows: int = field(default_factory=lambda: sample.SAMPLE_ROWS)
+    rows_seen: int = 0
+    weight_seen: float = 0.0
+    #: No key above this is kept.
+    limit: int = MAX_KEY
+    #: Rows in the order of their keys, and those that came since.
+    _settled: KeyedRows | None = None
+    _more: list[KeyedRows] = field(default_factory=list)
+
+    @property
+    def batches(self) -> list[LabelledBatch]:
+        """The rows that are kept, in the order of their keys, as one batch or none."""
+        self._settle()
+        if self._settled is None or not len(self._settled.keys):
+            return []
+        rows, weight = self._settled.rows, self._settled.weight
+        single = rows.weight is None and bool(np.all(weight == 1.0))
+        return [replace(rows, weight=None if single else weight.copy()).drop_unused_classes()]
+
+    @property
+    def n_rows(self) -> int:
+        """How many different rows are kept."""
+        self._settle()
+        return 0 if self._settled is None else len(self._settled.keys)
+
+    @property
+    def stands_for(self) -> float:
+        """How many times their weight the rows that are kept stand for."""
+        self._settle()
+        if self.limit == MAX_KEY or self._settled is None:
+            return 1.0
+        return self.weight_seen / float(self._settled.weight.sum())
+
+    def add(self, batch: LabelledBatch, content: Collection[str] | None = None) -> None:
+        """Keep some of these rows; ``content`` are the columns that tell rows apart, or all."""
+        self.rows_seen += batch.n_rows
+        self.weight_seen += float(batch.weights.sum())
+        if not batch.n_rows:
+            return
+        keys = content_keys(batch, content)
+        first, weight = kernel.distinct(keys, batch.weight, self.limit)
+        self._add_distinct(batch, first, keys[first], weight)
+
+    def _add_distinct(
+        self, batch: LabelledBatch, rows: NDArray[np.intp], keys: Keys, weight: FloatArray
+    ) -> None:
+        new = self._add_to_settled(keys, weight)
+        if len(new) > self.max_rows:  # rows beyond so many of this batch alone are not copied
+            new = new[np.argpartition(keys[new], self.max_rows - 1)[: self.max_rows]]
+            self.limit = min(self.limit, int(keys[new].max()))
+        if len(new):
+            self._more.append(KeyedRows(batch.take(rows[new]), keys[new], weight[new]))
+        if sum(len(part.keys) for part in self._more) > self.max_rows:
+            self._settle()
+
+    def _add_to_settled(self, keys: Keys, weight: FloatArray) -> NDArray[np.intp]:
+        """Count copies of rows that are settled; the numbers of the others are returned."""
+        if self._settled is None or not len(self._settled.keys):
+            return np.arange(len(keys))
+        known = self._settled.keys
+        at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+        same = known[at] == keys
+        self._settled.weight[at[same]] += weight[same]
+        return np.flatnonzero(~same)
+
+    def _settle(self) -> None:
+        """Put all rows together in the order of their keys, and keep no more than are asked for."""
+        if self._more:
+            before = [] if self._settled is None else [self._settled]
+            self._settled, self._more = KeyedRows.merge([*before, *self._more]), []
+        rows = self._settled
+        if rows is not None and len(rows.keys) > self.max_rows:
+            self._settled = rows.take(np.arange(self.max_rows))
+            self.limit = min(self.limit, int(rows.keys[self.max_rows - 1]))
+        if rows is not None and self.limit < MAX_KEY:
+            self._cut()
+
+    def _cut(self) -> None:
+        """Drop what is above the limit: rows of parts that were sampled apart."""
+        rows = self._settled
+        if rows is not None and len(rows.keys) and int(rows.keys[-1]) > self.limit:
+            n_rows = int(np.searchsorted(rows.keys, np.uint64(self.limit), side="right"))
+            self._settled = rows.take(np.arange(n_rows))
+
+    def __add__(self, other: RowSample) -> RowSample:
+        """The sample of the rows of both."""
+        both = replace(
+            self,
+            max_rows=min(self.max_rows, other.max_rows),
+            rows_seen=self.rows_seen + other.rows_seen,
+            weight_seen=self.weight_seen + other.weight_seen,
+            limit=min(self.limit, other.limit),
+            _settled=None,
+            _more=[part for side in (self, other) for part in side._parts()],
+        )
+        both._settle()
+        return both
+
+    def _parts(self) -> list[KeyedRows]:
+        return [*([] if self._settled is None else [self._settled]), *self._more]
+
+    def thin(self, max_rows: int) -> None:
+        """Keep no more rows than this, of those that were added and of those to come."""
+        self.max_rows = min(self.max_rows, max_rows)
+        self._settle()
+
+    def part(self, step: int) -> Part:
+        """About one in so many of the rows that are kept, to be judged; there must be some.
+
+        They are those of least key: the sample of so many fewer rows.
+        """
+        fewer = replace(self, _more=self._parts(), _settled=None)
+        fewer.thin(-(-self.n_rows // step))
+        (rows,) = fewer.batches
+        return Part(rows, fewer.stands_for)
+
+    def chunks(self, n_rows: int) -> Iterator[LabelledBatch]:
+        """All rows that are kept, so many at once."""
+        for batch in self.batches:
+            for start in range(0, batch.n_rows, n_rows):
+                yield batch.take(np.arange(start, min(start + n_rows, batch.n_rows)))
