@@ -152,6 +152,37 @@ def test_an_infinity_is_reported(weight):
     assert found[0] == 3
 
 
+LATE = {
+    "as expected": 3.0,
+    "zero": 0.0,
+    "missing": np.nan,
+    "beyond the guess": 1e30,
+    "below the guess": -1e-30,
+    "largest": 1.7e308,
+    "subnormal": 5e-324,
+}
+
+
+@pytest.mark.parametrize("late", LATE.values(), ids=LATE)
+def test_many_rows_are_the_sum_of_a_few(late):
+    """Of many, the first tell how large all may be; one that comes later may be otherwise."""
+    X = np.random.default_rng(0).standard_normal((10_000, 2))
+    X[9_000, 1] = late
+    y = np.arange(10_000) % 3
+    _, *parts = kernel.count(X, y, 3)
+    pieces = [kernel.count(X[rows : rows + 500], y[rows : rows + 500], 3)[1:]
+              for rows in range(0, 10_000, 500)]  # fmt: skip
+    for i in (0, 2, 4):
+        total = sum((ExactSum(p[i], p[i + 1]) for p in pieces[1:]), ExactSum(*pieces[0][i : i + 2]))
+        assert fractions(ExactSum(parts[i], parts[i + 1])) == fractions(total)
+
+
+def test_a_late_infinity_is_reported():
+    X = np.ones((20_000, 1))
+    X[19_000] = np.inf
+    assert kernel.count(X, np.zeros(20_000, dtype=np.intp), 1)[0] == 19_000
+
+
 def test_many_classes_and_columns_are_counted_in_blocks():
     """600 classes and 200 exponents a column exceed the cells that are held at once."""
     rng = np.random.default_rng(0)

@@ -9,8 +9,8 @@ added to wide numbers (see ``digits.pxd``).
 import numpy as np
 
 from deciban.kernels.digits cimport (
-    INFINITE, MAGNITUDE, UNIT, Range, add_product, add_words, exponent, find_range, floor32,
-    int128, magnitude, mantissa, uint128,
+    FRACTION, HIDDEN, INFINITE, MAGNITUDE, UNIT, Range, add_product, add_words, exponent,
+    find_range, floor32, int128, magnitude, mantissa, uint128,
 )
 
 from libc.stdint cimport int64_t, uint64_t
@@ -19,42 +19,64 @@ from libc.string cimport memcpy, memset
 
 cdef enum:
     MAX_CELLS = 1 << 19      # held at once: 16 MB
+    GUESSED_VALUES = 1 << 14  # looked at to guess the range of exponents,
+    GUESSED_MORE = 16         # and how far it may reach beyond them on both sides
 
 cdef struct Cell:
     int128 total           # sum of the mantissas of one exponent, and of their squares:
     uint128 squares        # 2**22 rows fit
 
 
-cdef void fill(
+cdef Py_ssize_t fill(
     const double* x, Py_ssize_t n, Py_ssize_t d, Py_ssize_t first, Py_ssize_t last,
     const Py_ssize_t* y, int low, Py_ssize_t span, Cell* cells, int64_t* number, int64_t* rows,
 ) noexcept nogil:
     """Add columns ``first .. last`` to the cells: one per class, column and exponent.
 
-    ``rows`` counts the rows of each class, ``number`` what is missing from them.
+    ``rows`` counts the rows of each class, ``number`` what is missing from them. Returned is
+    how many rows were added: all, or those before an infinity or an exponent that has no cell.
     """
     cdef:
         Py_ssize_t i, j
-        uint64_t a, m
+        uint64_t a, e, m, start = <uint64_t>low, size = <uint64_t>span
         int64_t sign
         Cell* row
-        Cell* at
     for i in range(n):
-        row = cells + y[i] * (last - first) * span - low
+        row = cells + y[i] * (last - first) * span
         rows[y[i]] += 1
         for j in range(first, last):
             memcpy(&a, x + i * d + j, 8)
             sign = <int64_t>a >> 63              # 0 or -1: no branch to mispredict
             a &= MAGNITUDE
-            at = row + exponent(a)
-            row += span
-            if a - 1 >= INFINITE - 1:
-                if a != 0:
+            e = (a >> 52) - start
+            m = (a & FRACTION) | HIDDEN
+            if e >= size or a >= INFINITE:
+                if a > INFINITE:
                     number[y[i] * d + j] -= 1
-                continue
-            m = mantissa(a)
-            at.total += (<int64_t>m ^ sign) - sign
-            at.squares += <uint128>m * m
+                elif a < HIDDEN and start == 1:  # too small to have a hidden bit, or zero
+                    e, m = 0, a
+                elif a:
+                    return i
+                if a == 0 or a > INFINITE:
+                    row += span
+                    continue
+            row[e].total += (<int64_t>m ^ sign) - sign
+            row[e].squares += <uint128>m * m
+            row += span
+    return n
+
+
+cdef Range guess_range(const double* x, Py_ssize_t n, Py_ssize_t d, Py_ssize_t K) noexcept nogil:
+    """The exponents that some rows have, and more on both sides; those of all where rows are few.
+    """
+    cdef Range r
+    if n * d <= GUESSED_VALUES or n < 16 * K * GUESSED_MORE:
+        return find_range(x, n * d)
+    r = find_range(x, GUESSED_VALUES)
+    if r.low > r.high or r.infinite >= 0:
+        return find_range(x, n * d)
+    r.low, r.high = max(r.low - GUESSED_MORE, 1), min(r.high + GUESSED_MORE, 2046)
+    return r
 
 
 def count(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t n_classes):
@@ -63,22 +85,37 @@ def count(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t n_classes)
     Returns ``infinite``, then digits and base of the three: ``infinite`` is the
     flat position of an infinity or -1; NaN is not a value. Digits have the shape
     (classes, columns, digits). At most 2**22 rows.
+
+    The exponents are guessed from some rows: looking at all would take as long again as adding
+    them up. Where the guess was wrong, all are looked at.
     """
     cdef:
-        Py_ssize_t n = X.shape[0], d = X.shape[1], K = n_classes, c, j, e, span, width, first, last
+        Py_ssize_t n = X.shape[0], d = X.shape[1]
         const double* x = &X[0, 0] if n and d else NULL
         Range r
-        Cell* cells
-        Cell* at
-        int b1, b2
     with nogil:
-        r = find_range(x, n * d)
+        r = guess_range(x, n, d, n_classes)
+    if r.infinite < 0:
+        sums = sum_cells(X, y, n_classes, r)
+        if sums is not None:
+            return sums
+        with nogil:
+            r = find_range(x, n * d)
     if r.infinite >= 0:
         return r.infinite, None, 0, None, 0, None, 0
+    return sum_cells(X, y, n_classes, r)
+
+
+cdef sum_cells(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t K, Range r):
+    """What ``count`` returns of values within a range of exponents; None where one lies outside."""
+    cdef:
+        Py_ssize_t n = X.shape[0], d = X.shape[1], c, j, e, span, width, first, last
+        Py_ssize_t added = n
+        Cell* cells
+        Cell* at
+        int b1 = floor32(r.low - UNIT), b2 = floor32(2 * (r.low - UNIT))
     span = max(r.high - r.low, 0) + 1
     width = max(<Py_ssize_t>1, min(d, MAX_CELLS // (K * span + 1)))
-    b1 = floor32(r.low - UNIT)
-    b2 = floor32(2 * (r.low - UNIT))
     cdef int64_t[:, :, ::1] s0 = np.zeros((K, d, 1), dtype=np.int64)
     cdef int64_t[::1] rows = np.zeros(K, dtype=np.int64)
     cdef int64_t[:, :, ::1] s1 = np.zeros((K, d, span // 32 + 8), dtype=np.int64)
@@ -88,23 +125,29 @@ def count(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t n_classes)
         raise MemoryError
     with nogil:
         first = 0
-        while first < d and n > 0:
+        while first < d and n > 0 and added == n:
             last = min(first + width, d)
             if first > 0:
                 memset(cells, 0, K * width * span * sizeof(Cell))
             rows[:] = 0
-            fill(x, n, d, first, last, &y[0], r.low, span, cells, &s0[0, 0, 0], &rows[0])
+            added = fill(
+                &X[0, 0], n, d, first, last, &y[0], r.low, span, cells, &s0[0, 0, 0], &rows[0])
             for c in range(K):
                 for j in range(first, last):
                     at = cells + (c * (last - first) + j - first) * span
                     s0[c, j, 0] += rows[c]
                     for e in range(span):
-                        add_words(&s1[c, j, 0], b1, <uint128>(-at.total if at.total < 0 else at.total),
-                                  0, <int>(r.low + e - UNIT), at.total < 0)
-                        add_words(&s2[c, j, 0], b2, at.squares, 0, <int>(2 * (r.low + e - UNIT)), False)
+                        if at.squares:
+                            add_words(&s1[c, j, 0], b1,
+                                      <uint128>(-at.total if at.total < 0 else at.total), 0,
+                                      <int>(r.low + e - UNIT), at.total < 0)
+                            add_words(&s2[c, j, 0], b2, at.squares, 0,
+                                      <int>(2 * (r.low + e - UNIT)), False)
                         at += 1
             first = last
     free(cells)
+    if added < n:
+        return None
     return -1, np.asarray(s0), 0, np.asarray(s1), b1, np.asarray(s2), b2
 
 

@@ -202,6 +202,10 @@ class NaiveBayesClassifier(MatrixClassifier):
         """How rows are counted and scored."""
         raise NotImplementedError
 
+    def _counted_encoder(self) -> Encoder:
+        """How rows to count are turned into numbers."""
+        return self._encoder()
+
     def _settings(self, counts: Counts) -> Settings:
         """How parameters are estimated."""
         raise NotImplementedError
@@ -235,7 +239,7 @@ class NaiveBayesClassifier(MatrixClassifier):
         """The counts of checked rows: chunks counted by all cores, then added up in order."""
         weight = encoding.weights(sample_weight, len(codes))
         rows = np.bincount(codes, weight, len(classes)).astype(np.float64)
-        cells, statistic, encoder = self._cells(X), self._family.statistic, self._encoder()
+        cells, statistic, encoder = self._cells(X), self._family.statistic, self._counted_encoder()
 
         def work(part: slice) -> Table:
             some = None if weight is None else weight[part]

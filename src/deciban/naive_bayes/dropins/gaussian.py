@@ -61,6 +61,9 @@ class GaussianNB(NaiveBayesClassifier):
     def _encoder(self) -> NumberEncoder:
         return NumberEncoder()
 
+    def _counted_encoder(self) -> NumberEncoder:
+        return NumberEncoder(looks=False)
+
     def _entry_contributions(self, rows: CSRRows) -> FloatArray:
         refuse_infinity(rows.data)
         parameters = cast("GaussianParameters", self.model_.parameters)
