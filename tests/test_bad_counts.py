@@ -12,8 +12,8 @@ from deciban.errors import (
     ShapeError,
     UnhashableError,
 )
+from deciban.families.bell import GaussianSettings
 from deciban.families.categorical import CategoricalSettings
-from deciban.families.gaussian import GaussianSettings
 from deciban.families.histogram import HistogramSettings
 from deciban.families.settings import Settings, check_smoothing
 from deciban.families.words import WordSettings

@@ -12,9 +12,9 @@ from deciban import families
 from deciban.conjugate import Dirichlet, NormalInverseGamma
 from deciban.errors import ParameterError
 from deciban.families import FAMILIES
+from deciban.families.bell import GaussianSettings
 from deciban.families.categorical import CategoricalSettings
 from deciban.families.complement import ComplementSettings
-from deciban.families.gaussian import GaussianSettings
 from deciban.families.protocol import Family, Parameters
 from deciban.families.settings import Settings
 from deciban.models import scores

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from deciban import AODE, BayesClassifier, NaiveBayes, sources
 from deciban.kernels import keys as kernel
+from deciban.sources.batch import LabelledBatch
 from deciban.sources.labelled import labelled_scan
-from deciban.sources.labelled_batch import LabelledBatch
-from deciban.sources.row_keys import label_keys, mix, row_keys, seed_of
-from deciban.sources.row_sample import RowSample, content_keys
+from deciban.sources.row_keys import content_keys, label_keys, mix, row_keys, seed_of
+from deciban.sources.row_sample import RowSample
 
 VALUES = st.one_of(st.none(), st.sampled_from(["a", "b", "é", "\U0001f600", ""]))
 NUMBERS = st.one_of(st.none(), st.sampled_from([0.0, -0.0, 1.5, 1e308, 5e-324, 3.0]))

@@ -12,15 +12,10 @@ import deciban
 from commands import done
 from deciban import NaiveBayes, families
 from deciban.errors import ModelFileError, ParameterError
-from deciban.families.concentration import MAX_CONCENTRATION, concentrate
+from deciban.families.circle import MAX_CONCENTRATION, TAU, concentrate
 from deciban.families.discrete import loss_alone
 from deciban.families.settings import Settings
-from deciban.families.von_mises import (
-    TAU,
-    VON_MISES,
-    VON_MISES_POINTS,
-    VonMisesSettings,
-)
+from deciban.families.von_mises import VON_MISES, VON_MISES_POINTS, VonMisesSettings
 from deciban.models.options import Options
 from deciban.models.selection import counted_columns
 from deciban.stats.counts import Counts

@@ -31,7 +31,7 @@ import numpy as np
 
 from deciban.errors import InputError, ParameterError
 from deciban.kernels.dictionary import Dictionary
-from deciban.kinds import CYCLIC, Inferred, check_kind, cyclic, period_of
+from deciban.kinds import CYCLIC, HOUR, WEEKDAY, Inferred, check_kind, period_of, periods_of
 from deciban.sources import column_names, formats
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings, Times
@@ -98,8 +98,8 @@ class ColumnSchema:
         """The categories derived from a time, and their kinds."""
         if self.kind != "time":
             return {}
-        hour = {f"{self.name} (hour)": cyclic(24)} if self.unit in ("timestamp", "time") else {}
-        day = {f"{self.name} (weekday)": cyclic(7)} if self.unit in ("timestamp", "date") else {}
+        hour = {f"{self.name} (hour)": HOUR} if self.unit in ("timestamp", "time") else {}
+        day = {f"{self.name} (weekday)": WEEKDAY} if self.unit in ("timestamp", "date") else {}
         return hour | day
 
 
@@ -120,6 +120,11 @@ class Schema:
         return tuple(column.name for column in self.columns)
 
     @cached_property
+    def used(self) -> tuple[str, ...]:
+        """The columns that are counted at all."""
+        return tuple(column.name for column in self.columns if column.used)
+
+    @cached_property
     def numbers(self) -> tuple[str, ...]:
         """The numeric columns that are counted."""
         return tuple(name for column in self.columns for name in column.numbers)
@@ -132,8 +137,7 @@ class Schema:
     @cached_property
     def periods(self) -> dict[int, float]:
         """The periods of cyclic columns, by their place among the numeric ones."""
-        periods = enumerate(column.period for column in self.numeric_columns)
-        return {j: period for j, period in periods if period is not None}
+        return periods_of([column.kind for column in self.numeric_columns])
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
@@ -203,6 +207,12 @@ def check_same(one: Schema, other: Schema) -> None:
                 f"column {name!r} is {sides[0]} in one model and {sides[1]} in the other.",
                 hint="state the kinds of columns where inference differs",
             )
+
+
+def check_columns(schema: Schema) -> None:
+    """Some column must be left to learn from."""
+    if not (schema.numbers or schema.categories or schema.texts):
+        raise nothing_to_learn(schema)
 
 
 def nothing_to_learn(schema: Schema) -> InputError:

@@ -23,15 +23,15 @@ from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.classifier import TableClassifier
 from deciban.models.class_weights import ClassWeight, class_weights, restored_parameters
 from deciban.models.options import Options
-from deciban.naive_bayes.checks import check_columns, check_tokenizer
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.progress import Progress, should_show
-from deciban.schema import Schema
+from deciban.schema import Schema, check_columns
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
 from deciban.sources.unit_sample import AllRows, TrainingUnits, check_units
 from deciban.sources.units import UnitSource, unit_source
 from deciban.text import Tokenizer
+from deciban.text.tokenizer import check_tokenizer
 from deciban.transaction import all_or_nothing
 
 FloatArray = NDArray[np.float64]

@@ -78,7 +78,7 @@ def train(
 ) -> EnsembleModel:
     """The model of rows that are counted; ``advance`` is called after each step."""
     n_rows, most = whole.batch.n_rows, _max_rows(counted, options)
-    content = [column.name for column in schema.columns if column.used]
+    content = schema.used
     part = whole if n_rows <= most else some_rows(whole, most, content)
     table = TrainingTable.of(counted, part, options.seed)
     if table.n_classes == 1:

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.sources.batch import Units
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.row_keys import Keys, mix
 from deciban.sources.row_sample import RowSample
-from deciban.sources.units import Units
 
 FloatArray = NDArray[np.float64]
 RowIndices = NDArray[np.intp]

@@ -1,4 +1,17 @@
-"""Bell curves: the normal distribution and Student's t, and the moments that they are read off.
+"""Bell curves: the normal distribution and Student's t, estimated from moments.
+
+=========  ==============================  =========================================
+method     prediction rule                 parameters
+=========  ==============================  =========================================
+``ml``     normal at the likeliest values  mean, ``sum (x - mean)**2 / n``
+``map``    normal at the posterior's mode  ``m_n``, ``b_n / (a_n + 3/2)``
+``bayes``  both parameters integrated out  Student's t: ``2 a_n`` degrees of freedom,
+                                           ``m_n``, ``b_n (k_n + 1) / (a_n k_n)``
+=========  ==============================  =========================================
+
+The prior is normal-inverse-gamma and worth ``lam`` rows that look like the
+whole column: ``m_0`` its mean, ``k_0 = lam``, ``a_0 = lam / 2`` and
+``b_0 = lam / 2`` times its variance.
 
 When rows are taken away from a numeric column, one by one or in units, deviations are measured
 from the mean of each row's own class, so that a sum of squares loses digits only where nearly
@@ -8,11 +21,14 @@ all of it goes. There the exact sums are asked.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families.remaining import Remaining
+from deciban.families.settings import Settings, check_amount
 from deciban.formulas.build import known
 from deciban.formulas.nodes import (
     Expression,
@@ -43,36 +59,69 @@ CANCELLED_SHARE = 1e-3
 MIN_EXACT_DF = 1e5
 
 
-def formulas(
-    x: Expression,
-    mean: FloatArray,
-    precision: FloatArray,
-    constant: FloatArray,
-    df: FloatArray | None,
-) -> list[Expression]:
-    """The log density of a column under each class, (classes,); 0 where x is missing."""
-    parts = (part.tolist() for part in (mean, precision, constant))
-    each = zip(*parts, [None] * len(mean) if df is None else df.tolist(), strict=True)
-    return [known(x, _log_density(x, *of_class)) for of_class in each]
+@dataclass(frozen=True, eq=False)
+class GaussianSettings(Settings):
+    """Settings of normal columns: ``floor`` is added to every variance, ``shared`` is one for all.
 
-
-def _log_density(
-    x: Expression, mean: float, precision: float, constant: float, df: float | None
-) -> Expression:
-    """The log density at a squared distance d from the centre, in scales.
-
-    ``constant - d / 2``, or ``constant - (df + 1) / 2 log(1 + d / df)``.
+    >>> GaussianSettings("ml", floor=-1.0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ParameterError: floor must be a number >= 0, got -1.0. Hint: it is added to ...
     """
-    if df is None:
-        distance: Expression = Square(Scaled(x, mean, float(np.sqrt(precision))))
-        return Sum((Number(constant), Product(Number(-0.5), distance)))
-    distance = Square(Scaled(x, mean, float(np.sqrt(precision / df))))
-    if df < MIN_EXACT_DF:
-        log: Expression = Function("log", Sum((Number(1.0), distance)))
-    else:
-        log = Function("log1p", Shared(distance))
-    fall = Product(Number(-(df + 1) / 2), log)
-    return Sum((Number(constant), fall))
+
+    floor: float = 0.0
+    shared: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_amount("floor", self.floor, "it is added to every variance")
+
+
+class Density(NamedTuple):
+    """Location, 1 / scale**2 and log density at the centre; ``df`` is None for normal ones."""
+
+    mean: FloatArray
+    precision: FloatArray
+    constant: FloatArray
+    df: FloatArray | None = None
+
+    def log(self, x: FloatArray) -> FloatArray:
+        """The log density at x."""
+        with np.errstate(over="ignore"):  # as far away as can be: minus infinity
+            distance = (x - self.mean) ** 2 * self.precision
+        if self.df is None:
+            return np.asarray(self.constant - distance / 2)
+        return np.asarray(self.constant - (self.df + 1) / 2 * np.log1p(distance / self.df))
+
+
+def variance(of: MeanAndSpread) -> FloatArray:
+    """The mean squared deviation; zero where there is no value."""
+    return of.spread / np.where(of.n > 0, of.n, 1.0)
+
+
+def fit(
+    of: MeanAndSpread, prior: MeanAndSpread, lam: FloatArray | float, how: GaussianSettings
+) -> Density:
+    """The density in the shape of the moments; without data, that of the prior."""
+    n, mean, spread = of
+    lam = 0.0 if how.method == "ml" else lam
+    kappa = lam + n
+    some = np.where(kappa > 0, kappa, 1.0)
+    shift = np.where(np.asarray(lam) > 0, mean - prior.mean, 0.0)
+    prior_variance = variance(prior)
+    b = (lam * prior_variance + spread + n * (lam / some) * shift**2) / 2
+    var = {
+        "ml": 2 * b / some,
+        "map": b / (kappa / 2 + 1.5),
+        "bayes": 2 * b * (kappa + 1) / some**2,
+    }[how.method]
+    centre = np.where(kappa > 0, mean - lam / some * shift, prior.mean)
+    var = np.where(kappa > 0, var, prior_variance) + how.floor
+    precision = 1.0 / np.maximum(var, np.finfo(np.float64).tiny)
+    if how.method != "bayes":
+        return Density(centre, precision, 0.5 * np.log(precision / (2 * np.pi)))
+    df = np.where(kappa > 0, kappa, 1.0)
+    return Density(centre, precision, student_constant(df) + 0.5 * np.log(precision), df)
 
 
 def student_constant(df: FloatArray) -> FloatArray:
@@ -83,6 +132,27 @@ def student_constant(df: FloatArray) -> FloatArray:
     far = 0.5 * np.log(a) - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5)
     ratio = np.where(a > 50.0, far, log_gamma(near + 0.5) - log_gamma(near))
     return np.asarray(ratio - 0.5 * np.log(np.pi * df))
+
+
+def leave_out(
+    classes: ColumnSums,
+    whole: ColumnSums,
+    column: int,
+    lam: float,
+    how: GaussianSettings,
+    x: FloatArray,
+    own: Codes,
+    weight: FloatArray,
+) -> FloatArray:
+    """Log densities of one column's known values, (rows, classes), each taken out of its class."""
+    prior = remove_row(whole, column, x, np.zeros_like(own), weight)
+    by_row = MeanAndSpread(*(part[:, None] for part in prior))
+    others = MeanAndSpread(*(part[None, :, column] for part in classes.moments))
+    out = fit(others, by_row, lam, how).log(x[:, None])
+    less = fit(remove_row(classes, column, x, own, weight), prior, lam, how)
+    out[np.arange(len(x)), own] = less.log(x)
+    out[prior.n <= 0] = 0.0  # the only value of the column: without it nothing is known
+    return out
 
 
 def remove_row(
@@ -166,3 +236,35 @@ def _remove_all(
     }
     n, mean, spread = mean_and_spread(MOMENTS.subtract(had, gone))
     return float(n[0, 0]), float(mean[0, 0]), float(spread[0, 0])
+
+
+def formulas(
+    x: Expression,
+    mean: FloatArray,
+    precision: FloatArray,
+    constant: FloatArray,
+    df: FloatArray | None,
+) -> list[Expression]:
+    """The log density of a column under each class, (classes,); 0 where x is missing."""
+    parts = (part.tolist() for part in (mean, precision, constant))
+    each = zip(*parts, [None] * len(mean) if df is None else df.tolist(), strict=True)
+    return [known(x, _log_density(x, *of_class)) for of_class in each]
+
+
+def _log_density(
+    x: Expression, mean: float, precision: float, constant: float, df: float | None
+) -> Expression:
+    """The log density at a squared distance d from the centre, in scales.
+
+    ``constant - d / 2``, or ``constant - (df + 1) / 2 log(1 + d / df)``.
+    """
+    if df is None:
+        distance: Expression = Square(Scaled(x, mean, float(np.sqrt(precision))))
+        return Sum((Number(constant), Product(Number(-0.5), distance)))
+    distance = Square(Scaled(x, mean, float(np.sqrt(precision / df))))
+    if df < MIN_EXACT_DF:
+        log: Expression = Function("log", Sum((Number(1.0), distance)))
+    else:
+        log = Function("log1p", Shared(distance))
+    fall = Product(Number(-(df + 1) / 2), log)
+    return Sum((Number(constant), fall))

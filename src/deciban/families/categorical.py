@@ -66,10 +66,12 @@ class CategoricalSettings(Settings):
         if self.sizes is not None:
             check_whole("sizes", self.sizes, 0, "possible values")
 
-    def stated_sizes(self, n_columns: int) -> FloatArray:
-        """``S_j`` of each column as stated; 0 where it is as seen."""
-        stated = 0 if self.sizes is None else self.sizes
-        return spread("sizes", np.asarray(stated, dtype=np.float64), n_columns)
+    def sizes_of(self, seen: NDArray[np.intp]) -> FloatArray:
+        """``S_j`` of each column: as stated, but not less than the values seen."""
+        if self.sizes is None:
+            return seen.astype(np.float64)
+        stated = spread("sizes", np.asarray(self.sizes, dtype=np.float64), len(seen))
+        return np.maximum(stated, seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,11 +143,15 @@ class CategoricalParameters:
         return out
 
     @cached_property
+    def _count(self) -> FloatArray:
+        return count_of(self.table)
+
+    @cached_property
     def _rows_by_cell(self) -> FloatArray:
         """The rows of all classes that have each value; without end of a value never seen."""
         out = np.full(len(self.log_prob), np.inf)
         counted = np.delete(np.arange(len(out)), self.offsets[1:] - 1)
-        out[counted] = count_of(self.table).sum(axis=0)
+        out[counted] = self._count.sum(axis=0)
         return out
 
     def _alone(self, X: Coded, weight: FloatArray) -> NDArray[np.bool_]:
@@ -159,14 +165,14 @@ class CategoricalParameters:
     def _left_unseen(self, column: int, own: Codes, weight: FloatArray) -> FloatArray:
         """What rows say by a value that each alone had, (rows, classes), without the row."""
         cells = slice(*self.table.cells.offsets[column : column + 2])
-        count, lam = count_of(self.table)[:, cells], max(float(self.pseudo_counts[column]), 0.0)
+        count, lam = self._count[:, cells], max(float(self.pseudo_counts[column]), 0.0)
         total, once = count.sum(axis=1), seen_once(count).sum(axis=1)
         return leave_out_unseen(total, once, own, weight, lam, self.sizes[column])
 
     def _own_class(self, X: Coded, y: Codes, weight: FloatArray) -> FloatArray:
         """``log P(x_j | own class)`` of each row without it, (rows, columns)."""
         left, rest = np.ones(X.shape), np.ones(X.shape)
-        starts, count = self.table.cells.offsets, count_of(self.table)
+        starts, count = self.table.cells.offsets, self._count
         fixed = np.zeros(X.shape)
         for j, seen in enumerate(np.diff(starts).tolist()):
             code, extra = X[:, j], float(self.pseudo_counts[j])
@@ -209,7 +215,7 @@ class CategoricalParameters:
         cells = self.table.cells
         some = slice(cells.offsets[column], cells.offsets[column + 1])
         log = self.log_prob[self.offsets[column] : self.offsets[column + 1] - 1]
-        counts = count_of(self.table)[:, some].T
+        counts = self._count[:, some].T
         values = tuple(cells.values[column].tolist()) if cells.values else ()
         draws = dirichlet_draws(counts, float(self.pseudo_counts[column]))
         return Piece("", "", "category", values, log, np.exp(log), counts, draws)
@@ -245,10 +251,9 @@ class Categorical:
     def estimate(self, table: Table, settings: Settings) -> CategoricalParameters:
         """``log P(x_j = a | c)`` by the chosen method; ``S_j`` stated or as seen."""
         how = settings if isinstance(settings, CategoricalSettings) else _plain(settings)
-        n_columns = len(table.cells.columns)
-        sizes = np.maximum(how.stated_sizes(n_columns), np.diff(table.cells.offsets))
-        extra = how.pseudo_counts(n_columns)
-        return estimate_shares(table, extra, sizes, how.unseen)
+        seen = np.diff(table.cells.offsets)
+        extra = how.pseudo_counts(len(seen))
+        return estimate_shares(table, extra, how.sizes_of(seen), how.unseen)
 
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
         """Shares smoothed by a pseudo-count that is not below zero."""
@@ -269,41 +274,32 @@ def _plain(settings: Settings) -> CategoricalSettings:
 def estimate_shares(
     table: Table, pseudo_counts: FloatArray, sizes: FloatArray, unseen: UnseenSays = "smooth"
 ) -> CategoricalParameters:
-    """Log shares of all cells of a table, and of a value never seen in each column."""
-    count, cells = count_of(table), table.cells
+    """Log shares of all cells of a table, and of a value never seen in each column.
+
+    The counts are summed by themselves: whole numbers, so that the order of the values cannot
+    show.
+    """
+    count, cells, lam = count_of(table), table.cells, np.maximum(pseudo_counts, 0.0)
     seen = np.diff(cells.offsets)
     column = np.repeat(np.arange(len(seen)), seen)
-    amount = np.maximum(count + pseudo_counts[column], 0.0)
-    total = _totals(table, pseudo_counts, sizes)
+    amount, rows = np.maximum(count + pseudo_counts[column], 0.0), sum_columns(count, cells)
+    total, below = rows + sizes * lam, pseudo_counts < 0
+    if below.any():
+        total[:, below] = sum_columns(amount, cells)[:, below]
     offsets = cells.offsets + np.arange(len(seen) + 1)  # one more cell a column
     log_prob = np.zeros((offsets[-1], len(count)))
     counted = np.arange(len(column)) + column
     log_prob[counted] = log_shares(amount, total[:, column], sizes[column]).T
-    new = _log_unseen(table, pseudo_counts, sizes, total, unseen)
-    log_prob[offsets[1:] - 1] = new
     if unseen == "leave_one_out":
+        once = sum_columns(seen_once(count), cells)
+        new = log_unseen_shares(rows.T, once.T, lam[:, None], sizes[:, None])
         empty = np.flatnonzero(count.sum(axis=0) <= 0)
         log_prob[counted[empty]] = new[column[empty]]
+    else:  # where smoothing leaves nothing for a value never seen, it says nothing
+        shares = log_shares(np.broadcast_to(lam, total.shape), total, sizes)
+        new = np.where((unseen == "smooth") & (lam > 0), shares, 0.0).T
+    log_prob[offsets[1:] - 1] = new
     return CategoricalParameters(table, pseudo_counts, sizes, offsets, log_prob, unseen)
-
-
-def _log_unseen(
-    table: Table,
-    pseudo_counts: FloatArray,
-    sizes: FloatArray,
-    total: FloatArray,
-    unseen: UnseenSays,
-) -> FloatArray:
-    """What a value never seen says in each column, (columns, classes).
-
-    Where smoothing leaves nothing for it, it says nothing.
-    """
-    count, cells, lam = count_of(table), table.cells, np.maximum(pseudo_counts, 0.0)
-    if unseen == "leave_one_out":
-        rows, once = sum_columns(count, cells), sum_columns(seen_once(count), cells)
-        return log_unseen_shares(rows.T, once.T, lam[:, None], sizes[:, None])
-    shares = log_shares(np.broadcast_to(lam, total.shape), total, sizes)
-    return np.where((unseen == "smooth") & (lam > 0), shares, 0.0).T
 
 
 def soften_shares(
@@ -320,22 +316,6 @@ def soften_shares(
 
     how = Settings("bayes", extra)
     return SoftBlock(CATEGORICAL, table, how, objective, count_softly(table), encode)
-
-
-def _totals(table: Table, pseudo_counts: FloatArray, sizes: FloatArray) -> FloatArray:
-    """What the shares of each column are shares of, (classes, columns).
-
-    The counts are summed by themselves: whole numbers, so that the order of
-    the values cannot show.
-    """
-    count, cells = count_of(table), table.cells
-    column = np.repeat(np.arange(len(pseudo_counts)), np.diff(cells.offsets))
-    below = pseudo_counts < 0
-    whole = sum_columns(count, cells) + sizes * np.maximum(pseudo_counts, 0.0)
-    if below.any():
-        less = sum_columns(np.maximum(count + pseudo_counts[column], 0.0), cells)
-        whole[:, below] = less[:, below]
-    return whole
 
 
 def _left_unseen_shares(

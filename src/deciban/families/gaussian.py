@@ -1,17 +1,7 @@
 """Numeric columns as normal distributions, one per class.
 
-=========  ==============================  =========================================
-method     prediction rule                 parameters
-=========  ==============================  =========================================
-``ml``     normal at the likeliest values  mean, ``sum (x - mean)**2 / n``
-``map``    normal at the posterior's mode  ``m_n``, ``b_n / (a_n + 3/2)``
-``bayes``  both parameters integrated out  Student's t: ``2 a_n`` degrees of freedom,
-                                           ``m_n``, ``b_n (k_n + 1) / (a_n k_n)``
-=========  ==============================  =========================================
-
-The prior is normal-inverse-gamma and worth ``lam`` rows that look like the
-whole column: ``m_0`` its mean, ``k_0 = lam``, ``a_0 = lam / 2`` and
-``b_0 = lam / 2`` times its variance. The sums are exact (:mod:`deciban.stats.moments`).
+How the three methods estimate them is in :mod:`deciban.families.bell`; the sums are exact
+(:mod:`deciban.stats.moments`).
 """
 
 from __future__ import annotations
@@ -19,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families import bell
-from deciban.families.bell import pool_by_row, remove_row, remove_units, student_constant
+from deciban.families.bell import (
+    Density,
+    GaussianSettings,
+    fit,
+    leave_out,
+    pool_by_row,
+    remove_units,
+    variance,
+)
 from deciban.families.discrete import losses_alone
 from deciban.families.piece import (
     Piece,
@@ -36,7 +34,7 @@ from deciban.families.piece import (
 )
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
 from deciban.families.remaining import Remaining
-from deciban.families.settings import Method, Settings, check_amount
+from deciban.families.settings import Method, Settings
 from deciban.families.soft import SoftBlock, count_softly
 from deciban.formulas.nodes import Expression
 from deciban.kernels import gaussian as kernel
@@ -64,41 +62,6 @@ MAX_VALUES_TRIED, MAX_LIKELIHOODS_TRIED = 1 << 14, 1 << 23
 MIN_PRIOR_ROWS = 0.01
 #: In EM a column whose variance is less than this share of its mean's square holds one value.
 CONSTANT_VARIANCE = 1e-20
-
-
-@dataclass(frozen=True, eq=False)
-class GaussianSettings(Settings):
-    """Settings of normal columns: ``floor`` is added to every variance, ``shared`` is one for all.
-
-    >>> GaussianSettings("ml", floor=-1.0)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    deciban.errors.ParameterError: floor must be a number >= 0, got -1.0. Hint: it is added to ...
-    """
-
-    floor: float = 0.0
-    shared: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_amount("floor", self.floor, "it is added to every variance")
-
-
-class Density(NamedTuple):
-    """Location, 1 / scale**2 and log density at the centre; ``df`` is None for normal ones."""
-
-    mean: FloatArray
-    precision: FloatArray
-    constant: FloatArray
-    df: FloatArray | None = None
-
-    def log(self, x: FloatArray) -> FloatArray:
-        """The log density at x."""
-        with np.errstate(over="ignore"):  # as far away as can be: minus infinity
-            distance = (x - self.mean) ** 2 * self.precision
-        if self.df is None:
-            return np.asarray(self.constant - distance / 2)
-        return np.asarray(self.constant - (self.df + 1) / 2 * np.log1p(distance / self.df))
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +142,7 @@ class GaussianParameters:
         for j, (rows, x) in enumerate(zip(lam, X.T, strict=True)):
             of = remove_units(self.classes, j, x, remaining)
             whole = pool_by_row(of)
-            out = _fit(of, whole, rows, self.settings).log(x[:, None])
+            out = fit(of, whole, rows, self.settings).log(x[:, None])
             out[np.isnan(x) | (whole.n[:, 0] <= 0)] = 0.0
             yield out
 
@@ -247,7 +210,7 @@ class Gaussian:
         needed = np.any(lam) or not moments.n.all()
         prior = whole.moments if needed else MeanAndSpread(*np.zeros((3, 1)))
         check_moments(classes.moments, prior)
-        density = _transpose(_fit(moments, prior, lam, how), (moments.n != 0).any(axis=0))
+        density = _transpose(fit(moments, prior, lam, how), (moments.n != 0).any(axis=0))
         return GaussianParameters(table, how, classes, whole, moments, density)
 
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
@@ -296,36 +259,6 @@ def _fits(moments: MeanAndSpread) -> NDArray[np.bool_]:
     return np.asarray(np.isfinite([moments.mean, moments.spread]).all(axis=(0, 1)))
 
 
-def variance(of: MeanAndSpread) -> FloatArray:
-    """The mean squared deviation; zero where there is no value."""
-    return of.spread / np.where(of.n > 0, of.n, 1.0)
-
-
-def _fit(
-    of: MeanAndSpread, prior: MeanAndSpread, lam: FloatArray | float, how: GaussianSettings
-) -> Density:
-    """The density in the shape of the moments; without data, that of the prior."""
-    n, mean, spread = of
-    lam = 0.0 if how.method == "ml" else lam
-    kappa = lam + n
-    some = np.where(kappa > 0, kappa, 1.0)
-    shift = np.where(np.asarray(lam) > 0, mean - prior.mean, 0.0)
-    prior_variance = variance(prior)
-    b = (lam * prior_variance + spread + n * (lam / some) * shift**2) / 2
-    var = {
-        "ml": 2 * b / some,
-        "map": b / (kappa / 2 + 1.5),
-        "bayes": 2 * b * (kappa + 1) / some**2,
-    }[how.method]
-    centre = np.where(kappa > 0, mean - lam / some * shift, prior.mean)
-    var = np.where(kappa > 0, var, prior_variance) + how.floor
-    precision = 1.0 / np.maximum(var, np.finfo(np.float64).tiny)
-    if how.method != "bayes":
-        return Density(centre, precision, 0.5 * np.log(precision / (2 * np.pi)))
-    df = np.where(kappa > 0, kappa, 1.0)
-    return Density(centre, precision, student_constant(df) + 0.5 * np.log(precision), df)
-
-
 def _transpose(fitted: Density, known: NDArray[np.bool_]) -> Density:
     """From (classes, columns) to (columns, classes); a column that is not known says nothing."""
     # Not zero, nor half of it: an overflowing distance times zero would be NaN.
@@ -347,24 +280,3 @@ def _soft_objective(
     off += lam * (variance(whole) + (centre - whole.mean) ** 2)
     value = (n + lam + 3) / 2 * np.log(precision) - off * precision / 2
     return float(value.sum() - n.sum() / 2 * np.log(2 * np.pi))
-
-
-def leave_out(
-    classes: ColumnSums,
-    whole: ColumnSums,
-    column: int,
-    lam: float,
-    how: GaussianSettings,
-    x: FloatArray,
-    own: Codes,
-    weight: FloatArray,
-) -> FloatArray:
-    """Log densities of one column's known values, (rows, classes), each taken out of its class."""
-    prior = remove_row(whole, column, x, np.zeros_like(own), weight)
-    by_row = MeanAndSpread(*(part[:, None] for part in prior))
-    others = MeanAndSpread(*(part[None, :, column] for part in classes.moments))
-    out = _fit(others, by_row, lam, how).log(x[:, None])
-    less = _fit(remove_row(classes, column, x, own, weight), prior, lam, how)
-    out[np.arange(len(x)), own] = less.log(x)
-    out[prior.n <= 0] = 0.0  # the only value of the column: without it nothing is known
-    return out

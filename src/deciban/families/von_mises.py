@@ -20,14 +20,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import ParameterError
 from deciban.families.categorical import CATEGORICAL
-from deciban.families.concentration import bessel_ratio, concentrate
+from deciban.families.circle import (
+    TAU,
+    Circle,
+    Density,
+    Resultant,
+    bessel_ratio,
+    resultant,
+)
 from deciban.families.discrete import loss_alone, one_row
 from deciban.families.gaussian import DEFAULT_PRIOR_ROWS, MAX_VALUES_TRIED
 from deciban.families.histogram import HISTOGRAM_FAMILY, HistogramSettings
@@ -38,14 +45,12 @@ from deciban.families.settings import Method, Settings, spread
 from deciban.families.soft import SoftBlock
 from deciban.formulas.build import known, lookup
 from deciban.formulas.nodes import Expression, Function, Number, Product, Scaled, Shared, Sum
-from deciban.kinds import period_of
+from deciban.kinds import period_of, periods_of
 from deciban.stats.categories import CATEGORIES, count_by_column
 from deciban.stats.cells import Grid
 from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.statistic import Codes, FloatArray, Matrix, Statistic
 from deciban.stats.table import Table
-
-TAU = math.tau
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,85 +78,6 @@ class VonMisesSettings(Settings):
         periods = spread("period", np.asarray(self.period, dtype=np.float64), n_columns)
         pairs = zip(lam.tolist(), periods.tolist(), strict=True)
         return tuple(Circle(rows, period, points) for rows, period in pairs)
-
-
-class Resultant(NamedTuple):
-    """The weight of some rows, and the sums of their cosines and sines."""
-
-    n: FloatArray
-    cos: FloatArray
-    sin: FloatArray
-
-    def add(self, other: Resultant, times: FloatArray | float) -> Resultant:
-        """These rows and so many times the others; what rounding leaves of none is none."""
-        n = self.n + times * other.n
-        some = n > 1e-9 * np.abs(times * other.n)
-        pairs = zip(self, other, strict=True)
-        return Resultant(*(np.where(some, mine + times * theirs, 0.0) for mine, theirs in pairs))
-
-    def mean(self) -> Resultant:
-        """One row that looks like all of them; nothing where there is none."""
-        some = np.where(self.n > 0, self.n, 1.0)
-        return Resultant(*(part / some for part in self))
-
-
-class Density(NamedTuple):
-    """Mean direction, concentration, and log density at the mean direction."""
-
-    direction: FloatArray
-    concentration: FloatArray
-    constant: FloatArray
-
-    def log(self, angle: FloatArray) -> FloatArray:
-        """The log density at an angle; 0 where it is missing."""
-        off = _fall(self.concentration, angle - self.direction)
-        return np.where(np.isnan(angle), 0.0, self.constant - off)
-
-
-class Circle(NamedTuple):
-    """How a column is estimated: the rows that its prior is worth, and its period.
-
-    Values are any numbers, or the ``points`` 0, 1, 2, ... below the period.
-    """
-
-    lam: float
-    period: float
-    points: bool
-
-    def angles(self, values: FloatArray) -> FloatArray:
-        """The angles of values."""
-        return values * (TAU / self.period)
-
-    def fit(self, of: Resultant, whole: Resultant) -> Density:
-        """The density of classes, with a prior like the whole column; without data, that of it."""
-        both = of.add(whole.mean(), self.lam)
-        pairs = zip(both, whole, strict=True)
-        n, cos, sin = (np.where(both.n > 0, mine, all_rows) for mine, all_rows in pairs)
-        length = np.hypot(cos, sin) / np.where(n > 0, n, 1.0)
-        return self.density(np.arctan2(sin, cos), concentrate(length))
-
-    def density(self, direction: FloatArray, concentration: FloatArray) -> Density:
-        """The density per unit of the values, or over the points."""
-        from scipy.special import i0e
-
-        if self.points:
-            constant = _points_constant(direction, concentration, max(1, round(self.period)))
-        else:
-            constant = -np.log(i0e(concentration)) - math.log(self.period)
-        return Density(direction, concentration, constant)
-
-    def leave_out(
-        self, classes: Resultant, angle: FloatArray, own: NDArray[np.intp], weight: FloatArray
-    ) -> FloatArray:
-        """Log densities of known values, (rows, classes), each taken out of its class."""
-        row = Resultant(np.ones(len(angle)), np.cos(angle), np.sin(angle))
-        rest = _whole(classes).add(row, -weight)
-        less = Resultant(*(part[own] for part in classes)).add(row, -weight)
-        others = Resultant(*(np.tile(part, (len(angle), 1)) for part in classes))
-        for part, one in zip(others, less, strict=True):
-            part[np.arange(len(angle)), own] = one
-        by_row = Resultant(*(part[:, None] for part in rest))
-        return self.fit(others, by_row).log(angle[:, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,13 +188,13 @@ class VonMises:
         """A prior worth one row, or as many as stated, for columns of a cyclic kind."""
         table = columns.tables[self.statistic.name]
         out: list[list[Candidate]] = [[] for _ in columns.names]
-        for j, (kind, stated) in enumerate(zip(columns.kinds, columns.smoothing, strict=True)):
-            period, lam = period_of(kind), DEFAULT_PRIOR_ROWS if stated is None else stated
-            if period is not None:
-                circle = Circle(lam, period, self._points)
-                values = _known_values(table.column(j))[0]
-                loss = _loss(columns.counts[j], values, columns.class_weight, circle)
-                out[j].append(Candidate(lam, loss=loss))
+        for j, period in periods_of(columns.kinds).items():
+            stated = columns.smoothing[j]
+            lam = DEFAULT_PRIOR_ROWS if stated is None else stated
+            circle = Circle(lam, period, self._points)
+            values = _known_values(table.column(j))[0]
+            loss = _loss(columns.counts[j], values, columns.class_weight, circle)
+            out[j].append(Candidate(lam, loss=loss))
         return out
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> VonMisesSettings:
@@ -285,7 +211,7 @@ class VonMises:
         columns = zip(circles, count_by_column(table), _known_values(table), strict=True)
         classes = [resultant(counts, circle.angles(x)) for circle, counts, x in columns]
         pairs = zip(circles, classes, strict=True)
-        density = [circle.fit(sums, _whole(sums)) for circle, sums in pairs]
+        density = [circle.fit(sums, sums.whole()) for circle, sums in pairs]
         return VonMisesParameters(table, circles, tuple(classes), tuple(density))
 
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
@@ -351,22 +277,6 @@ def _loss(
     return loss_alone(log, own, times, class_weight)
 
 
-def resultant(counts: FloatArray, angle: FloatArray) -> Resultant:
-    """The resultant of each class; sums are exact, so that the order of values cannot show."""
-    parts = (counts, counts * np.cos(angle), counts * np.sin(angle))
-    return Resultant(*(np.array([math.fsum(row) for row in part.tolist()]) for part in parts))
-
-
-def _whole(classes: Resultant) -> Resultant:
-    """All rows, of whatever class."""
-    return Resultant(*(part.sum() for part in classes))
-
-
-def _fall(concentration: FloatArray, off: FloatArray) -> FloatArray:
-    """How far the log density falls at an angle off the mean direction."""
-    return np.asarray(2 * concentration * np.sin(off / 2) ** 2)
-
-
 def _log_density(
     x: Expression, turn: float, direction: float, concentration: float, constant: float
 ) -> Expression:
@@ -374,16 +284,6 @@ def _log_density(
     half = Shared(Function("sin", Scaled(x, direction / turn, turn / 2)))
     fall = Product(Number(-2 * concentration), Product(half, half))
     return Sum((Number(constant), fall))
-
-
-def _points_constant(direction: FloatArray, concentration: FloatArray, n_points: int) -> FloatArray:
-    """Minus the logarithm of the sum, over all points, of the density above that at its mode."""
-    step = TAU / n_points
-    nearest = _fall(concentration, np.round(direction / step) * step - direction)
-    total = np.zeros_like(nearest)
-    for point in range(n_points):
-        total += np.exp(nearest - _fall(concentration, point * step - direction))
-    return np.asarray(nearest - np.log(total))
 
 
 def _draws(circle: Circle, density: Density, rows: FloatArray, angle: FloatArray) -> Draws:

@@ -13,6 +13,8 @@ from deciban.models.text_selection import TEXT_MODELS
 from deciban.schema import Schema
 from deciban.sources import column_names
 
+#: The smoothing of what belongs to no column, where none is stated for all of them.
+DEFAULT_SMOOTHING = 1.0
 #: ``"auto"``, one number for all columns, or one for some of them.
 Smoothing = float | str | Mapping[str, float | str]
 
@@ -69,6 +71,12 @@ class Options:
                 raise column_names.unknown(name, schema.names)
             smoothing |= dict.fromkeys(counted[name], value)
         return Options(**{**vars(self), "smoothing": smoothing})
+
+    @property
+    def prior_smoothing(self) -> float:
+        """The smoothing of what belongs to no column: the class prior, and missing or not."""
+        stated = self.smoothing
+        return DEFAULT_SMOOTHING if isinstance(stated, str | Mapping) else float(stated)
 
     def smoothing_of(self, columns: Sequence[str]) -> list[float | None]:
         """The smoothing stated for counted columns; None is for the counts to choose."""

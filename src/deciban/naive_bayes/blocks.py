@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import families
-from deciban.families.categorical import CATEGORICAL
+from deciban.families.categorical import CATEGORICAL, CategoricalSettings
 from deciban.families.discrete import empirical_smoothing
 from deciban.families.protocol import Family, Parameters
 from deciban.families.settings import Settings
@@ -37,8 +37,6 @@ from deciban.stats.words import WORDS, sum_of
 
 #: What a block reads of encoded rows.
 Input = Literal["categories", "numbers", "missing", "text"]
-#: The smoothing of what belongs to no column: the class prior, and missing or not.
-DEFAULT_SMOOTHING = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +64,6 @@ class Block:
     def parameters(self) -> Parameters:
         """The likelihood, estimated when it is first asked for."""
         return self.family.estimate(self.table, self.settings)
-
-
-def prior_smoothing(options: Options) -> float:
-    """The smoothing of what belongs to no column."""
-    stated = options.smoothing
-    return DEFAULT_SMOOTHING if isinstance(stated, str | Mapping) else float(stated)
 
 
 def column_blocks(
@@ -108,7 +100,7 @@ def _missing_block(counts: Counts, schema: Schema, options: Options, names: list
     order = (*schema.numbers, *schema.categories)
     at = np.array([order.index(name) for name in names], dtype=np.intp)
     table = Table(CATEGORIES, cells, counts.weight, sums)
-    how = Settings(options.method, prior_smoothing(options))
+    how = CategoricalSettings(options.method, options.prior_smoothing, unseen="smooth")
     return Block("missing", "missing", CATEGORICAL, table, how, at)
 
 

@@ -21,7 +21,7 @@ from deciban.models.prior import StatedPrior
 from deciban.models.selection import Choice
 from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes import em
-from deciban.naive_bayes.blocks import Block, default_text_choice, prior_smoothing
+from deciban.naive_bayes.blocks import Block, default_text_choice
 from deciban.naive_bayes.em import EncodedRows, Problem, Run
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
@@ -148,7 +148,7 @@ class UnlabelledRows:
             encoded = {name: block.encode(matrices[name]) for name, block in blocks.items()}
             return EncodedRows(encoded, self.weight * part.weights)
 
-        lam = float(pseudo_count(model.options.method, prior_smoothing(model.options)))
+        lam = float(pseudo_count(model.options.method, model.options.prior_smoothing))
         return Problem(
             model.counts.weight,
             blocks,

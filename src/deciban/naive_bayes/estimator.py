@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -14,18 +15,15 @@ from deciban.engines import ENGINES, Plan
 from deciban.errors import InputError, ModelFileError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
 from deciban.models.calibration import Calibration
-from deciban.models.class_weights import ClassWeight, restored_parameters, weighted_prior
+from deciban.models.class_weights import ClassWeight, weighted_prior
 from deciban.models.options import Options, Smoothing
 from deciban.models.prior import StatedPrior, check_prior
-from deciban.models.selection import Choice
-from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes import leave_one_out, stored
-from deciban.naive_bayes.checks import check_columns, check_labelled, check_tokenizer
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.naive_bayes.near_copies import warn_near_copies
-from deciban.naive_bayes.semi_supervised import UnlabelledOptions, complete
+from deciban.naive_bayes.semi_supervised import UnlabelledOptions, check_labelled, complete
 from deciban.progress import shows_progress
-from deciban.schema import Schema
+from deciban.schema import Schema, check_columns
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.row_sample import RowSample
 from deciban.sources.sample import Sample
@@ -34,6 +32,7 @@ from deciban.sources.unit_sample import TrainingUnits, check_units
 from deciban.sources.units import UnitSource, unit_source
 from deciban.stats.counts import Counts
 from deciban.text import Tokenizer
+from deciban.text.tokenizer import check_tokenizer
 from deciban.transaction import all_or_nothing
 
 FloatArray = NDArray[np.float64]
@@ -275,22 +274,24 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             if self.n_classes is not None or not (y is None and target is None):
                 rows.unlabelled = aside
             counts = ENGINES[rows.scan.place].count(rows, Plan(rows.schema, tokenizer, sample))
+            model_of = partial(
+                NaiveBayesModel.of, rows.schema, options=options, tokenizer=tokenizer
+            )
             self._remember(rows)
             self.likelihood_, self.unlabelled_ = np.empty(0), 0.0
             if rows.unlabelled:
                 check_labelled(units)
-                first = NaiveBayesModel.of(
-                    rows.schema, counts, options, prior=self._stated_prior(counts),
-                    tokenizer=tokenizer,
-                )  # fmt: skip
-                done = complete(first.with_all_words(), rows.unlabelled, sample, unlabelled)
+                first = model_of(counts, prior=self._stated_prior(counts)).with_all_words()
+                done = complete(first, rows.unlabelled, sample, unlabelled)
                 self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
                 counts = done.counts
-            counts = _declare(counts, rows.schema, classes)
-            check_units(sample)
-            self._set_model(rows.schema, counts, tokenizer)
+            counts = self._declare(counts, classes, rows.schema)
+            if units is not None:
+                check_units(sample)
+            self._set_model(model_of(counts, prior=self._stated_prior(counts)))
             self._calibrate(sample, None)
-            self._remember_units(sample)
+            if units is not None:
+                self._remember_units(sample)
         return self
 
     def _count(self, rows: LabelledScan, sample: Sample | None) -> Counts:
@@ -300,8 +301,14 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     def _state(self) -> tuple[Counts, Calibration | None]:
         return self._model().counts, self._model().calibration
 
-    def _declare(self, counts: Counts, classes: ArrayLike | None) -> Counts:
-        return _declare(counts, self.schema_, classes)
+    def _declare(
+        self, counts: Counts, classes: ArrayLike | None, schema: Schema | None = None
+    ) -> Counts:
+        """The counts with classes that have no rows yet."""
+        if classes is None:
+            return counts
+        known = encoding.class_codes(classes, "classes").classes
+        return counts + Plan(schema or self.schema_).empty(known)
 
     def _subtract(self, counts: Counts, gone: Counts) -> Counts:
         # Columns stay when their last value goes.
@@ -330,11 +337,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     def from_stored(cls, content: files.Stored) -> Self:
         """The estimator in a model file that was read."""
         model, about = stored.read(content)
-        parameters = restored_parameters(about.parameters)
-        if parameters.get("tokenizer") is not None:
-            parameters = {**parameters, "tokenizer": model.tokenizer}
         try:
-            estimator = cls(**parameters)
+            estimator = cls(**stored.estimator_parameters(about, model))
         except TypeError:
             raise ModelFileError("the parameters are not those of NaiveBayes.") from None
         estimator._options(model.schema)
@@ -352,39 +356,26 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
 
     def _stated_prior(self, counts: Counts) -> FloatArray | None:
         """The prior that is stated, checked; None is as counted."""
+        if self.class_weight is not None:
+            return weighted_prior(self.class_weight, counts.classes, counts.weight, self.prior)
         n_classes = len(counts.classes)
-        weighted = weighted_prior(self.class_weight, counts.classes, counts.weight, self.prior)
-        if self.prior is None or not n_classes:
-            return weighted
-        return np.exp(check_prior(self.prior, n_classes))
+        stated = self.prior is not None and n_classes
+        return np.exp(check_prior(self.prior, n_classes)) if stated else None
 
     def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
         before = self.model_
         # Counts do not know which rows belong together: what such rows selected stays.
-        kept = before.text_choices, None if self.units_ is None else before.choices
-        self._set_model(before.schema, counts, before.tokenizer, calibration, *kept)
+        model = NaiveBayesModel.of(
+            before.schema, counts, self._options(before.schema), prior=self._stated_prior(counts),
+            calibration=calibration, tokenizer=before.tokenizer, text_choices=before.text_choices,
+            choices=None if self.units_ is None else before.choices,
+        )  # fmt: skip
+        self._set_model(model)
 
-    def _set_model(
-        self,
-        schema: Schema,
-        counts: Counts,
-        tokenizer: Tokenizer,
-        calibration: Calibration | None = None,
-        text_choices: Mapping[str, TextChoice] | None = None,
-        choices: Mapping[str, Choice] | None = None,
-    ) -> None:
-        """Make the model of these counts this estimator's; it fails before anything changes."""
-        self.model_ = NaiveBayesModel.of(
-            schema,
-            counts,
-            self._options(schema),
-            prior=self._stated_prior(counts),
-            calibration=calibration,
-            tokenizer=tokenizer,
-            choices=choices,
-            text_choices=text_choices,
-        ).estimate()
-        self.classes_ = counts.classes
+    def _set_model(self, model: NaiveBayesModel) -> None:
+        """Make a model this estimator's; it fails before anything changes."""
+        self.model_ = model.estimate()
+        self.classes_ = model.classes
         self.__dict__.pop("_left_out_", None)  # other rows, other scores
 
     def _sample(self, units: TrainingUnits | None) -> Sample | None:
@@ -396,21 +387,11 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         if sample is None or (self.units_ is not None and not sample.batches):
             return
         sample.thin(leave_one_out.max_rows(len(self.classes_)))
-        if self.units_ is None:
-            warn_near_copies(self.model_, sample)
-        elif before is None:
+        if self.units_ is not None and before is None:
             self.model_ = self.model_.with_choices_of(sample)
-        if self.calibrate:
-            self.model_, left_out = leave_one_out.judge(self.model_, sample, before)
-        else:
-            scored = leave_one_out.score_sample(self.model_, sample)
-            left_out = leave_one_out.log_posteriors(self.model_, scored)
+        elif self.units_ is None and self.model_.schema.texts:
+            warn_near_copies(self.model_, sample)
+        judge = leave_one_out.judge if self.calibrate else leave_one_out.judge_as_is
+        self.model_, left_out = judge(self.model_, sample, before)
         if before is None:
             self._left_out_ = left_out
-
-
-def _declare(counts: Counts, schema: Schema, classes: ArrayLike | None) -> Counts:
-    """The counts with classes that have no rows yet."""
-    if classes is None:
-        return counts
-    return counts + Plan(schema).empty(encoding.class_codes(classes, "classes").classes)

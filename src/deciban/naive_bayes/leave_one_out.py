@@ -56,10 +56,11 @@ def score_sample(model: NaiveBayesModel, sample: Sample) -> list[Scores]:
     Of rows that belong to groups, the whole group is left out; of rows that have a time, what
     did not come before.
     """
+    classes = model.classes
 
     def work(part: LabelledBatch) -> Scores:
-        y, weight = part.codes_among(model.classes), part.weights
-        remaining = remaining_rows(part, model.classes)
+        y, weight = part.codes_among(classes), part.weights
+        remaining = remaining_rows(part, classes)
         if remaining is not None:
             return Scores(*model.leave_out(part.batch, remaining), y, weight)
         return Scores(*model.leave_one_out(part.batch, y, np.minimum(weight, 1.0)), y, weight)
@@ -75,12 +76,20 @@ def judge(
     They select how texts are read, and give its calibration, added to that of rows ``before``,
     and the scores of rows left out.
     """
-    model = model.with_text_choices(model.select_text_choices(sample))
+    if model.schema.texts:
+        model = model.with_text_choices(model.select_text_choices(sample))
     rows = score_sample(model, sample)
     more = calibrate(rows, sample)
     model = model.with_calibration(more if before is None else before + more)
     left_out = log_posteriors(model, rows)
     return keep_scores(model, rows, left_out, sample), left_out
+
+
+def judge_as_is(
+    model: NaiveBayesModel, sample: Sample, before: Calibration | None = None
+) -> tuple[NaiveBayesModel, LeaveOneOutScores | None]:
+    """The model itself, which nothing is to be put on, and what it says of a sample's rows."""
+    return model, log_posteriors(model, score_sample(model, sample))
 
 
 def calibrate(rows: list[Scores], sample: Sample) -> Calibration:
@@ -95,9 +104,9 @@ def log_posteriors(model: NaiveBayesModel, rows: list[Scores]) -> LeaveOneOutSco
     """What the calibrated model says of those rows, for an evaluation without rows."""
     if not rows:
         return None
-    parts = []
+    parts, discount = [], model.discount
     for row in rows:
-        joint = discount_evidence(row.log_prior, row.log_likelihood, model.discount)
+        joint = discount_evidence(row.log_prior, row.log_likelihood, discount)
         scores.normalise(joint, model.log_prior, logarithm=True)
         parts.append(joint)
     y, weight = np.concatenate([r.y for r in rows]), np.concatenate([r.weight for r in rows])

@@ -18,7 +18,7 @@ from deciban.families.piece import Piece
 from deciban.families.remaining import Remaining, remaining_rows
 from deciban.formulas import Formula
 from deciban.labels import Labels
-from deciban.models import prior, unit_selection
+from deciban.models import unit_selection
 from deciban.models.calibration import (
     Calibration,
     LeftOutScores,
@@ -27,6 +27,7 @@ from deciban.models.calibration import (
 )
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.options import Options
+from deciban.models.prior import class_prior, leave_one_out, of_remaining
 from deciban.models.protocol import KnownWords, WordContribution
 from deciban.models.selection import Choice, select
 from deciban.models.text_selection import SMOOTHINGS_TRIED, TextChoice, Trial, trial_stride
@@ -35,7 +36,6 @@ from deciban.naive_bayes.blocks import (
     Block,
     column_blocks,
     estimate,
-    prior_smoothing,
     text_blocks,
 )
 from deciban.naive_bayes.likelihoods import Likelihoods
@@ -49,6 +49,7 @@ from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.moments import MOMENTS
 from deciban.stats.statistic import Matrix
 from deciban.text import Tokenizer
+from deciban.text.tokenizer import check_tokenizer
 
 FloatArray = NDArray[np.float64]
 
@@ -64,7 +65,7 @@ class NaiveBayesModel:
 
     ``choices`` say how each counted column is modelled, ``text_choices`` how texts are that were
     selected on rows; ``blocks`` follow from them and from the counts. ``prior`` is stated, or
-    None: as counted.
+    None: as counted; ``log_prior`` is ``log P(c)``.
     """
 
     schema: Schema
@@ -74,6 +75,7 @@ class NaiveBayesModel:
     text_choices: Mapping[str, TextChoice]
     tokenizer: Tokenizer
     blocks: tuple[Block, ...]
+    log_prior: FloatArray
     prior: FloatArray | None = None
     calibration: Calibration | None = None
 
@@ -100,8 +102,13 @@ class NaiveBayesModel:
         texts = dict(text_choices or {})
         columns = column_blocks(counts, schema, options, chosen)
         blocks = (*columns, *text_blocks(counts, schema, options, texts))
-        rule = tokenizer or Tokenizer()
-        return cls(schema, counts, options, chosen, texts, rule, blocks, prior, calibration)
+        rule, lam, method = (
+            tokenizer or check_tokenizer(None),
+            options.prior_smoothing,
+            options.method,
+        )
+        log = class_prior(counts.weight, lam, method=method, stated=prior)
+        return cls(schema, counts, options, chosen, texts, rule, blocks, log, prior, calibration)
 
     @property
     def classes(self) -> Labels:
@@ -123,16 +130,6 @@ class NaiveBayesModel:
         return 1.0 / self.discount
 
     @cached_property
-    def _prior_smoothing(self) -> float:
-        return prior_smoothing(self.options)
-
-    @cached_property
-    def log_prior(self) -> FloatArray:
-        """``log P(c)``."""
-        lam, method = self._prior_smoothing, self.options.method
-        return prior.class_prior(self.counts.weight, lam, method=method, stated=self.prior)
-
-    @cached_property
     def left_out(self) -> LeftOutScores | None:
         """The scores of left-out rows; None where none were scored."""
         scores = None if self.calibration is None else self.calibration.left_out
@@ -141,7 +138,6 @@ class NaiveBayesModel:
     def estimate(self) -> NaiveBayesModel:
         """The model itself, with all parameters estimated: what cannot be is an error now."""
         estimate(self.blocks)
-        _ = self.log_prior
         return self
 
     # ------------------------------------------------------------------ rows
@@ -263,13 +259,13 @@ class NaiveBayesModel:
         return self._prior_remaining(remaining), evidence
 
     def _prior_remaining(self, remaining: Remaining) -> FloatArray:
-        lam, left = self._prior_smoothing, remaining.left(self.counts.weight)
-        return prior.of_remaining(left, lam, method=self.options.method, stated=self.prior)
+        lam, left = self.options.prior_smoothing, remaining.left(self.counts.weight)
+        return of_remaining(left, lam, method=self.options.method, stated=self.prior)
 
     def _prior_without(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
-        lam, method = self._prior_smoothing, self.options.method
+        lam, method = self.options.prior_smoothing, self.options.method
         class_weight = self.counts.weight
-        return prior.leave_one_out(class_weight, y, weight, lam, method=method, stated=self.prior)
+        return leave_one_out(class_weight, y, weight, lam, method=method, stated=self.prior)
 
     # ------------------------------------------------------------------ other models
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from deciban.errors import MissingValueError, ParameterError
+from deciban.errors import InputError, MissingValueError, ParameterError
 from deciban.naive_bayes import leave_one_out
 from deciban.naive_bayes.em_rows import Rounds, UnlabelledRows
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Sample
+from deciban.sources.units import ARGUMENTS, UnitSource
 from deciban.stats.counts import Counts
 
 #: The weights of an unlabelled row that ``"auto"`` tries.
@@ -59,6 +60,16 @@ class Completed:
     counts: Counts
     likelihood: list[float]
     weight: float
+
+
+def check_labelled(units: UnitSource | None) -> None:
+    """Rows without a label are counted under every class: they cannot be left out exactly."""
+    if units is not None:
+        what = ARGUMENTS[units.kind]
+        raise InputError(
+            f"some rows have no label, which does not go together with {what}.",
+            hint=f"leave rows without a label out, or {what}",
+        )
 
 
 def complete(

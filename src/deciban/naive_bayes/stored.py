@@ -24,6 +24,7 @@ from deciban.files.scores import left_out_from, left_out_to
 from deciban.kinds import is_kind
 from deciban.labels import Labels
 from deciban.models.calibration import DISCOUNT_GRID, Calibration
+from deciban.models.class_weights import restored_parameters
 from deciban.models.options import Options
 from deciban.models.selection import Choice
 from deciban.models.text_selection import TextChoice
@@ -37,6 +38,7 @@ from deciban.stats.moments import MOMENTS
 from deciban.stats.statistic import FloatArray
 from deciban.stats.words import WORDS
 from deciban.text import Tokenizer
+from deciban.text.tokenizer import check_tokenizer
 
 KIND = "NaiveBayes"
 
@@ -133,6 +135,13 @@ def model_of(
         raise ModelFileError(f"the choices are not those of a {KIND}: {error}") from None
 
 
+def estimator_parameters(about: NaiveBayesEntry, model: NaiveBayesModel) -> dict[str, Any]:
+    """What the estimator of a model was made with."""
+    parameters = restored_parameters(about.parameters)
+    stated = parameters.get("tokenizer") is not None
+    return {**parameters, "tokenizer": model.tokenizer} if stated else parameters
+
+
 def schema_of(entries: Sequence[ColumnEntry]) -> Schema:
     """The schema that a file states, checked."""
     columns = tuple(ColumnSchema(**asdict(entry)) for entry in entries)
@@ -147,7 +156,7 @@ def schema_of(entries: Sequence[ColumnEntry]) -> Schema:
 def tokenizer_of(entry: TokenizerEntry | None) -> Tokenizer:
     """The tokenizer that a file states; the usual one where it states none."""
     try:
-        return Tokenizer() if entry is None else Tokenizer(**asdict(entry))
+        return check_tokenizer(None) if entry is None else Tokenizer(**asdict(entry))
     except ParameterError as error:
         raise ModelFileError(f"the tokenizer is not known: {error}") from None
 

@@ -13,7 +13,7 @@ Conventions
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -263,6 +263,11 @@ def bag_text(items: Iterable[str | None]) -> str:
 
 
 Column = Numbers | Integers | Booleans | Strings | Times
+
+
+def take_rows(columns: Mapping[str, Column], rows: NDArray[np.intp]) -> dict[str, Column]:
+    """Some rows of each of some columns, copied."""
+    return {name: column.take(rows) for name, column in columns.items()}
 
 
 def concatenate(columns: Sequence[Column]) -> Column:

@@ -29,10 +29,9 @@ from deciban.kernels.texts import utf8
 from deciban.labels import Labels
 from deciban.schema import INFERENCE_ROWS, Schema
 from deciban.sources import column_names
-from deciban.sources.batch import Batch
+from deciban.sources.batch import Batch, LabelledBatch
 from deciban.sources.columns import Strings
 from deciban.sources.duckdb import DuckDBScan
-from deciban.sources.labelled_batch import LabelledBatch
 from deciban.sources.open import scan_features
 from deciban.sources.scan import BatchScan, Scan, hold, peek
 from deciban.sources.units import UnitSource

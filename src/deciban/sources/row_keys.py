@@ -6,7 +6,7 @@ the rows come from. A whole number has the key of the float, and all zeros and a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 
 import numpy as np
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from deciban.kernels import keys as kernel
 from deciban.kernels.texts import utf8
 from deciban.labels import Labels
-from deciban.sources.batch import Batch
+from deciban.sources.batch import Batch, LabelledBatch
 from deciban.sources.columns import Column, Numbers, Strings
 
-__all__ = ["Keys", "label_keys", "mix", "row_keys", "seed_of"]
+__all__ = ["Keys", "content_keys", "label_keys", "mix", "row_keys", "seed_of"]
 
 Keys = NDArray[np.uint64]
 
@@ -76,3 +76,8 @@ def _add_column(column: Column, seed: int, out: Keys) -> None:
         kernel.add_texts(offsets, data, missing, seed, out)
         return
     kernel.add_integers(np.ascontiguousarray(column.values, np.int64), missing, seed, out)
+
+
+def content_keys(rows: LabelledBatch, names: Collection[str] | None = None) -> Keys:
+    """The keys of labelled rows: of the columns that are named, or all, and of the label."""
+    return mix(hash_rows(rows.batch, names) ^ label_keys(rows.classes)[rows.codes])

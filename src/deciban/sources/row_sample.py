@@ -16,20 +16,15 @@ from numpy.typing import NDArray
 
 from deciban.kernels import keys as kernel
 from deciban.sources import sample
-from deciban.sources.labelled_batch import LabelledBatch
-from deciban.sources.row_keys import Keys, hash_rows, label_keys, mix
+from deciban.sources.batch import LabelledBatch
+from deciban.sources.row_keys import Keys, content_keys
 from deciban.sources.sample import Part, Sample
 
-__all__ = ["RowSample", "content_keys"]
+__all__ = ["RowSample"]
 
 FloatArray = NDArray[np.float64]
 #: The largest key.
 MAX_KEY = (1 << 64) - 1
-
-
-def content_keys(rows: LabelledBatch, names: Collection[str] | None = None) -> Keys:
-    """The keys of labelled rows: of the columns that are named, or all, and of the label."""
-    return mix(hash_rows(rows.batch, names) ^ label_keys(rows.classes)[rows.codes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +177,8 @@ class RowSample(Sample):
 
         They are those of least key: the sample of so many fewer rows.
         """
+        if step == 1:
+            return Part(self.batches[0], self.stands_for)
         fewer = replace(self, _more=self._parts(), _settled=None)
         fewer.thin(-(-self.n_rows // step))
         (rows,) = fewer.batches
@@ -190,5 +187,8 @@ class RowSample(Sample):
     def chunks(self, n_rows: int) -> Iterator[LabelledBatch]:
         """All rows that are kept, so many at once."""
         for batch in self.batches:
+            if batch.n_rows <= n_rows:
+                yield batch
+                continue
             for start in range(0, batch.n_rows, n_rows):
                 yield batch.take(np.arange(start, min(start + n_rows, batch.n_rows)))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.sources.labelled_batch import LabelledBatch
+from deciban.sources.batch import LabelledBatch
 
 __all__ = ["ALL_ROWS", "SAMPLE_ROWS", "Part", "Sample"]
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import DataWarning, InputError
+from deciban.sources.batch import UnitKind
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import ALL_ROWS, SAMPLE_ROWS, Part, Sample
-from deciban.sources.units import UnitKind
 
 __all__ = ["AllRows", "GroupSample", "TrainingUnits", "check_units"]
 

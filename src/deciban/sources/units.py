@@ -6,56 +6,25 @@ batch, file and run. Times are numbers, dates or timestamps, of which only the o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.encoding import matrices
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
-from deciban.sources.batch import Batch
+from deciban.sources.batch import Batch, UnitKind, Units
 from deciban.sources.columns import Column, Strings, concatenate
 from deciban.sources.open import scan
 
-__all__ = ["ARGUMENTS", "AUTO", "UnitKind", "UnitSource", "Units", "unit_source"]
+__all__ = ["ARGUMENTS", "AUTO", "UnitSource", "unit_source"]
 
-#: What rows belong together by.
-UnitKind = Literal["group", "time"]
 #: What is stated instead of a column for groups of rows that are copies of each other.
 AUTO = "auto"
 #: The arguments that state them.
 ARGUMENTS = {"group": "groups", "time": "time"}
-
-
-@dataclass(frozen=True, eq=False)
-class Units:
-    """The group of every row, as a hash, or its time."""
-
-    kind: UnitKind
-    values: NDArray[Any]
-
-    def take(self, rows: NDArray[np.intp]) -> Units:
-        """Those of some rows."""
-        return replace(self, values=self.values[rows])
-
-    def codes(self) -> NDArray[np.intp]:
-        """The unit of every row, numbered from 0 in the order of the values.
-
-        >>> Units("time", np.array([5.0, 2.0, 5.0])).codes()
-        array([1, 0, 1])
-        """
-        return np.asarray(np.unique(self.values, return_inverse=True)[1], dtype=np.intp)
-
-    @staticmethod
-    def concatenate(parts: Sequence[Units | None]) -> Units | None:
-        """Those of batches of one table."""
-        some = [part for part in parts if part is not None]
-        if not some:
-            return None
-        return replace(some[0], values=np.concatenate([part.values for part in some]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -21,7 +21,7 @@ from deciban.text.spans import spans
 from deciban.text.stop_words import stop_words
 from deciban.text.vocabulary import Buckets, Vocabulary
 
-__all__ = ["TokenCounts", "TokenRows", "Tokenizer", "check_rows"]
+__all__ = ["TokenCounts", "TokenRows", "Tokenizer", "check_rows", "check_tokenizer"]
 
 Segmenter: TypeAlias = Callable[[str], Iterable[str]]
 Sums: TypeAlias = NDArray[np.int64 | np.float64]
@@ -106,7 +106,8 @@ class Tokenizer:
             object.__setattr__(self, "characters", _range("characters", self.characters))
         if self.stop_words is not None:
             object.__setattr__(self, "stop_words", stop_words(self.stop_words))
-        self.vocabulary()
+        if self.buckets is not None:
+            Buckets(self.buckets)
         if self.segmenter is not None and not callable(self.segmenter):
             raise ParameterError(
                 f"segmenter must be a function from a text to its words, got {self.segmenter!r}.",
@@ -279,6 +280,27 @@ def _range(name: str, value: object) -> tuple[int, int]:
         f"{name} must be two whole numbers, 1 <= fewest <= most <= {MAX_NGRAM}, got {value!r}.",
         hint="(1, 2) is single ones and pairs",
     )
+
+
+#: The rule of whoever states none.
+_DEFAULT = Tokenizer()
+
+
+def check_tokenizer(stated: object, stops: str | Iterable[str] | None = None) -> Tokenizer:
+    """The rule of words, or that for any script, without these stop words as well.
+
+    >>> check_tokenizer(None), check_tokenizer(None, ["the"]).stop_words
+    (Tokenizer(), ('the',))
+    """
+    if stated is not None and not isinstance(stated, Tokenizer):
+        raise ParameterError(
+            f"tokenizer must be a deciban.text.Tokenizer, got {stated!r}.",
+            hint="Tokenizer(segmenter=function) takes a function from a text to its words",
+        )
+    rule = stated or _DEFAULT
+    if stops is None:
+        return rule
+    return replace(rule, stop_words=(*(rule.stop_words or ()), *stop_words(stops)))
 
 
 def check_rows(

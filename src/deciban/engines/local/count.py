@@ -45,7 +45,7 @@ def count(scan: LabelledScan, plan: Plan) -> Counts:
 def read(scan: LabelledScan, sample: Sample | None) -> Iterator[LabelledBatch]:
     """The rows that count, some of which are put into a sample."""
     batches = scan.labelled_batches()
-    content = [column.name for column in scan.schema.columns if column.used]
+    content = scan.schema.used
     if scan.weight is not None:
         batches = map(LabelledBatch.drop_zero_weights, batches)
     for batch in batches:

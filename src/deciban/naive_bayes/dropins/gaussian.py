@@ -10,7 +10,8 @@ from sklearn.utils import Tags
 
 from deciban import encoding
 from deciban.errors import ParameterError
-from deciban.families.gaussian import GAUSSIAN, GaussianParameters, GaussianSettings, variance
+from deciban.families.bell import GaussianSettings, variance
+from deciban.families.gaussian import GAUSSIAN, GaussianParameters
 from deciban.labels import Labels
 from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier

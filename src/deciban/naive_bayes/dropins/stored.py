@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from deciban import checks
 from deciban.errors import DecibanError, ModelFileError
+from deciban.families.bell import GaussianSettings
 from deciban.families.bernoulli import BERNOULLI
 from deciban.families.categorical import CATEGORICAL, CategoricalSettings
 from deciban.families.complement import COMPLEMENT, ComplementSettings
-from deciban.families.gaussian import GAUSSIAN, GaussianSettings
+from deciban.families.gaussian import GAUSSIAN
 from deciban.families.multinomial import MULTINOMIAL
 from deciban.families.protocol import Family
 from deciban.families.settings import Settings
