@@ -5,6 +5,8 @@
 #   make wheel   build dist/: a wheel that any Linux of its age or younger takes, and an sdist
 #   make docs    build build/docs/: a site of docs/ and of the docstrings
 #   make bench   install the peers, then measure side by side with them
+#   make torture try to break what is promised, for MINUTES (5); docs/reliability.md
+#   make sanitize   build the compiled loops with AddressSanitizer and UBSan, and test them
 #   make clean   remove .venv
 
 VENV := .venv
@@ -15,7 +17,7 @@ SOURCES := $(shell find src -type f ! -name '*.pyc') meson.build pyproject.toml
 
 export PATH := $(abspath $(BIN)):$(PATH)
 
-.PHONY: demo test wheel docs bench clean
+.PHONY: demo test wheel docs bench torture sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(STAMPS)/installed
@@ -31,6 +33,7 @@ test: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-docs \
 	$(BIN)/python -m pytest -n auto
 
 # The wheel is built from the sdist, so that this has all that is needed; git says what is in it.
+# Beside it lies the list of what an environment with the wheel holds (CycloneDX).
 wheel: $(STAMPS)/group-build $(STAMPS)/group-wheel
 	rm -rf dist $(VENV)/dist
 	$(BIN)/python -m build --no-isolation --outdir $(VENV)/dist .
@@ -38,12 +41,37 @@ wheel: $(STAMPS)/group-build $(STAMPS)/group-wheel
 	mv $(VENV)/dist/*.tar.gz dist
 	if [ "$$(uname)" = Linux ]; then $(BIN)/auditwheel repair --wheel-dir dist $(VENV)/dist/*.whl; \
 	else mv $(VENV)/dist/*.whl dist; fi
+	rm -rf $(VENV)/bare
+	python3 -m venv $(VENV)/bare
+	$(VENV)/bare/bin/python -m pip --quiet --disable-pip-version-check install --constraint constraints.txt dist/*.whl
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+	  -o dist/deciban-$$($(VENV)/bare/bin/deciban version).cdx.json $(VENV)/bare
+	rm -rf $(VENV)/bare
 
 docs: $(STAMPS)/installed $(STAMPS)/group-docs
 	$(BIN)/python -m sphinx -W --keep-going -q -c docs/site docs build/docs
 
 bench: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-bench $(STAMPS)/group-khiops
 	@for name in speed files quality explain report; do $(BIN)/python bench/$$name.py || exit 1; done
+
+# MINUTES in all, PART by its name, SEED to see an attempt again; what fails is kept in build/torture.
+MINUTES ?= 5
+torture: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-torture
+	PYTHONPATH=tests $(BIN)/python -m torture --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(PART),--part '$(PART)')
+
+# A second copy of the package, compiled with sanitizers, before the installed one on the path. Python's
+# own allocator is left aside, so that every byte beyond an object is seen.
+SANITIZED := $(VENV)/sanitized
+SANITIZE_TESTS ?= $(wildcard $(addprefix tests/test_,algebra.py arrow.py bad_input.py categories.py counts.py \
+  cuts.py dictionary.py dual_ascent.py em.py encodings.py exact.py families.py file_formats.py formats.py \
+  frequencies.py gamma.py grid.py groups.py logistic.py mixed_columns.py mixed_text.py poisson.py rounding.py \
+  sparse.py storage_counts.py tokenizer.py von_mises.py bayes.py bayes_text.py aode.py near_copies.py))
+sanitize: $(STAMPS)/installed $(STAMPS)/group-test
+	$(PIP) install --no-deps --no-build-isolation --upgrade --target $(SANITIZED)/lib -Cbuild-dir=$(SANITIZED)/build \
+	  -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false -Csetup-args=-Dbuildtype=debugoptimized .
+	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
+	PYTHONPATH=$(SANITIZED)/lib $(BIN)/python -m pytest -n auto -p no:cacheprovider $(SANITIZE_TESTS)
 
 clean:
 	rm -rf $(VENV) dist build

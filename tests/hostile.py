@@ -3,10 +3,19 @@
 import copy
 import json
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
+import pandas as pd
 
-from deciban.files import document
+from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes
+from deciban.files import archive, document, registry
+from deciban.files.model import unpacked
+from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+
+N_ROWS = 24
+CLASS = np.arange(N_ROWS) % 2
+WORDS = [f"spam offer {i % 3}" if c else f"hello friend {i % 3}" for i, c in enumerate(CLASS)]
 
 #: Values that stand where others were expected.
 VALUES = (
@@ -20,9 +29,9 @@ TYPES = ("float64", "float32", "int64", "int32", "uint8", "bool")
 
 def hostile_documents(content):
     """What was done, and the content with one value of its document changed, gone or doubled."""
-    for path in _places(content.document):
+    for path in places(content.document):
         for value in VALUES:
-            yield f"{path} = {value!r:.40}", _changed(content, path, _put(value))
+            yield f"{path} = {value!r:.40}", put(content, path, value)
         yield f"{path} left out", _changed(content, path, _leave_out)
         yield f"{path} doubled", _changed(content, path, _double)
 
@@ -30,7 +39,7 @@ def hostile_documents(content):
 def hostile_arrays(content):
     """What was done, and the content with one array changed, gone or doubled."""
     for name, array in content.arrays.items():
-        for what, twin in _changed_arrays(array):
+        for what, twin in changed_arrays(array):
             yield f"{name}: {what}", replace(content, arrays={**content.arrays, name: twin})
         rest = {key: value for key, value in content.arrays.items() if key != name}
         yield f"{name} left out", replace(content, arrays=rest)
@@ -43,14 +52,14 @@ def through_json(content):
     return replace(content, document=document.loads(text))
 
 
-def _places(value, path=()):
+def places(value, path=()):
     """The path of every value inside a document."""
     if path:
         yield path
     if isinstance(value, dict | list):
         keys = value if isinstance(value, dict) else range(len(value))
         for key in keys:
-            yield from _places(value[key], (*path, key))
+            yield from places(value[key], (*path, key))
 
 
 def _changed(content, path, change):
@@ -63,11 +72,13 @@ def _changed(content, path, change):
     return replace(content, document=twin)
 
 
-def _put(value):
-    def put(holder, key):
+def put(content, path, value):
+    """The content in which another value stands at that place of the document."""
+
+    def put_there(holder, key):
         holder[key] = value
 
-    return put
+    return _changed(content, path, put_there)
 
 
 def _leave_out(holder, key):
@@ -81,7 +92,7 @@ def _double(holder, key):
         holder[f"{key}_too"] = holder[key]
 
 
-def _changed_arrays(array):
+def changed_arrays(array):
     """An array of other types, shapes, lengths and numbers."""
     with np.errstate(all="ignore"):
         yield from ((dtype, array.astype(dtype)) for dtype in TYPES if array.dtype != dtype)
@@ -100,3 +111,52 @@ def _changed_arrays(array):
             with np.errstate(all="ignore"):
                 twin.reshape(-1)[at] = np.array(number).astype(array.dtype)
             yield f"{where} {number}", twin
+
+
+# ---------------------------------------------------------------------- models
+
+
+def mixed_table():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {
+            "amount": rng.poisson(1 + 3 * CLASS) * 1.5,
+            "letter": rng.choice(list("xyz"), N_ROWS),
+            "when": pd.date_range("2024-01-01", periods=N_ROWS, freq="7h"),
+            "y": np.where(CLASS, "yes", "no"),
+        }
+    )
+    rows.loc[3, "amount"] = np.nan
+    return rows
+
+
+def matrix():
+    rng = np.random.default_rng(1)
+    return pd.DataFrame({"a": rng.poisson(1 + 3 * CLASS), "b": rng.poisson(4 - 2 * CLASS)})
+
+
+def fitted():
+    """A model of every kind, and rows for it."""
+    rows = mixed_table()
+    texts = pd.DataFrame({"text": WORDS, "y": rows["y"]})
+    stated = {"prior": [0.3, 0.7], "smoothing": {"amount": 1.0}}
+    yield "naive Bayes", NaiveBayes(**stated).fit(rows, target="y"), rows
+    yield "texts", NaiveBayes().fit(texts, target="y"), texts
+    yield "AODE", AODE().fit(rows, target="y"), rows
+    few = rows[["amount", "letter", "y"]]
+    yield "ensemble", BayesClassifier().fit(few, target="y"), few
+    yield "ensemble of texts", BayesClassifier().fit(texts, target="y"), texts
+    for kind in (
+        LogisticRegression, BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB,
+    ):  # fmt: skip
+        yield kind.__name__, kind().fit(matrix(), rows["y"]), matrix()
+
+
+def loaded(content):
+    """What :func:`deciban.load` makes of a file with that content."""
+    with archive.errors_about("m.deciban"):
+        content = through_json(content)
+    stored = unpacked("m.deciban", content)
+    with archive.errors_about("m.deciban"):
+        package = registry._KINDS[stored.kind].package
+        return getattr(import_module(package), stored.kind).from_stored(stored)

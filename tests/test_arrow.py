@@ -342,6 +342,17 @@ def test_a_view_that_points_outside_is_refused():
         column(views)
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+@pytest.mark.parametrize("offsets", [[0, 3, 1], [-1, 0, 1], [3, 2, 3]])
+def test_offsets_that_do_not_rise_are_refused(kind, offsets):
+    held = np.zeros(3, np.int32 if kind == pa.string() else np.int64)
+    array = pa.Array.from_buffers(kind, 2, [None, pa.py_buffer(held), pa.py_buffer(b"abc")])
+    table = pa.table({"a": array})
+    held[:] = offsets  # after pyarrow has looked at them
+    with pytest.raises(InputError, match="begin before the ones before them end"):
+        list(sources.batches(table))
+
+
 def test_take():
     offsets, data = np.array([1, 3, 3, 6]), np.frombuffer(b"_abcde_", np.uint8)
     start, out = take(offsets, data, np.array([2, -1, 0, 1, 2]))

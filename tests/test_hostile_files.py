@@ -5,59 +5,13 @@ Every field of the document and every array of every kind of file is changed in 
 """
 
 import warnings
-from importlib import import_module
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes
 from deciban.errors import DecibanError, ModelFileError
-from deciban.files import archive, registry
-from deciban.files.model import unpacked
-from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
-from hostile import hostile_arrays, hostile_documents, through_json
-
-N_ROWS = 24
-CLASS = np.arange(N_ROWS) % 2
-WORDS = [f"spam offer {i % 3}" if c else f"hello friend {i % 3}" for i, c in enumerate(CLASS)]
-
-
-def mixed_table():
-    rng = np.random.default_rng(0)
-    rows = pd.DataFrame(
-        {
-            "amount": rng.poisson(1 + 3 * CLASS) * 1.5,
-            "letter": rng.choice(list("xyz"), N_ROWS),
-            "when": pd.date_range("2024-01-01", periods=N_ROWS, freq="7h"),
-            "y": np.where(CLASS, "yes", "no"),
-        }
-    )
-    rows.loc[3, "amount"] = np.nan
-    return rows
-
-
-def matrix():
-    rng = np.random.default_rng(1)
-    return pd.DataFrame({"a": rng.poisson(1 + 3 * CLASS), "b": rng.poisson(4 - 2 * CLASS)})
-
-
-def fitted():
-    """A model of every kind, and rows for it."""
-    rows = mixed_table()
-    texts = pd.DataFrame({"text": WORDS, "y": rows["y"]})
-    stated = {"prior": [0.3, 0.7], "smoothing": {"amount": 1.0}}
-    yield "naive Bayes", NaiveBayes(**stated).fit(rows, target="y"), rows
-    yield "texts", NaiveBayes().fit(texts, target="y"), texts
-    yield "AODE", AODE().fit(rows, target="y"), rows
-    few = rows[["amount", "letter", "y"]]
-    yield "ensemble", BayesClassifier().fit(few, target="y"), few
-    yield "ensemble of texts", BayesClassifier().fit(texts, target="y"), texts
-    for kind in (
-        LogisticRegression, BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB,
-    ):  # fmt: skip
-        yield kind.__name__, kind().fit(matrix(), rows["y"]), matrix()
-
+from deciban.files import archive
+from hostile import fitted, hostile_arrays, hostile_documents, loaded
 
 NAMES = (
     "naive Bayes", "texts", "AODE", "ensemble", "ensemble of texts", "LogisticRegression",
@@ -72,16 +26,6 @@ def models(tmp_path_factory):
         model.save(folder / "m.deciban")
         out[name] = archive.read(folder / "m.deciban"), rows.drop(columns="y", errors="ignore")
     return out
-
-
-def loaded(content):
-    """What :func:`deciban.load` makes of a file with that content."""
-    with archive.errors_about("m.deciban"):
-        content = through_json(content)
-    stored = unpacked("m.deciban", content)
-    with archive.errors_about("m.deciban"):
-        package = registry._KINDS[stored.kind].package
-        return getattr(import_module(package), stored.kind).from_stored(stored)
 
 
 @pytest.mark.parametrize("changes", [hostile_documents, hostile_arrays])

@@ -90,15 +90,45 @@ def test_a_killed_writer_leaves_a_whole_file(path, tmp_path_factory):
         assert which(there) == "new"
 
 
-def test_what_killed_writers_left_is_swept_away_after_an_hour(path):
-    old, fresh, other = (path.with_name(n) for n in (".deciban-0.tmp", ".deciban-1.tmp", "x.tmp"))
-    for stray in (old, fresh, other):
+def test_what_killed_writers_left_is_swept_away_and_nothing_else(path):
+    left, written, other = (
+        path.with_name(n) for n in (".deciban-0.tmp", ".deciban-1.tmp", "x.tmp")
+    )
+    for stray in (left, written, other):
+        stray.write_text("half")
+    with written.open("rb") as writer:
+        atomic._lock(writer)  # as one does who is still writing
+        archive.write(path, "kind", {}, NEW)
+        assert sorted(path.parent.iterdir()) == sorted([written, other, path])
+
+
+def test_where_there_are_no_locks_only_old_files_are_swept_away(path, monkeypatch):
+    def no_locks(*_):
+        raise OSError(errno.ENOTSUP, "no locks")
+
+    monkeypatch.setattr(atomic, "_lock", no_locks)
+    old, fresh = (path.with_name(n) for n in (".deciban-0.tmp", ".deciban-1.tmp"))
+    for stray in (old, fresh):
         stray.write_text("half")
     hours_ago = time.time() - 2 * atomic.ABANDONED_SECONDS
     os.utime(old, (hours_ago, hours_ago))
-    os.utime(other, (hours_ago, hours_ago))
     archive.write(path, "kind", {}, NEW)
-    assert sorted(path.parent.iterdir()) == sorted([fresh, other, path])
+    assert sorted(path.parent.iterdir()) == sorted([fresh, path])
+
+
+def test_a_file_that_is_swept_away_before_it_is_locked_is_made_again(path, monkeypatch):
+    lock, swept = atomic._lock, []
+
+    def late(file):
+        if not swept:
+            swept.extend(path.parent.glob(".deciban-*.tmp"))
+            swept[0].unlink()
+        lock(file)
+
+    monkeypatch.setattr(atomic, "_lock", late)
+    archive.write(path, "kind", {}, NEW)
+    assert swept
+    assert only(path) == "new"
 
 
 def test_two_writers_at_once(path):

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from reprlib import repr as short
+from typing import Any, Self
 
 from deciban.errors import FileError, ModelFileError, ModelWriteError
 
@@ -79,6 +80,30 @@ class Database:
         """All that is done inside, or nothing; after it, it is on the disk."""
         with self._transaction("BEGIN IMMEDIATE"):
             yield
+
+    def select(
+        self, query: str, types: tuple[type, ...], parameters: Sequence[object] = ()
+    ) -> list[tuple[Any, ...]]:
+        """The rows of a query, whose values must have these types: others are not of our writing.
+
+        SQLite itself keeps any value in any column, and a damaged page may hold any value.
+        """
+        rows = self.connection.execute(query, parameters).fetchall()
+        if any(tuple(map(type, row)) != types for row in rows):
+            raise self.damage(f"{short(rows)} where {types} are expected")
+        return rows
+
+    def select_one(self, query: str, types: tuple[type, ...]) -> tuple[Any, ...]:
+        """The one row of a query."""
+        rows = self.select(query, types)
+        if len(rows) != 1:
+            raise self.damage(f"{len(rows)} rows instead of one")
+        return rows[0]
+
+    def damage(self, what: str) -> ModelFileError:
+        """An error about content that nobody can have written."""
+        hint = f"restore it from a backup, or {self.layout.renewing}"
+        return ModelFileError(f"{self.path} is damaged: it has {what}.", hint=hint)
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:

@@ -9,7 +9,9 @@ A file that is not known as deciban's own is replaced only if the caller says so
 :mod:`deciban.files.overwriting`.
 
 A killed writer leaves its temporary file, ``.deciban-*.tmp``, behind; the
-next one to write into the folder removes those untouched for an hour.
+next one to write into the folder removes it. Writers hold a lock on theirs, which
+ends with them; where the system has no such locks, a file untouched for an hour
+is taken for left behind.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import errno
 import os
 import secrets
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -27,7 +30,10 @@ from typing import BinaryIO
 from deciban.errors import ModelWriteError
 from deciban.files.overwriting import check_overwrite
 
-#: Seconds after which a temporary file that nobody writes to belongs to nobody.
+if sys.platform != "win32":
+    import fcntl
+
+#: Seconds after which a temporary file belongs to nobody, where nobody can lock it.
 ABANDONED_SECONDS = 3600
 
 _HINTS = {
@@ -71,8 +77,8 @@ def replacement(path: str | os.PathLike[str], *, overwrite: bool = False) -> Ite
         check_overwrite(path)
     try:
         target = Path(path).resolve()  # through a link, not over it
-        with _temporary(target) as temporary:
-            with temporary.open("r+b") as file:
+        with _temporary(target) as (temporary, file):
+            with file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -117,20 +123,33 @@ def _number(path: Path) -> int | None:
 
 
 @contextmanager
-def _temporary(target: Path) -> Iterator[Path]:
-    """An empty file beside the target, that is gone or renamed afterwards."""
+def _temporary(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """An empty file beside the target, locked, that is gone or renamed afterwards."""
     mode = _mode(target)
     _sweep(target.parent)
     temporary = target.with_name(f".deciban-{secrets.token_hex(8)}.tmp")
-    temporary.touch(mode=0o666, exist_ok=False)
     try:
-        if mode is not None:
-            temporary.chmod(mode)
-        yield temporary
+        with _create(temporary) as file:
+            if mode is not None:
+                temporary.chmod(mode)
+            yield temporary, file
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+def _create(temporary: Path) -> BinaryIO:
+    """A new file with a lock on it; made again if another writer swept it away before the lock."""
+    while True:
+        temporary.touch(mode=0o666, exist_ok=False)
+        with suppress(FileNotFoundError):
+            file = temporary.open("r+b")
+            with suppress(OSError):  # a system without locks
+                _lock(file)
+            if os.fstat(file.fileno()).st_nlink:
+                return file
+            file.close()
 
 
 def _mode(target: Path) -> int | None:
@@ -148,9 +167,27 @@ def _mode(target: Path) -> int | None:
 def _sweep(folder: Path) -> None:
     """Remove what killed writers left behind."""
     for stray in folder.glob(".deciban-*.tmp"):
-        with suppress(OSError):
-            if time.time() - stray.stat().st_mtime > ABANDONED_SECONDS:
+        with suppress(OSError), stray.open("rb") as file:
+            if _is_abandoned(file):
                 stray.unlink()
+
+
+def _is_abandoned(file: BinaryIO) -> bool:
+    """Whether no writer holds a file."""
+    try:
+        _lock(file)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return time.time() - os.fstat(file.fileno()).st_mtime > ABANDONED_SECONDS
+    return True
+
+
+def _lock(file: BinaryIO) -> None:
+    """Hold a file until it is closed or the process ends; it fails where another holds it."""
+    if sys.platform == "win32":
+        raise OSError(errno.ENOTSUP, "there are no such locks")
+    fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _sync_folder(folder: Path) -> None:

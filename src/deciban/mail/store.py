@@ -67,23 +67,24 @@ class Store(Database):
 
     def totals(self) -> Pair:
         """How many messages of ham and of spam were learnt."""
-        return Pair(*self.connection.execute("SELECT ham, spam FROM totals").fetchone())
+        return self._pair(*self.select_one("SELECT ham, spam FROM totals", (int, int)))
 
     def levels(self) -> dict[int, Pair]:
         """How many lessons came at each level."""
-        rows = self.connection.execute("SELECT level, ham, spam FROM levels")
-        return {level: Pair(ham, spam) for level, ham, spam in rows}
+        rows = self.select("SELECT level, ham, spam FROM levels", (int, int, int))
+        return {level: self._pair(ham, spam) for level, ham, spam in rows}
 
     def counts(self, tokens: Iterable[str]) -> Counts:
         """What is known of these tokens, and the totals."""
         totals, asked = self.totals(), list(tokens)
         if not any(totals):
             return Counts(totals, {}, sum(map(is_text, asked)))
-        rows = self.connection.execute(
+        rows = self.select(
             "SELECT token, ham, spam FROM json_each(?) CROSS JOIN tokens ON token = value",
+            (str, int, int),
             (json.dumps(asked, ensure_ascii=False),),
         )
-        known = {token: Pair(ham, spam) for token, ham, spam in rows}
+        known = {token: self._pair(ham, spam) for token, ham, spam in rows}
         unknown = sum([is_text(token) for token in asked if token not in known])
         return Counts(totals, known, unknown)
 
@@ -99,6 +100,12 @@ class Store(Database):
             return {}
         lessons = ((digest, self.lesson(digest)) for digest in digests)
         return {digest: lesson for digest, lesson in lessons if lesson}
+
+    def _pair(self, ham: int, spam: int) -> Pair:
+        """Two numbers of messages."""
+        if ham < 0 or spam < 0:
+            raise self.damage(f"the counts {ham} and {spam}")
+        return Pair(ham, spam)
 
     def vocabulary(self) -> int:
         """How many tokens are known."""

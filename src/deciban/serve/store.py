@@ -92,7 +92,7 @@ class LiveStore(Database):
     def checkpoint(self) -> Checkpoint:
         """The checkpoint, read as every model file is."""
         query = "SELECT position, model FROM checkpoint"
-        position, content = self.connection.execute(query).fetchone()
+        position, content = self.select_one(query, (int, bytes))
         with _temporary_file() as path:
             path.write_bytes(content)
             return Checkpoint(position, load(path))
@@ -104,7 +104,7 @@ class LiveStore(Database):
     def deltas(self, after: int, limit: int) -> list[Delta]:
         """The next deltas after a position, in order."""
         query = "SELECT position, sign, lesson FROM deltas WHERE position > ? ORDER BY 1 LIMIT ?"
-        return [Delta(*row) for row in self.connection.execute(query, (after, limit))]
+        return [Delta(*row) for row in self.select(query, (int, int, bytes), (after, limit))]
 
     def lesson(self, name: str) -> bytes | None:
         """A lesson that counts, if there is one of this name."""
@@ -117,7 +117,7 @@ class LiveStore(Database):
         return self._number("SELECT count(*) FROM lessons")
 
     def _number(self, query: str) -> int:
-        return int(self.connection.execute(query).fetchone()[0])
+        return int(self.select_one(query, (int,))[0])
 
     # Changes
 

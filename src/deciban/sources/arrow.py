@@ -227,6 +227,8 @@ def _strings(offset: Any) -> Callable[[Array], Strings]:
         size = np.dtype(offset).itemsize
         first, stop = array.first * size, (array.first + array.length + 1) * size
         offsets = array.buffer(1, first, stop).view(offset).astype(np.int64, copy=False)
+        if offsets[0] < 0 or np.any(offsets[1:] < offsets[:-1]):
+            raise ArrowError("the texts of a column begin before the ones before them end")
         return Strings(offsets, array.buffer(2, 0, int(offsets[-1])), array.missing())
 
     return convert
