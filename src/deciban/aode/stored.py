@@ -18,10 +18,9 @@ from deciban.checks import MAX_FLOAT
 from deciban.errors import ModelFileError, ParameterError
 from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
-from deciban.files.arrays import ArrayReader
+from deciban.files.arrays import ArrayReader, left_out_from, left_out_to
 from deciban.files.description import AODEEntry, CurveEntry
 from deciban.files.npy import Array
-from deciban.files.scores import left_out_from, left_out_to
 from deciban.models.calibration import DISCOUNT_GRID
 from deciban.naive_bayes.stored import check_texts, plain, schema_of, stated_prior
 from deciban.schema import Schema

@@ -20,9 +20,9 @@ these add to the class frequencies is added, by weights fitted on held-out rows.
 
 Read in this order: ``logits``, ``features`` (what base learners see),
 ``training_table`` (rows and folds), ``penalty_path``, ``evidence_weights``, ``linear``,
-``trees``, ``additive_terms``, ``base_learners``, ``stacking``, ``phrases``, ``phrase_rows``,
-``phrase_counts``, ``text_learner``, ``model``, ``training``, ``summary``, ``stored`` and the
-estimator.
+``trees``, ``model`` (the terms that all of them add), ``base_learners``, ``stacking``,
+``phrases``, ``phrase_rows``, ``phrase_counts``, ``text_learner``, ``training``, ``summary``,
+``stored`` and the estimator.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ from deciban.aode.counting import count
 from deciban.aode.model import AODEModel
 from deciban.aode.pair_counts import counted_columns
 from deciban.ensemble import evidence_weights, linear, trees
-from deciban.ensemble.additive_terms import AdditiveTerms
 from deciban.ensemble.logits import FloatArray
+from deciban.ensemble.model import AdditiveTerms
 from deciban.ensemble.training_table import TrainingTable
 from deciban.ensemble.trees import Forest
 from deciban.errors import InputError

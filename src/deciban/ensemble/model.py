@@ -13,14 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
+from deciban.aode.model import AODEModel
 from deciban.encoding.matrices import Caster
 from deciban.ensemble import formula
-from deciban.ensemble.additive_terms import AdditiveTerms
 from deciban.ensemble.evidence_weights import evidence, evidence_columns
 from deciban.ensemble.features import Features
 from deciban.ensemble.logits import FloatArray
 from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.summary import EnsembleSummary
+from deciban.ensemble.trees import Forest
 from deciban.explanation import measure
 from deciban.families.piece import Piece
 from deciban.formulas import Formula
@@ -34,6 +35,64 @@ from deciban.schema import Schema
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch
 from deciban.stats.counts import Counts
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveTerms:
+    """What a base learner, or all of them together, adds to the logits.
+
+    The logits of an ensemble are a weighted sum of those of its base learners, and each of these
+    is a sum of terms: so the ensemble is one sum of terms again. The logit of class c is the sum of
+
+    - ``constants[c]``,
+    - ``evidence[j]`` times the evidence of part j of the counts,
+    - the linear terms times ``linear``, (terms, classes), and the products times ``products``,
+    - the values of the trees of ``forest``,
+    - ``aode_weight`` times the log joint of ``aode``.
+    """
+
+    constants: FloatArray
+    evidence: FloatArray
+    linear: FloatArray
+    products: FloatArray
+    forest: Forest
+    aode: AODEModel | None = None
+    aode_weight: float = 0.0
+
+    @classmethod
+    def zero(cls, n_parts: int, n_linear: int, n_products: int, n_classes: int) -> AdditiveTerms:
+        """Terms that add nothing."""
+        return cls(
+            np.zeros(n_classes),
+            np.zeros(n_parts),
+            np.zeros((n_linear, n_classes)),
+            np.zeros((n_products, n_classes)),
+            Forest.empty(),
+        )
+
+    def __mul__(self, factor: float) -> AdditiveTerms:
+        return AdditiveTerms(
+            self.constants * factor,
+            self.evidence * factor,
+            self.linear * factor,
+            self.products * factor,
+            self.forest * factor,
+            self.aode,
+            self.aode_weight * factor,
+        )
+
+    def __add__(self, other: AdditiveTerms) -> AdditiveTerms:
+        """Both; only one of them has trees, and one of them AODE."""
+        return AdditiveTerms(
+            self.constants + other.constants,
+            self.evidence + other.evidence,
+            self.linear + other.linear,
+            self.products + other.products,
+            self.forest if len(self.forest) else other.forest,
+            self.aode or other.aode,
+            self.aode_weight + other.aode_weight,
+        )
+
 
 KIND = "BayesClassifier"
 #: So many rows are scored at a time: the evidence of each column is held until it is added up.

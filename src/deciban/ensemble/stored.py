@@ -18,21 +18,19 @@ from deciban.aode import stored as aode_files
 from deciban.aode.model import AODEModel
 from deciban.aode.pair_counts import VALUES
 from deciban.checks import MAX_FLOAT, MAX_NUMBER
-from deciban.ensemble.additive_terms import AdditiveTerms
 from deciban.ensemble.evidence_weights import evidence_columns
 from deciban.ensemble.features import MAX_CATEGORY_CELLS, Features, category_ranks, product_columns
 from deciban.ensemble.logits import FloatArray
-from deciban.ensemble.model import KIND, EnsembleModel
+from deciban.ensemble.model import KIND, AdditiveTerms, EnsembleModel
 from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.summary import EnsembleSummary, LearnerSummary
 from deciban.ensemble.trees import DEPTH_BY_MIN_ROWS, Forest
 from deciban.errors import ModelFileError
 from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
-from deciban.files.arrays import ArrayReader
+from deciban.files.arrays import ArrayReader, left_out_from, left_out_to
 from deciban.files.description import EnsembleEntry, SummaryEntry
 from deciban.files.npy import Array
-from deciban.files.scores import left_out_from, left_out_to
 from deciban.labels import Labels
 from deciban.naive_bayes import stored as counted_files
 from deciban.naive_bayes.model import NaiveBayesModel

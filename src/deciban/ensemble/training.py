@@ -8,17 +8,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deciban.ensemble import base_learners, stacking, text_learner
-from deciban.ensemble.additive_terms import AdditiveTerms
 from deciban.ensemble.base_learners import BaseLearner, Unfitted, zero_terms
 from deciban.ensemble.evidence_weights import evidence_columns
-from deciban.ensemble.held_out_scores import score_held_out
 from deciban.ensemble.logits import FloatArray, centre, mean_log_loss
-from deciban.ensemble.model import EnsembleModel
+from deciban.ensemble.model import AdditiveTerms, EnsembleModel
 from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.summary import EnsembleSummary, LearnerSummary
 from deciban.ensemble.text_learner import TextLearner
 from deciban.ensemble.training_table import N_FOLDS, TrainingTable
 from deciban.ensemble.unit_folds import some_rows
+from deciban.models import scores
+from deciban.models.calibration import LeftOutScores
+from deciban.models.conformal import ConformityScores
+from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch
@@ -270,3 +272,28 @@ def _summary(
             evidence.setdefault(name, weight)
     losses = _loss(table, held_out), _loss(table, table.offset)
     return EnsembleSummary(n_rows, table.n_rows, *losses, learners, evidence)
+
+
+def score_held_out(table: TrainingTable, logits: FloatArray) -> LeftOutScores:
+    """The scores of the rows of the table, from their logits when held out, (rows, classes).
+
+    Base learners give logits of rows that they were not fitted to; their weighted sum, of which
+    the weights alone are fitted to the same rows, is how the model would have answered without
+    each.
+    """
+    classes, y, weight = table.counted.classes, table.y, table.held_weight
+    posterior = np.ascontiguousarray(logits).copy()
+    scores.normalise(posterior, table.prior_logits, logarithm=True)
+    conformity = ConformityScores.of(classes, posterior, y, weight)
+    if not table.counted.blocks:
+        return LeftOutScores(conformity)
+    some = np.arange(0, len(y), -(-len(y) // MAX_NOVELTY_ROWS))
+    likelihoods = table.counted.likelihoods
+    if table.remaining is None:
+        batch, one = table.part.take(some).batch, table.single_weight[some]
+        rows = likelihoods.leave_one_out(batch, y[some], one)
+    else:
+        every = likelihoods.leave_out(table.part.batch, table.remaining)
+        rows = RowLikelihoods(every.log_likelihood[some], every.size[some])
+    typicality = TypicalityScores.of(classes, rows, y[some], weight[some])
+    return LeftOutScores(conformity, typicality)

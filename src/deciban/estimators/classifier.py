@@ -20,7 +20,7 @@ from deciban.errors import InputError
 from deciban.estimators.sets import PredictionSets
 from deciban.explanation.changeable import M
 from deciban.files.description import ModelEntry
-from deciban.files.units import units_from, with_units
+from deciban.files.model import units_from, with_units
 from deciban.labels import Labels
 from deciban.models import novelty
 from deciban.models.calibration import LeftOutScores

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from deciban.errors import ModelFileError
 from deciban.files import archive, document
-from deciban.files.description import CountsEntry, DocumentEntry, Vocabulary
+from deciban.files.description import CountsEntry, DocumentEntry, UnitsEntry, Vocabulary
 from deciban.files.npy import Array
 from deciban.files.tables import counts_from, counts_to
 from deciban.files.upgrade import upgrade
 from deciban.files.vocabulary import Reader, Writer
 from deciban.labels import Labels
+from deciban.sources.unit_sample import TrainingUnits
 from deciban.stats.counts import Counts
 
 #: Where the arrays of each part of a model file start.
@@ -100,3 +103,30 @@ def _labels(entries: Mapping[str, Vocabulary], arrays: Mapping[str, Array]) -> d
     labels = reader.take_all(entries[name] for name in names)
     reader.done()
     return dict(zip(names, labels, strict=True))
+
+
+#: The bits of a hash of a group.
+_HASH_BITS = 64
+
+
+def with_units(content: Stored, units: TrainingUnits | None) -> Stored:
+    """What is to be stored of a model, and the units of its rows beside it, if they had any."""
+    if units is None:
+        return content
+    entry = {
+        "kind": units.kind,
+        "column": units.column,
+        "halvings": _HASH_BITS + 1 - units.limit.bit_length(),
+        "seen": [f"{key:016x}" for key in units.seen.tolist()],
+        "last": units.last,
+    }
+    return replace(content, description={**content.description, "units": entry})
+
+
+def units_from(entry: UnitsEntry | None) -> TrainingUnits | None:
+    """The units of a file, checked by its declaration."""
+    if entry is None:
+        return None
+    seen = np.array([int(key, 16) for key in entry.seen], dtype=np.uint64)
+    limit = 1 << (_HASH_BITS - entry.halvings)
+    return TrainingUnits(entry.kind, entry.column, limit, seen, entry.last)

@@ -11,7 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from deciban import encoding
 from deciban.errors import InputError, ParameterError
 from deciban.labels import Labels
-from deciban.logistic.solvers.prior import Prior
+from deciban.logistic.solvers.problem import Prior
 from deciban.models.class_weights import ClassWeight
 
 FloatArray = NDArray[np.float64]

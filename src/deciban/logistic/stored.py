@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from deciban.errors import ModelFileError
 from deciban.files import Stored, document
-from deciban.files.arrays import ArrayReader
+from deciban.files.arrays import ArrayReader, left_out_from, left_out_to
 from deciban.files.description import LogisticEntry
 from deciban.files.npy import Array
-from deciban.files.scores import left_out_from, left_out_to
 from deciban.logistic.columns import ColumnSummary
 from deciban.logistic.model import LogisticModel
 from deciban.models.class_weights import restored_parameters

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from deciban import families
 from deciban.errors import ModelFileError, ParameterError
 from deciban.files import Stored, document
-from deciban.files.arrays import ArrayReader
+from deciban.files.arrays import ArrayReader, left_out_from, left_out_to
 from deciban.files.description import ColumnEntry, NaiveBayesEntry, TokenizerEntry
-from deciban.files.scores import left_out_from, left_out_to
 from deciban.kinds import is_kind
 from deciban.labels import Labels
 from deciban.models.calibration import DISCOUNT_GRID, Calibration

@@ -22,9 +22,9 @@ Conventions
 
 Reading order
 -------------
-``prior``, ``hessian_blocks``, ``design`` and its three kinds ``dense``, ``sparse``,
-``two_valued``; ``problem``, the objective; ``descent`` and ``conjugate_gradient``, the two loops;
-the solvers ``newton``, ``newton_cg``, ``dual_newton``, ``sampled_newton``, ``lbfgs``,
+``problem``, the objective, with the contract of design matrices; ``hessian_blocks`` and the three
+kinds of them, ``dense``, ``sparse``, ``two_valued``; ``descent`` and ``conjugate_gradient``, the
+two loops; the solvers ``newton``, ``newton_cg``, ``dual_newton``, ``sampled_newton``, ``lbfgs``,
 ``gradient_descent``, and ``dual_ascent``, which ends where prediction needs no more;
 ``selection``, which chooses one.
 """
@@ -32,8 +32,7 @@ the solvers ``newton``, ``newton_cg``, ``dual_newton``, ``sampled_newton``, ``lb
 from __future__ import annotations
 
 from deciban.logistic.solvers.descent import Solution
-from deciban.logistic.solvers.prior import Prior
-from deciban.logistic.solvers.problem import Problem
+from deciban.logistic.solvers.problem import Prior, Problem
 from deciban.logistic.solvers.selection import SOLVERS, choose, solve
 
 __all__ = ["SOLVERS", "Prior", "Problem", "Solution", "choose", "solve"]

@@ -4,23 +4,142 @@
 
     f(W) = sum_i weight_i * loss(y_i, x_i W + offset_i) + prior.value(W)
 
-where the loss is minus the log-probability of the true class. Shapes and symbols are those of
+where the loss is minus the log-probability of the true class. Of the rows it asks for products
+with the design matrix alone, X with its column of ones if there is an intercept; the penalty is
+what it is, the precision of a Gaussian prior. Shapes and symbols are those of
 :mod:`deciban.logistic.solvers`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deciban.kernels import logistic as kernel
-from deciban.logistic.solvers.design import Design, Run, in_turn
-from deciban.logistic.solvers.prior import Prior
 
 FloatArray = NDArray[np.float64]
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Run(Protocol):
+    """A way to do work on parts, such as :func:`deciban.threads.run`: results in order."""
+
+    def __call__(self, work: Callable[[T], R], parts: Iterable[T], /) -> Iterator[R]:
+        """The result of each part."""
+
+
+def in_turn(work: Callable[[T], R], parts: Iterable[T]) -> Iterator[R]:
+    """One part after the other: how parts run unless a caller has threads."""
+    return map(work, parts)
+
+
+class Design(Protocol):
+    """n rows of numbers, however they are held."""
+
+    @property
+    def intercept(self) -> bool:
+        """Whether a column of ones stands behind the others."""
+
+    @property
+    def n_rows(self) -> int:
+        """N."""
+
+    @property
+    def width(self) -> int:
+        """The columns, that of ones included: the coefficients of one logit."""
+
+    def product(self, W: FloatArray) -> FloatArray:
+        """``X W``, (n, m)."""
+
+    def transposed_product(self, V: FloatArray) -> FloatArray:
+        """``X' V``, (width, m), for V (n, m)."""
+
+    def squared_product(self, U: FloatArray) -> FloatArray:
+        """``(X * X) U``, (n, m), for U (width, m)."""
+
+    def squared_transposed_product(self, V: FloatArray) -> FloatArray:
+        """``(X * X)' V``, (width, m), for V (n, m)."""
+
+    def hessian(self, proba: FloatArray, weight: FloatArray | None) -> FloatArray:
+        """``sum_i w_i (diag(p_i) - p_i p_i') (x) x_i x_i'``, a square over W in C order."""
+
+    def take(self, rows: NDArray[np.intp]) -> Self:
+        """Some of the rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Centre C, (width, m), and precision L: of the same shape, or a matrix of its size.
+
+    ``lam / 2 |w|**2`` is minus the logarithm of a normal density of variance ``1 / lam`` around
+    zero. In general the centre is any W and the precision one number a coefficient, or a full
+    matrix: what a posterior leaves behind.
+
+    >>> Prior.l2(2.0, n_columns=1, n_logits=1).value(np.array([[3.0], [5.0]]))
+    9.0
+    """
+
+    centre: FloatArray
+    precision: FloatArray
+
+    @classmethod
+    def l2(
+        cls,
+        penalty: ArrayLike,
+        n_columns: int,
+        n_logits: int,
+        *,
+        centre: ArrayLike = 0.0,
+        intercept: bool = True,
+    ) -> Prior:
+        """One penalty for all columns, or one for each; the intercept is free.
+
+        >>> Prior.l2([1.0, 4.0], 2, 1, centre=[[0.5], [0.0]]).precision.ravel()
+        array([1., 4., 0.])
+        """
+        width = n_columns + intercept
+        precision, centres = np.zeros((width, n_logits)), np.zeros((width, n_logits))
+        lam = np.asarray(penalty, dtype=np.float64)
+        precision[:n_columns] = lam[:, None] if lam.ndim == 1 else lam
+        centres[:n_columns] = centre
+        return cls(centres, precision)
+
+    @property
+    def full(self) -> bool:
+        """Whether the precision is a matrix."""
+        return self.precision.shape != self.centre.shape
+
+    def product(self, V: FloatArray) -> FloatArray:
+        """``L V``, of the shape of V."""
+        if self.full:
+            return np.asarray((self.precision @ V.ravel()).reshape(V.shape))
+        return self.precision * V
+
+    def value(self, W: FloatArray) -> float:
+        """``1/2 <W - C, L (W - C)>``: half the squared distance from the centre."""
+        deviation = W - self.centre
+        return float(0.5 * np.vdot(deviation, self.product(deviation)))
+
+    def gradient(self, W: FloatArray) -> FloatArray:
+        """``L (W - C)``, of the shape of W."""
+        return self.product(W - self.centre)
+
+    def diagonal(self) -> FloatArray:
+        """The precision of every coefficient by itself."""
+        if self.full:
+            return np.diagonal(self.precision).reshape(self.centre.shape)
+        return self.precision
+
+    def matrix(self) -> FloatArray:
+        """The precision as a matrix."""
+        return self.precision if self.full else np.diag(self.precision.ravel())
+
 
 #: A chunk of logits holds about this many numbers.
 CHUNK_LOGITS = 1 << 17

@@ -18,8 +18,8 @@ from scipy.sparse import csc_array, csr_array
 
 from deciban.kernels import products as kernel
 from deciban.logistic.solvers.conjugate_gradient import Operator
-from deciban.logistic.solvers.design import Run, in_turn
 from deciban.logistic.solvers.hessian_blocks import assemble, pair_weights
+from deciban.logistic.solvers.problem import Run, in_turn
 
 FloatArray = NDArray[np.float64]
 #: A range of rows or columns: the first, and the one after the last.

@@ -17,8 +17,8 @@ from scipy.sparse import csr_array
 from deciban.kernels import marks as kernel
 from deciban.kernels import products
 from deciban.logistic.solvers.dense import Dense, weighted_grams
-from deciban.logistic.solvers.design import Run, in_turn
 from deciban.logistic.solvers.hessian_blocks import assemble, pair_weights
+from deciban.logistic.solvers.problem import Run, in_turn
 from deciban.logistic.solvers.sparse import Positions
 
 FloatArray = NDArray[np.float64]

@@ -194,6 +194,8 @@ class NaiveBayesClassifier(MatrixClassifier):
             raise ModelFileError(
                 f"the parameters are not those of {cls.__name__}: {error}"
             ) from None
+        except InputError as error:
+            raise ModelFileError(f"the model cannot be estimated: {error}") from None
         return estimator
 
     # ------------------------------------------------------------------ what a subclass says

@@ -84,12 +84,17 @@ def to_stored(model: DropInModel, parameters: dict[str, Any], named: bool) -> St
 
 
 def from_stored(stored: Stored) -> DropInModel:
-    """The model of a file, checked."""
-    return read(stored)[0]
+    """The model of a file, checked; what cannot be estimated is noticed now."""
+    model, _ = read(stored)
+    try:
+        _ = model.parameters
+    except DecibanError as error:
+        raise ModelFileError(f"the model cannot be estimated: {error}") from None
+    return model
 
 
 def read(stored: Stored) -> tuple[DropInModel, DropInEntry]:
-    """The model of a file, checked, and what the file says of it."""
+    """The model of a file, not estimated yet, and what the file says of it."""
     kind = _KINDS.get(stored.kind)
     if kind is None or stored.counts is None:
         raise ModelFileError(f"the file holds a {stored.kind}, not a drop-in classifier's counts.")
@@ -108,10 +113,6 @@ def read(stored: Stored) -> tuple[DropInModel, DropInEntry]:
         kind.encoder(about.parameters),
     )
     arrays.done()
-    try:
-        _ = model.parameters  # what cannot be estimated is noticed now
-    except DecibanError as error:
-        raise ModelFileError(f"the model cannot be estimated: {error}") from None
     return model, about
 
 
