@@ -35,6 +35,7 @@ from deciban.models.class_weights import ClassWeight, restored_parameters, weigh
 from deciban.models.prior import StatedPrior, check_prior
 from deciban.progress import shows_progress
 from deciban.schema import Schema, nothing_to_learn
+from deciban.sources.databases.query import query_of
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.row_sample import RowSample
 from deciban.sources.sample import Sample
@@ -136,6 +137,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         *,
         target: str | None = None,
         sql: str | None = None,
+        table: str | None = None,
         sample_weight: WeightsLike = None,
         groups: UnitsLike = None,
         time: UnitsLike = None,
@@ -151,7 +153,9 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         >>> m.counts_.weight, m.bins_
         (array([2., 1.]), {'z': [1.5]})
         """
-        return self._fit(X, y, None, target, sql, sample_weight, unit_source(groups, time))
+        return self._fit(
+            X, y, None, target, query_of(sql, table), sample_weight, unit_source(groups, time)
+        )
 
     def recalibrate(
         self,
@@ -160,6 +164,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         *,
         target: str | None = None,
         sql: str | None = None,
+        table: str | None = None,
         sample_weight: WeightsLike = None,
         groups: UnitsLike = None,
         time: UnitsLike = None,
@@ -172,7 +177,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         True
         """
         units = self._units(groups, time, fixed=False)
-        rows = self._rows(X, y, self._target(y, target), sql, sample_weight, units)
+        rows = self._rows(X, y, self._target(y, target), query_of(sql, table), sample_weight, units)
         sample = ENGINES[rows.scan.place].sample(rows, MAX_CALIBRATION_ROWS)
         with all_or_nothing(self):
             self.model_ = replace(self.model_, evidence=None, sample=None)
@@ -249,6 +254,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         return rest
 
     def _adopt(self, total: PairCounts, calibration: StrengthCalibration | None) -> None:
+        total = total.ordered()
         classes, weight = total.counts.classes, total.counts.weight
         prior = weighted_prior(self.class_weight, classes, weight, self.prior)
         if self.prior is not None:

@@ -199,6 +199,11 @@ class PairCounts:
         old = self.counts.classes, self.cells
         return _rearrange(self.pairs, old, (counts.classes, counts.tables[VALUES].cells))
 
+    def ordered(self) -> PairCounts:
+        """These counts with the values of every column in their own order."""
+        counts = self.counts.ordered()
+        return PairCounts(self.cut_points, counts, self.pairs_on(counts))
+
     def widen(self, counts: Counts) -> PairCounts:
         """These counts, with room for the classes and values of others."""
         wide = self.counts + counts * 0.0

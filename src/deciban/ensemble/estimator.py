@@ -26,6 +26,7 @@ from deciban.models.options import Options
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.progress import Progress, should_show
 from deciban.schema import Schema, check_columns
+from deciban.sources.databases.query import query_of
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
 from deciban.sources.unit_sample import AllRows, TrainingUnits, check_units
@@ -115,6 +116,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         *,
         target: str | None = None,
         sql: str | None = None,
+        table: str | None = None,
         sample_weight: WeightsLike = None,
         groups: UnitsLike = None,
         time: UnitsLike = None,
@@ -132,7 +134,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         with all_or_nothing(self):
             options = self._check_parameters()
             rows = labelled_scan(
-                X, y, target=target, sql=sql, weight=sample_weight,
+                X, y, target=target, sql=query_of(sql, table), weight=sample_weight,
                 units=unit_source(groups, time), kinds=self.kinds,
                 limit=NumberClasses(self.max_classes),
             )  # fmt: skip

@@ -26,6 +26,7 @@ from deciban.models.protocol import CountedModel
 from deciban.models.selection import Choices
 from deciban.progress import shows_progress
 from deciban.schema import check_same
+from deciban.sources.databases.query import query_of
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.sample import Sample
 from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
@@ -75,6 +76,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         *,
         target: str | None = None,
         sql: str | None = None,
+        table: str | None = None,
         sample_weight: WeightsLike = None,
         groups: UnitsLike = None,
         time: UnitsLike = None,
@@ -95,11 +97,13 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         """
         if "model_" not in self.__dict__:
             units = unit_source(groups, time)
-            return self._fit(X, y, classes, target, sql, sample_weight, units)
+            return self._fit(X, y, classes, target, query_of(sql, table), sample_weight, units)
         with all_or_nothing(self):
             units = self._units(groups, time)
             (total, calibration), sample = self._state(), self._sample(self.units_)
-            rows = self._rows(X, y, self._target(y, target), sql, sample_weight, units)
+            rows = self._rows(
+                X, y, self._target(y, target), query_of(sql, table), sample_weight, units
+            )
             rows.limit = NumberClasses(self.max_classes)
             rows.limit.add(self.classes_)
             more = self._join(total, self._count(rows, sample))
@@ -118,6 +122,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         *,
         target: str | None = None,
         sql: str | None = None,
+        table: str | None = None,
         sample_weight: WeightsLike = None,
     ) -> Self:
         """Take rows back that were counted before, exactly; what they made choose stays.
@@ -134,7 +139,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         """
         self._model()
         with all_or_nothing(self):
-            rows = self._rows(X, y, self._target(y, target), sql, sample_weight)
+            rows = self._rows(X, y, self._target(y, target), query_of(sql, table), sample_weight)
             self._shrink(self._subtract(self._state()[0], self._count(rows, None)))
         return self
 
@@ -216,6 +221,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         *,
         target: str | None = None,
         sql: str | None = None,
+        table: str | None = None,
         sample_weight: WeightsLike = None,
         groups: UnitsLike = None,
         time: UnitsLike = None,
@@ -247,7 +253,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
             return joint
 
         units = self._units(groups, time, fixed=False)
-        rows = self._rows(X, y, self._target(y, target), sql, sample_weight, units)
+        rows = self._rows(X, y, self._target(y, target), query_of(sql, table), sample_weight, units)
         batches = rows.labelled_batches()
         if units is not None:  # rows of a group may lie in any batch
             held = list(batches)

@@ -35,7 +35,7 @@ class Curve:
     >>> m = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, ["a", "a", "b"])
     >>> c = m.curve("x")
     >>> c.x, c.of("a").round(1), c.rows.tolist()
-    (('S', 'L'), array([ 3.5, -4.3]), [2.0, 1.0])
+    (('L', 'S'), array([-4.3,  3.5]), [1.0, 2.0])
     """
 
     column: str

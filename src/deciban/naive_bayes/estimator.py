@@ -24,6 +24,7 @@ from deciban.naive_bayes.near_copies import warn_near_copies
 from deciban.naive_bayes.semi_supervised import UnlabelledOptions, check_labelled, complete
 from deciban.progress import shows_progress
 from deciban.schema import Schema, check_columns
+from deciban.sources.databases.query import query_of
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.row_sample import RowSample
 from deciban.sources.sample import Sample
@@ -175,6 +176,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         *,
         target: str | None = None,
         sql: str | None = None,
+        table: str | None = None,
         sample_weight: WeightsLike = None,
         groups: UnitsLike = None,
         time: UnitsLike = None,
@@ -200,7 +202,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         [0, 1]
         """
         units = unit_source(groups, time)
-        return self._fit(X, y, None, target, sql, sample_weight, units, aside=[])
+        return self._fit(X, y, None, target, query_of(sql, table), sample_weight, units, aside=[])
 
     @shows_progress("calibrating")
     def recalibrate(
@@ -210,6 +212,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         *,
         target: str | None = None,
         sql: str | None = None,
+        table: str | None = None,
         sample_weight: WeightsLike = None,
         groups: UnitsLike = None,
         time: UnitsLike = None,
@@ -225,7 +228,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         """
         model = self._model()
         units = self._units(groups, time, fixed=False)
-        rows = self._rows(X, y, self._target(y, target), sql, sample_weight, units)
+        rows = self._rows(X, y, self._target(y, target), query_of(sql, table), sample_weight, units)
         max_rows = min(RowSample().max_rows, leave_one_out.max_rows(len(model.classes)))
         sample = ENGINES[rows.scan.place].sample(rows, max_rows)
         self.model_, _ = leave_one_out.judge(model, sample)

@@ -98,6 +98,7 @@ class NaiveBayesModel:
         text_choices: Mapping[str, TextChoice] | None = None,
     ) -> NaiveBayesModel:
         """The model of some counts; what is not chosen yet is selected by the counts."""
+        counts = counts.ordered()
         chosen = select(counts, schema, options) if choices is None else choices
         texts = dict(text_choices or {})
         columns = column_blocks(counts, schema, options, chosen)

@@ -6,7 +6,7 @@ A source is one of
   pyarrow table or reader, or any object with ``__arrow_c_stream__``
 - a two-dimensional NumPy array, a dict of columns, a list of dicts or of tuples
 - a path or glob of CSV, TSV, Parquet, JSON, Excel, Arrow, ORC or Avro; "-" is the standard input
-- a DuckDB relation, or a DuckDB connection and ``sql``
+- a DuckDB relation; the URL of a database or a connection to one, and ``sql`` or ``table``
 - an iterable of tables, or of dicts that are rows
 
 and each becomes the same few column types (:mod:`deciban.sources.columns`).

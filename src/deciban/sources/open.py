@@ -9,9 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from deciban import checks
-from deciban.errors import InputError, ParameterError
+from deciban.errors import InputError
 from deciban.sources import duckdb, files, frames, matrix, objects, stream, texts
 from deciban.sources.batch import Batch
+from deciban.sources.databases import is_database, scan_database
+from deciban.sources.databases.query import query_of
 from deciban.sources.options import ReadOptions
 from deciban.sources.scan import BATCH_ROWS, BatchScan, Scan
 
@@ -25,6 +27,7 @@ def scan(
     source: Any,
     *,
     sql: str | None = None,
+    table: str | None = None,
     rows: int = BATCH_ROWS,
     na: Sequence[str] | None = None,
     encoding: str | None = None,
@@ -41,8 +44,9 @@ def scan(
     ----------
     source
         Any table; see :mod:`deciban.sources`.
-    sql
-        A query, when the source is a DuckDB connection.
+    sql, table
+        A query, or the name of a table, when the source is the URL of a database or a connection;
+        see :mod:`deciban.sources.databases`.
     rows
         The most rows in a batch.
     na
@@ -80,19 +84,20 @@ def scan(
     """
     if rows != BATCH_ROWS:
         checks.whole_number("rows", rows, 1, "try 65536")
-    if isinstance(source, str | os.PathLike) and sql is None:
+    query = query_of(sql, table)
+    if query is not None or is_database(source):
+        return scan_database(source, query, rows)
+    if isinstance(source, str | os.PathLike):
         options = ReadOptions(
             rows, na, encoding, types or {}, decimal, thousands, date_format, trim, sheet
         )
         return files.scan([os.fspath(source)], options)
-    if sql is not None or _is_connection(source):
-        return _scan_query(source, sql, rows)
     if types and isinstance(source, BatchScan) and source.reopen is not None:
         return source.reopen(types)
     if isinstance(source, list | tuple):
-        table = objects.scan_rows(source, rows)
-        if table is not None:
-            return table
+        listed = objects.scan_rows(source, rows)
+        if listed is not None:
+            return listed
     return _scan_object(source, rows)
 
 
@@ -112,19 +117,6 @@ def names(source: Any, *, sql: str | None = None) -> tuple[str, ...]:
     ('text', 'label')
     """
     return scan(source, sql=sql).names
-
-
-def _scan_query(source: Any, sql: str | None, rows: int) -> Scan:
-    if sql is None:
-        raise ParameterError(
-            "a DuckDB connection needs a query.", hint="pass sql='SELECT ...' as well"
-        )
-    if not _is_connection(source):
-        raise ParameterError(
-            f"sql goes with a DuckDB connection, got {type(source).__name__}.",
-            hint="leave sql out, or pass duckdb.connect(...)",
-        )
-    return duckdb.scan_query(source, sql, rows)
 
 
 def _scan_object(source: Any, rows: int) -> Scan:
@@ -172,9 +164,10 @@ def scan_features(
     >>> scan_features([[1, 2]])[0].names, scan_features(["good film"])[0].names
     (('x0', 'x1'), ('text',))
     """
-    if sql is None and is_texts(X):
+    asked = sql is not None or is_database(X)
+    if not asked and is_texts(X):
         return texts.scan_texts(X, names), "texts"
-    if sql is None and is_matrix(X):
+    if not asked and is_matrix(X):
         return matrix.scan_matrix(X, names, named, model), "matrix"
     return scan(X, sql=sql, types=types), "table"
 
@@ -215,10 +208,6 @@ def _is_table(X: Any) -> bool:
     return isinstance(X, Mapping | Scan) or any(
         hasattr(X, name) for name in ("collect_batches", "__arrow_c_stream__", "columns")
     )
-
-
-def _is_connection(source: Any) -> bool:
-    return type(source).__name__ == "DuckDBPyConnection"
 
 
 def _is_sparse(source: Any) -> bool:

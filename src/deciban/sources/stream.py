@@ -14,7 +14,7 @@ from deciban.sources.columns import Column, Integers, Numbers, Times, missing_co
 from deciban.sources.objects import is_record, scan_records
 from deciban.sources.scan import BatchScan, Scan, read_once
 
-__all__ = ["scan_stream"]
+__all__ = ["align_batches", "scan_stream"]
 
 
 def scan_stream(items: Iterable[Any], rows: int, scan: Callable[[Any], Scan]) -> BatchScan:
@@ -36,6 +36,14 @@ def scan_stream(items: Iterable[Any], rows: int, scan: Callable[[Any], Scan]) ->
 def _bundles(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
     while bundle := list(islice(items, size)):
         yield bundle
+
+
+def align_batches(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """Batches of one table, in the types of the first."""
+    first: Mapping[str, Column] | None = None
+    for number, batch in enumerate(batches, start=1):
+        first = batch.columns if first is None else first
+        yield _align_batch(first, batch, number)
 
 
 def _align(scans: Iterable[Scan]) -> Iterator[Batch]:

@@ -90,8 +90,8 @@ class Portable:
         >>> part = json.loads(m.to_json())["columns"][0]["parts"][0]
         >>> for value, points in zip(part["values"], part["points"]):
         ...     print(value, [round(p, 1) for p in points])
-        S [-1.2, -4.8]
         L [-6.0, -1.8]
+        S [-1.2, -4.8]
         """
         from deciban.scorecard import to_json
 

@@ -101,6 +101,18 @@ class Cells:
         ]
         return np.concatenate([np.empty(0, dtype=np.intp), *out])
 
+    def ordered(self) -> Cells:
+        """The cells with the values of each column in their own order; itself where they are.
+
+        >>> Cells.of_values(["size"], [np.array(["S", "M"])]).ordered().values
+        (array(['M', 'S'], dtype='<U1'),)
+        """
+        if self.values is None:
+            return self
+        values = tuple(map(_ordered, self.values))
+        unchanged = all(a is b for a, b in zip(values, self.values, strict=True))
+        return self if unchanged else Cells(self.columns, values)
+
     def column_of(self, cell: int) -> Any:
         """The name of the column that a cell belongs to."""
         return self.columns[int(np.searchsorted(self.offsets, cell, side="right")) - 1]
@@ -125,6 +137,16 @@ class Cells:
             return self
         values = None if self.values is None else _kept(self.values, columns)
         return Cells(self.columns[columns], values)
+
+
+def _ordered(values: Labels) -> Labels:
+    """Values in their own order; those that have none stay as they are."""
+    try:
+        if len(values) < 2 or bool(np.all(values[:-1] <= values[1:])):
+            return values
+        return np.asarray(values[np.argsort(values, kind="stable")])
+    except TypeError:
+        return values
 
 
 def _kept(items: tuple[Labels, ...], keep: NDArray[np.bool_]) -> tuple[Labels, ...]:
@@ -233,6 +255,10 @@ class Grid(Cells):
         parts = np.split(keep, self.offsets[1:-1]) if len(self.columns) else []
         left = tuple(keys[part] for keys, part in zip(self._keys(), parts, strict=True))
         return Grid(self.columns, left, self.drop)
+
+    def ordered(self) -> Grid:
+        """Keys are in order."""
+        return self
 
     def one(self, column: int) -> Grid:
         """The keys of one column."""

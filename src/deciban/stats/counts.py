@@ -181,6 +181,23 @@ class Counts:
             table.equals(b.tables[name]) for name, table in a.tables.items()
         )
 
+    def ordered(self) -> Counts:
+        """The counts with the values of every column in their own order.
+
+        Counts that were added up in another order have them in another order, and sums over them
+        would differ in the last bit.
+
+        >>> Counts.of({"x": ["b", "a"]}, [1, 1]).ordered().tables["categorical"].cells.values
+        (array(['a', 'b'], dtype='<U1'),)
+        """
+        K = len(self.classes)
+        tables = {
+            name: table if cells is table.cells else table.align(np.arange(K), K, cells)
+            for name, table in self.tables.items()
+            for cells in (table.cells.ordered(),)
+        }
+        return Counts(self.classes, self.weight, tables)
+
     def to_bytes(self) -> bytes:
         """The counts in the format of model files: for another process, or to keep.
 
