@@ -32,7 +32,7 @@ from deciban.explanation.strongest import Search, StrongestEvidence, strongest_w
 from deciban.families.piece import Piece
 from deciban.labels import Labels, position
 from deciban.models.measured_evidence import MeasuredEvidence
-from deciban.models.novelty import require_typicality
+from deciban.models.novelty import novelty as novelties
 from deciban.models.scores import decibans
 from deciban.sources import column_names
 from deciban.sources.batch import Batch
@@ -97,9 +97,12 @@ class Explainable(Changeable[M]):
         why = self._explain(model, held, against)[0]
         if not novelty:
             return why
-        knowing, typicality = require_typicality(model)
-        (share,) = typicality.novelty(knowing.row_likelihoods(held.batches[0])).tolist()
+        (share,) = self._held_novelty(model, held).tolist()
         return replace(why, novelty=share)
+
+    def _held_novelty(self, model: M, held: HeldTable) -> FloatArray:
+        """The novelty of held rows, of which there are few, (rows,)."""
+        return novelties(model, held.batches[0])
 
     def explain_rows(self, X: Tabular, against: Hashable = None) -> Explanations:
         """The explanation of every row of a table: arrays, and an object when one is asked for.

@@ -35,6 +35,10 @@ class MatrixExplainable(Explainable[M]):
         """Decibans, (rows, columns, classes); of a sparse matrix, one such matrix a class."""
         raise NotImplementedError
 
+    def novelty(self, X: Tabular) -> FloatArray:
+        """The share of training rows, each left out, as unlikely as each row, (rows,)."""
+        raise NotImplementedError
+
     def _model(self) -> M:
         from sklearn.utils.validation import check_is_fitted
 
@@ -56,6 +60,10 @@ class MatrixExplainable(Explainable[M]):
             matrix = np.array(values, dtype=object)
         named = "feature_names_in_" in self.__dict__
         return HeldTable.of_matrix(named_frame(matrix, names) if named else matrix)
+
+    def _held_novelty(self, model: M, held: HeldTable) -> FloatArray:
+        """The novelty of the rows of a matrix, (rows,)."""
+        return self.novelty(held.X)
 
     def _held_marks(self, model: M, held: HeldTable) -> tuple[Unseen, Marks]:
         """None: any number may come, and no category is among them."""

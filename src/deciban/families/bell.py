@@ -50,6 +50,7 @@ from deciban.stats.moments import (
     MeanAndSpread,
     exact_sums,
     mean_and_spread,
+    share_variance,
 )
 from deciban.stats.statistic import Codes, FloatArray, Sums
 
@@ -147,12 +148,24 @@ def leave_out(
     """Log densities of one column's known values, (rows, classes), each taken out of its class."""
     prior = remove_row(whole, column, x, np.zeros_like(own), weight)
     by_row = MeanAndSpread(*(part[:, None] for part in prior))
-    others = MeanAndSpread(*(part[None, :, column] for part in classes.moments))
-    out = fit(others, by_row, lam, how).log(x[:, None])
-    less = fit(remove_row(classes, column, x, own, weight), prior, lam, how)
-    out[np.arange(len(x)), own] = less.log(x)
+    less = remove_row(classes, column, x, own, weight)
+    if how.shared:
+        out = fit(_share_left(classes, column, less, own), by_row, lam, how).log(x[:, None])
+    else:
+        others = MeanAndSpread(*(part[None, :, column] for part in classes.moments))
+        out = fit(others, by_row, lam, how).log(x[:, None])
+        out[np.arange(len(x)), own] = fit(less, prior, lam, how).log(x)
     out[prior.n <= 0] = 0.0  # the only value of the column: without it nothing is known
     return out
+
+
+def _share_left(classes: ColumnSums, column: int, less: MeanAndSpread, own: Codes) -> MeanAndSpread:
+    """Moments of all classes that share one variance, (rows, classes), each row taken away."""
+    rows = np.arange(len(own))
+    n, mean, spread = (np.tile(part[:, column], (len(own), 1)) for part in classes.moments)
+    for part, left in zip((n, mean, spread), less, strict=True):
+        part[rows, own] = left
+    return MeanAndSpread(*(part.T for part in share_variance(MeanAndSpread(n.T, mean.T, spread.T))))
 
 
 def remove_row(

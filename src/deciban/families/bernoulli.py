@@ -10,12 +10,13 @@ from functools import partial
 
 import numpy as np
 
+from deciban.families.bag_removal import Entries, leave_out_presences
 from deciban.families.discrete import log_shares
 from deciban.families.linear_bag import BagFamily, LinearParameters
 from deciban.families.piece import Piece, dirichlet_draws
 from deciban.families.settings import Settings
 from deciban.stats.amounts import PRESENCES, amount_of
-from deciban.stats.statistic import FloatArray
+from deciban.stats.statistic import Codes, FloatArray
 from deciban.stats.table import Table
 
 
@@ -36,7 +37,16 @@ class Bernoulli(BagFamily):
             for out, part in zip(tables, (present, absent), strict=True):
                 out[:, c] = log_shares(part, present + absent, 2)
         present, absent = tables
-        return LinearParameters(present, absent, partial(_curve, table, tables, extra))
+        curve = partial(_curve, table, tables, extra)
+        return LinearParameters(present, absent, curve, partial(_leave_row_out, table, extra))
+
+
+def _leave_row_out(
+    table: Table, extra: FloatArray, bags: Entries, y: Codes, weight: FloatArray, out: FloatArray
+) -> None:
+    """Replace what rows have under their own class."""
+    own = leave_out_presences(bags, y, weight, amount_of(table), table.rows, extra)
+    out[np.arange(len(y)), y] = own
 
 
 def _curve(table: Table, tables: FloatArray, extra: FloatArray, column: int) -> Piece:

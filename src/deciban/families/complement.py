@@ -15,10 +15,12 @@ from functools import partial
 
 import numpy as np
 
+from deciban.families.bag_removal import Entries, leave_out_complement
 from deciban.families.discrete import log_shares
 from deciban.families.linear_bag import BagFamily, LinearParameters, amount_curve
 from deciban.families.settings import Settings
 from deciban.stats.amounts import AMOUNTS, amount_of
+from deciban.stats.statistic import Codes, FloatArray
 from deciban.stats.table import Table
 
 #: What a column that no other class has counts as: the logarithm of the smallest float.
@@ -50,7 +52,22 @@ class Complement(BagFamily):
             share = np.maximum(log_shares(others, others.sum(), size), MIN_LOG_SHARE)
             total = share.sum() if normalise else -1.0
             weight[:, c] = share / (total or 1.0)
-        return LinearParameters(weight, unit_curve=partial(amount_curve, table, weight))
+        without = partial(_leave_row_out, counts, extra, normalise)
+        curve = partial(amount_curve, table, weight)
+        return LinearParameters(weight, unit_curve=curve, without_row=without)
+
+
+def _leave_row_out(
+    amount: FloatArray,
+    extra: FloatArray,
+    normalise: bool,
+    bags: Entries,
+    y: Codes,
+    weight: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Replace what rows have under every class, by the others without them."""
+    out[:] = leave_out_complement(bags, y, weight, amount, extra, MIN_LOG_SHARE, normalise)
 
 
 COMPLEMENT = Complement()

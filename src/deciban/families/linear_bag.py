@@ -12,10 +12,12 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.families.bag_removal import Entries
 from deciban.families.piece import Piece
 from deciban.families.protocol import Candidate, CountedColumns, Selected
 from deciban.families.remaining import Remaining
@@ -27,6 +29,10 @@ from deciban.kernels import panels
 from deciban.stats.amounts import AmountRows, amount_of
 from deciban.stats.statistic import Codes, FloatArray
 from deciban.stats.table import Table
+
+#: Of rows, their classes and weights, and their log likelihoods: replace those that a row was
+#: counted in by what they are without it.
+WithoutRow: TypeAlias = Callable[[Entries, Codes, FloatArray, FloatArray], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +47,7 @@ class LinearParameters:
     present: FloatArray
     absent: FloatArray | None = None
     unit_curve: Callable[[int], Piece] | None = None
+    without_row: WithoutRow | None = None
 
     @property
     def n_columns(self) -> int:
@@ -112,15 +119,20 @@ class LinearParameters:
         return np.asarray(some.contributions(values[None, :])[0])
 
     def leave_one_out(self, X: AmountRows, y: Codes, weight: FloatArray) -> FloatArray:
-        """Not kept: the drop-in classifiers judge no row of their own."""
-        raise TypeError("amounts are not left out one by one")
+        """Log likelihoods, (rows, classes), of counted rows, each taken out of its class."""
+        if self.without_row is None:
+            raise TypeError("these parameters keep no counts")
+        out = np.zeros((len(y), self.present.shape[1]))
+        self.add(X, out)
+        self.without_row(Entries.of(X), y, weight, out)
+        return out
 
     def leave_one_out_by_column(self, X: AmountRows, y: Codes, weight: FloatArray) -> FloatArray:
-        """Not kept: the drop-in classifiers judge no row of their own."""
-        raise TypeError("amounts are not left out one by one")
+        """Not kept: no column of amounts is judged alone."""
+        raise TypeError("amounts are not left out column by column")
 
     def leave_out(self, X: AmountRows, remaining: Remaining) -> Iterator[FloatArray]:
-        """Not kept: the drop-in classifiers judge no row of their own."""
+        """Not kept: the drop-in classifiers know no groups of rows."""
         raise TypeError("amounts are not left out")
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:

@@ -11,12 +11,13 @@ from functools import partial
 
 import numpy as np
 
+from deciban.families.bag_removal import Entries, leave_out_multinomial
 from deciban.families.linear_bag import BagFamily, LinearParameters, amount_curve
 from deciban.families.piece import Piece, beta_draws
 from deciban.families.settings import Settings, pseudo_count
 from deciban.kernels import shares
 from deciban.stats.amounts import AMOUNTS, amount_of
-from deciban.stats.statistic import FloatArray
+from deciban.stats.statistic import Codes, FloatArray
 from deciban.stats.table import Table
 
 
@@ -36,7 +37,21 @@ class Multinomial(BagFamily):
             amount, extra = np.maximum(amount + extra, 0.0), np.zeros(1)
         total = amount.sum(axis=1) + np.broadcast_to(extra, table.cells.size).sum()
         present = shares.log_shares(amount, extra, total)
-        return LinearParameters(present, unit_curve=partial(_curve, table, present, alpha))
+        curve = partial(_curve, table, present, alpha)
+        without = partial(_leave_row_out, amount_of(table), alpha)
+        return LinearParameters(present, unit_curve=curve, without_row=without)
+
+
+def _leave_row_out(
+    amount: FloatArray,
+    extra: FloatArray,
+    bags: Entries,
+    y: Codes,
+    weight: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Replace what rows have under their own class."""
+    out[np.arange(len(y)), y] = leave_out_multinomial(bags, y, weight, amount, extra)
 
 
 def _curve(table: Table, present: FloatArray, extra: FloatArray, column: int) -> Piece:

@@ -60,10 +60,12 @@ class RankedScores:
         return cls(np.empty(0), np.empty(0), 0.0)
 
     @classmethod
-    def of(cls, score: FloatArray, weight: FloatArray, stride: float = 1.0) -> RankedScores:
+    def of(
+        cls, score: FloatArray, weight: FloatArray, stride: FloatArray | float = 1.0
+    ) -> RankedScores:
         """The scores of rows of these weights, each of which stands for ``stride`` rows."""
         there = weight > 0
-        return cls(*_merge(score[there], stride * weight[there]), float(weight[there].sum()))
+        return cls(*_merge(score[there], (stride * weight)[there]), float(weight[there].sum()))
 
     @cached_property
     def _cumulated(self) -> FloatArray:
@@ -143,12 +145,13 @@ class ConformityScores:
         log_posterior: FloatArray,
         y: NDArray[np.intp],
         weight: FloatArray,
-        stride: float = 1.0,
+        stride: FloatArray | float = 1.0,
     ) -> ConformityScores:
         """The scores of rows that were left out, from their log posteriors, (rows, classes)."""
         own = conformity(log_posterior[np.arange(len(y)), y])
-        parts = ((own[rows], weight[rows]) for rows in _rows_of_classes(y, len(classes)))
-        return cls(classes, tuple(RankedScores.of(*part, stride) for part in parts))
+        arrays = own, weight, np.broadcast_to(stride, len(y))
+        groups = _rows_of_classes(y, len(classes))
+        return cls(classes, tuple(RankedScores.of(*(a[rows] for a in arrays)) for rows in groups))
 
     @cached_property
     def _pooled(self) -> RankedScores:

@@ -77,7 +77,7 @@ class TypicalityScores:
         rows: RowLikelihoods,
         y: NDArray[np.intp],
         weight: FloatArray,
-        stride: float = 1.0,
+        stride: FloatArray | float = 1.0,
     ) -> TypicalityScores:
         """Of rows that were left out, from their likelihoods."""
         n_classes, own = len(classes), _floor(rows)[np.arange(len(y)), y]

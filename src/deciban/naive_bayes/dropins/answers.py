@@ -11,8 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import decision, explanation, threads
 from deciban.decision import Loss
+from deciban.estimators.sets import PredictionSets
 from deciban.labels import Labels
-from deciban.models import scores
+from deciban.models import novelty, scores
+from deciban.models.conformal import ConformityScores
+from deciban.models.left_out import LeftOutScores
 from deciban.naive_bayes.dropins.model import DropInModel
 from deciban.sources.matrix import (
     CheckedMatrix,
@@ -28,7 +31,11 @@ from deciban.sql.portable import Portable
 
 
 class MatrixClassifier(
-    explanation.MatrixExplainable[DropInModel], Portable, ClassifierMixin, BaseEstimator
+    PredictionSets[DropInModel],
+    explanation.MatrixExplainable[DropInModel],
+    Portable,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """The methods that answer, chunk by chunk on all cores."""
 
@@ -86,13 +93,41 @@ class MatrixClassifier(
         check_is_fitted(self)
         return self._map_joint(X, self.classes_.dtype, self._likeliest)
 
-    def decide(self, X: Tabular, loss: Loss = None, abstain: float | None = None) -> Labels:
+    def novelty(self, X: Tabular) -> FloatArray:
+        """How likely a row like those that were learned is as unlikely as each: small is new.
+
+        The share of counted rows, each left out, that were as unlikely or more so, (rows,): a
+        p-value. See :mod:`deciban.models.novelty`.
+
+        >>> from deciban.naive_bayes import GaussianNB
+        >>> X = [[x / 10] for x in range(100)]
+        >>> GaussianNB().fit(X, [0, 1] * 50).novelty([[5.0], [99.0]]).round(2)
+        array([1.  , 0.01])
+        """
+        check_is_fitted(self)
+        X, typicality = self._check_matrix(X), novelty.require_typicality(self.model_)[1]
+        out = np.empty(X.shape[0])
+
+        def work(part: slice) -> None:
+            out[part] = typicality.novelty(self.model_.likelihoods_of_matrix(slice_rows(X, part)))
+
+        self._each_chunk(X, work)
+        return out
+
+    def decide(
+        self,
+        X: Tabular,
+        loss: Loss = None,
+        abstain: float | None = None,
+        novel: float | None = None,
+    ) -> Labels:
         """The answer of least expected loss for every row.
 
         ``loss[i][j]`` is the cost of answering ``classes_[i]`` when
         ``classes_[j]`` is true, or a mapping ``{(answer, truth): cost}``;
         without it, the likeliest class. With ``abstain``, the cost of giving
-        no answer, the result is an object array with None for an abstention.
+        no answer, the result is an object array with None for an abstention. So it is with
+        ``novel`` where the :meth:`novelty` of a row is not above it.
 
         >>> from deciban.naive_bayes import MultinomialNB
         >>> m = MultinomialNB().fit([[2, 1], [0, 3]], ["spam", "ham"])
@@ -102,13 +137,21 @@ class MatrixClassifier(
         array([None, 'spam'], dtype=object)
         """
         check_is_fitted(self)
+        if novel is not None:
+            novelty.check_level(novel)
         matrix = None if loss is None else decision.loss_matrix(loss, self.classes_)
 
         def best(joint: FloatArray) -> Labels:
             scores.normalise(joint, self.model_.fallback)
             return decision.decide(joint, self.classes_, matrix, abstain)
 
-        return self._map_joint(X, self.classes_.dtype if abstain is None else object, best)
+        answers = self._map_joint(X, self.classes_.dtype if abstain is None else object, best)
+        return answers if novel is None else novelty.abstain(answers, self.novelty(X), novel)
+
+    def _keep_conformity(self, scores: ConformityScores) -> None:
+        before = self.model_.left_out
+        typicality = None if before is None else before.typicality
+        self.model_ = self.model_.with_left_out(LeftOutScores(scores, typicality))
 
     def _likeliest(self, joint: FloatArray) -> Labels:
         """The best class of each row; of a row that no class can have produced, by the prior."""

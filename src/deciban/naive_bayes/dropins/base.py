@@ -19,11 +19,13 @@ from deciban.errors import InputError, ModelFileError, ParameterError, ShapeErro
 from deciban.families.protocol import Family
 from deciban.families.settings import Settings
 from deciban.labels import Labels
+from deciban.models.left_out import LeftOutScores, pool
 from deciban.models.prior import StatedPrior, class_prior
 from deciban.naive_bayes.dropins import stored
 from deciban.naive_bayes.dropins.answers import MatrixClassifier
 from deciban.naive_bayes.dropins.model import BLOCK, DropInModel, Encoder
 from deciban.sources import matrix
+from deciban.sources.kept_rows import NOTHING_KEPT, KeptRows
 from deciban.sources.matrix import (
     CheckedMatrix,
     FloatArray,
@@ -58,7 +60,8 @@ class NaiveBayesClassifier(MatrixClassifier):
         with all_or_nothing(self):
             X, y = self._check_rows(X, y, reset=True)
             labelled = encoding.class_codes(y)
-            self._adopt(self._count(X, labelled.codes, labelled.classes, sample_weight))
+            rows = X, labelled.codes, labelled.classes, sample_weight
+            self._adopt(self._count(*rows), self._keep(*rows))
         return self
 
     def partial_fit(
@@ -79,15 +82,21 @@ class NaiveBayesClassifier(MatrixClassifier):
             first = "model_" not in self.__dict__
             known = encoding.partial_fit_classes(classes, None if first else self.classes_)
             X, y = self._check_rows(X, y, reset=first)
-            more = self._count(X, encoding.codes_of(y, known), known, sample_weight)
-            self._adopt(more if first else self.counts_ + more)
+            rows = X, encoding.codes_of(y, known), known, sample_weight
+            more, kept = self._count(*rows), self._keep(*rows)
+            if first:
+                self._adopt(more, kept)
+            else:
+                model = self.model_
+                self._adopt(model.counts + more, model.kept + kept, model.scores)
         return self
 
     def forget(self, X: Tabular, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Take rows back that were counted before, exactly: as if they had never been seen.
 
         Weighted rows are taken back with the weights they were counted with.
-        The classes stay; a class without rows is possible again once it has some.
+        The classes stay; a class without rows is possible again once it has some. What was
+        kept to make sets and novelty by is forgotten as well.
 
         >>> from deciban.naive_bayes import MultinomialNB
         >>> m = MultinomialNB().fit([[2, 1], [0, 3], [9, 0]], ["spam", "ham", "ham"])
@@ -122,7 +131,8 @@ class NaiveBayesClassifier(MatrixClassifier):
         >>> m.with_counted(m.count_rows([[1, 1]], ["ham"])).class_count_
         array([2., 1.])
         """
-        return self._with_counts(self.counts_ + more, self)
+        model = self.model_
+        return self._with_counts(model.counts + more, self, model.kept, model.scores)
 
     def without_counted(self, gone: Counts) -> Self:
         """Another model without these rows, which were counted before; its classes stay.
@@ -139,7 +149,11 @@ class NaiveBayesClassifier(MatrixClassifier):
         if not isinstance(other, NaiveBayesClassifier):
             return NotImplemented
         self._check_other(other)
-        return self._with_counts(self.counts_ + other.counts_, other)
+        mine, theirs = self.model_, other.model_
+        scores = pool(mine.scores, theirs.scores)
+        return self._with_counts(
+            mine.counts + theirs.counts, other, mine.kept + theirs.kept, scores
+        )
 
     def __sub__(self, other: object) -> Self:
         """The model without the rows of the other; classes that have none left go with them."""
@@ -189,7 +203,7 @@ class NaiveBayesClassifier(MatrixClassifier):
             estimator.n_features_in_ = len(model.schema.names)
             if about.named:
                 estimator.feature_names_in_ = labels.object_array(model.schema.names)
-            estimator._adopt(model.counts)
+            estimator._adopt(model.counts, scores=model.scores)
         except (TypeError, ParameterError, ShapeError) as error:
             raise ModelFileError(
                 f"the parameters are not those of {cls.__name__}: {error}"
@@ -269,8 +283,23 @@ class NaiveBayesClassifier(MatrixClassifier):
         none = np.empty((0, self.n_features_in_))
         return self._count(none, np.empty(0, dtype=np.intp), classes, None)
 
-    def _adopt(self, counts: Counts) -> None:
-        """Make these counts the model."""
+    def _keep(
+        self,
+        X: CheckedMatrix,
+        codes: encoding.Codes,
+        classes: Labels,
+        sample_weight: ArrayLike | None,
+    ) -> KeptRows:
+        """Some checked rows, to be judged when somebody asks."""
+        return KeptRows.of(X, codes, classes, encoding.weights(sample_weight, len(codes)))
+
+    def _adopt(
+        self,
+        counts: Counts,
+        kept: KeptRows = NOTHING_KEPT,
+        scores: LeftOutScores | None = None,
+    ) -> None:
+        """Make these counts the model, with rows among them and what was said of others."""
         stated = self._stated_prior()
         empty = stated is None and not counts.weight.any()
         prior = class_prior(counts.weight, stated="uniform" if empty else stated)
@@ -283,6 +312,9 @@ class NaiveBayesClassifier(MatrixClassifier):
             self._offset(prior),
             prior,
             self._encoder(),
+            stated is None and not empty and self._offset(prior) is prior,
+            kept,
+            scores,
         )
         self.classes_ = counts.classes
         self._show()
@@ -298,14 +330,20 @@ class NaiveBayesClassifier(MatrixClassifier):
 
     # ------------------------------------------------------------------ combining
 
-    def _with_counts(self, counts: Counts, other: NaiveBayesClassifier) -> Self:
+    def _with_counts(
+        self,
+        counts: Counts,
+        other: NaiveBayesClassifier,
+        kept: KeptRows = NOTHING_KEPT,
+        scores: LeftOutScores | None = None,
+    ) -> Self:
         """A model with the same parameters and other counts."""
         result: Self = clone(self)
         for name in ("feature_names_in_", "n_features_in_"):
             for side in (other, self):
                 if name in vars(side):
                     setattr(result, name, vars(side)[name])
-        result._adopt(counts)
+        result._adopt(counts, kept, scores)
         return result
 
     def _check_other(self, other: NaiveBayesClassifier) -> None:

@@ -23,6 +23,7 @@ from deciban.families.categorical import (
 )
 from deciban.families.settings import Settings
 from deciban.labels import Labels
+from deciban.models.left_out import LeftOutScores
 from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.encoders import CategoryEncoder, all_numbers
 from deciban.naive_bayes.dropins.model import BLOCK, DropInModel
@@ -31,6 +32,7 @@ from deciban.sources import frames, matrix
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Column
 from deciban.sources.held import HeldTable
+from deciban.sources.kept_rows import NOTHING_KEPT, KeptRows
 from deciban.sources.matrix import (
     AnyRows,
     CheckedMatrix,
@@ -176,7 +178,12 @@ class CategoricalNB(SmoothedClassifier):
 
     # ------------------------------------------------------------------ estimating
 
-    def _adopt(self, counts: Counts) -> None:
+    def _adopt(
+        self,
+        counts: Counts,
+        kept: KeptRows = NOTHING_KEPT,
+        scores: LeftOutScores | None = None,
+    ) -> None:
         """Codes keep their places, so that category i is column i of ``category_count_``."""
         cells = counts.tables[BLOCK].cells
         values = [_narrow(column) for column in cells.values or ()]
@@ -189,7 +196,7 @@ class CategoricalNB(SmoothedClassifier):
         whole = Cells(cells.columns, tuple(values))
         if not cells.same(whole):
             counts = counts.align(counts.classes, {BLOCK: whole})
-        super()._adopt(counts)
+        super()._adopt(counts, kept, scores)
         self._unseen = NOTHING_UNSEEN  # predicting must add no attribute
 
     def _least(self) -> NDArray[np.int64]:

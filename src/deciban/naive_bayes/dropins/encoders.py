@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from deciban import encoding
 from deciban.errors import InputError, MissingValueError, ParameterError
+from deciban.families.bag_removal import Entries
 from deciban.families.piece import Piece
 from deciban.formulas.build import infinite
 from deciban.formulas.nodes import (
@@ -61,6 +62,10 @@ class NumberEncoder:
         """A curve of numbers is as it is; how many rows are behind a point is not kept."""
         return replace(piece, rows=None)
 
+    def size(self, rows: FloatArray) -> FloatArray:
+        """How many numbers each row has."""
+        return np.asarray((~np.isnan(rows)).sum(axis=1), dtype=np.float64)
+
 
 def refuse_infinity(values: FloatArray) -> None:
     """NaN is a missing value, infinity is a mistake."""
@@ -106,6 +111,13 @@ class AmountEncoder:
         """Nothing and one unit."""
         return piece
 
+    def size(self, rows: AnyRows) -> FloatArray:
+        """The amount of each row."""
+        if not isinstance(rows, CSRRows):
+            return np.asarray(rows.sum(axis=1), dtype=np.float64)
+        entries = Entries.of(rows)
+        return entries.sum_rows(entries.amount)
+
 
 @dataclass(frozen=True)
 class PresenceEncoder:
@@ -148,6 +160,10 @@ class PresenceEncoder:
         """A value that counts as absent, and one that counts as present."""
         least = 0.0 if self.threshold is None else self.threshold
         return replace(piece, values=(least, least + 1.0))
+
+    def size(self, rows: AnyRows) -> FloatArray:
+        """How many columns each row has or lacks: all of them."""
+        return np.full(rows.shape[0], float(rows.shape[1]))
 
 
 def _refused(x: Expression) -> tuple[Condition, ...]:
@@ -200,6 +216,10 @@ class CategoryEncoder:
         if cells.coded and dense.dtype.kind in "biuf":
             return self.integers(dense)
         return encoding.category_codes(dense, cells.values or ())
+
+    def size(self, rows: NDArray[np.int64]) -> FloatArray:
+        """How many categories each row has."""
+        return np.asarray((rows >= 0).sum(axis=1), dtype=np.float64)
 
     def integers(self, X: AnyRows) -> NDArray[np.int64]:
         """Numbers as codes: whole parts, -1 for NaN."""

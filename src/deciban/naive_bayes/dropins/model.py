@@ -17,16 +17,22 @@ from numpy.typing import NDArray
 from deciban import labels
 from deciban.encoding.matrices import Caster
 from deciban.errors import InputError
+from deciban.families.complement import COMPLEMENT
+from deciban.families.multinomial import MULTINOMIAL
 from deciban.families.piece import Piece
 from deciban.families.protocol import Family, Parameters
 from deciban.families.settings import Settings
 from deciban.formulas.formula import ByClass, Formula, HasColumnFormula, additive
 from deciban.formulas.nodes import Condition, Expression
 from deciban.labels import Labels
+from deciban.models.left_out import LeftOutScores, pool
+from deciban.models.novelty import RowLikelihoods
 from deciban.models.protocol import WordContribution
+from deciban.naive_bayes.dropins.left_out import score_left_out
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Column, Integers, Numbers
+from deciban.sources.kept_rows import NOTHING_KEPT, KeptRows
 from deciban.sources.matrix import AnyRows
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
@@ -56,14 +62,18 @@ class Encoder(Protocol):
     def values(self, column: int, piece: Piece) -> Piece:
         """What a column's curve shows, with values as a row would hold them."""
 
+    def size(self, rows: Matrix) -> FloatArray:
+        """How many values, or how large an amount, each encoded row has."""
+
 
 @dataclass(frozen=True, eq=False)
 class DropInModel:
     """A table of counts and what follows from it.
 
     ``feature_names`` are those of the columns, None is x0, x1, and so on. ``log_prior`` is what
-    scores start from; ``fallback`` is the posterior, as logarithms, of a row that no class can
-    have produced.
+    scores start from, counted or stated; ``fallback`` is the posterior, as logarithms, of a row
+    that no class can have produced. ``kept`` are rows that are judged when somebody asks, and
+    ``scores`` those of rows that were judged before.
     """
 
     kind: str
@@ -74,6 +84,9 @@ class DropInModel:
     log_prior: FloatArray
     fallback: FloatArray
     encoder: Encoder
+    prior_is_counted: bool = False
+    kept: KeptRows = NOTHING_KEPT
+    scores: LeftOutScores | None = None
 
     additive = True
     measured_evidence = None
@@ -101,6 +114,33 @@ class DropInModel:
     def parameters(self) -> Parameters:
         """The likelihood of all columns."""
         return self.family.estimate(self.table, self.settings)
+
+    @cached_property
+    def generative(self) -> Parameters:
+        """The likelihood of rows at all; weights of complements are none."""
+        if self.family is not COMPLEMENT:
+            return self.parameters
+        return MULTINOMIAL.estimate(self.table, self.settings)
+
+    @cached_property
+    def left_out(self) -> LeftOutScores | None:
+        """The scores of counted rows, each left out; None where no rows are kept."""
+        return pool(self.scores, score_left_out(self, self.kept))
+
+    def with_left_out(self, scores: LeftOutScores | None) -> DropInModel:
+        """The model with other scores of left-out rows."""
+        return replace(self, scores=scores, kept=NOTHING_KEPT)
+
+    def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
+        """``log P(x | c)``, (rows, classes), and the size of every row."""
+        return self.likelihoods_of_matrix(self.matrix(batch))
+
+    def likelihoods_of_matrix(self, X: AnyRows) -> RowLikelihoods:
+        """Those of the rows of a matrix."""
+        rows = self.encode(X)
+        out = np.zeros((X.shape[0], len(self.classes)))
+        self.generative.add(rows, out)
+        return RowLikelihoods(out, self.encoder.size(rows))
 
     @property
     def absent_value(self) -> float | None:

@@ -23,6 +23,7 @@ from deciban.families.settings import Settings
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader
 from deciban.files.description import DropInEntry
+from deciban.files.scores import left_out_from, left_out_to
 from deciban.naive_bayes.dropins.encoders import (
     AmountEncoder,
     CategoryEncoder,
@@ -80,6 +81,7 @@ def to_stored(model: DropInModel, parameters: dict[str, Any], named: bool) -> St
         "settings": plain(settings),
     }
     arrays = {"log_prior": model.log_prior, "fallback": model.fallback}
+    arrays |= left_out_to(model.left_out, model.classes)
     return Stored(model.kind, model.counts, description, arrays=arrays)
 
 
@@ -111,6 +113,7 @@ def read(stored: Stored) -> tuple[DropInModel, DropInEntry]:
         _log_prior(arrays, "log_prior", n_classes),
         _log_prior(arrays, "fallback", n_classes),
         kind.encoder(about.parameters),
+        scores=left_out_from(arrays, stored.counts.classes),
     )
     arrays.done()
     return model, about
