@@ -147,8 +147,9 @@ def test_without_scores_it_is_said_what_to_do():
     assert recalibrated.predict_set(X).shape == (50, 3)
     with pytest.raises(InputError, match=r"keeps no scores.*models of this package"):
         evaluate(OtherRegression().fit(X["x"][:, None], y), X["x"][:, None], y, coverage=0.9)
-    with pytest.raises(InputError, match=r"a GaussianNB keeps no scores"):
-        evaluate(GaussianNB().fit(X["x"][:, None], y), X["x"][:, None], y, coverage=0.9)
+    forgetful = GaussianNB().fit(X["x"][:, None], y).forget(X["x"][:1, None], y[:1])
+    with pytest.raises(InputError, match=r"this GaussianNB has no scores"):
+        evaluate(forgetful, X["x"][:, None], y, coverage=0.9)
 
 
 # ---------------------------------------------------------------------- rows held out

@@ -201,7 +201,7 @@ def conformity_of(model: Model) -> ConformityScores:
     if not isinstance(model, HasLeftOutScores):
         raise InputError(
             f"a {model.kind} keeps no scores of left-out rows, which sets are made from.",
-            hint="NaiveBayes, AODE, BayesClassifier and LogisticRegression do",
+            hint="the models of this package do",
         )
     if model.left_out is None:
         raise InputError(

@@ -14,8 +14,8 @@ from deciban.decision import Loss
 from deciban.estimators.sets import PredictionSets
 from deciban.labels import Labels
 from deciban.models import novelty, scores
+from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import ConformityScores
-from deciban.models.left_out import LeftOutScores
 from deciban.naive_bayes.dropins.model import DropInModel
 from deciban.sources.matrix import (
     CheckedMatrix,

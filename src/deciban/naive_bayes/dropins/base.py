@@ -19,7 +19,7 @@ from deciban.errors import InputError, ModelFileError, ParameterError, ShapeErro
 from deciban.families.protocol import Family
 from deciban.families.settings import Settings
 from deciban.labels import Labels
-from deciban.models.left_out import LeftOutScores, pool
+from deciban.models.calibration import LeftOutScores, pool
 from deciban.models.prior import StatedPrior, class_prior
 from deciban.naive_bayes.dropins import stored
 from deciban.naive_bayes.dropins.answers import MatrixClassifier

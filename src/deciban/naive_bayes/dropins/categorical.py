@@ -23,7 +23,7 @@ from deciban.families.categorical import (
 )
 from deciban.families.settings import Settings
 from deciban.labels import Labels
-from deciban.models.left_out import LeftOutScores
+from deciban.models.calibration import LeftOutScores
 from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.encoders import CategoryEncoder, all_numbers
 from deciban.naive_bayes.dropins.model import BLOCK, DropInModel

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deciban.models import prior, scores
+from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import ConformityScores
-from deciban.models.left_out import LeftOutScores
 from deciban.models.novelty import RowLikelihoods, TypicalityScores
 from deciban.sources.kept_rows import KeptPart, KeptRows
 from deciban.sources.matrix import slice_rows

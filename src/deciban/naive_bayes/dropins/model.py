@@ -25,7 +25,7 @@ from deciban.families.settings import Settings
 from deciban.formulas.formula import ByClass, Formula, HasColumnFormula, additive
 from deciban.formulas.nodes import Condition, Expression
 from deciban.labels import Labels
-from deciban.models.left_out import LeftOutScores, pool
+from deciban.models.calibration import LeftOutScores, pool
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.protocol import WordContribution
 from deciban.naive_bayes.dropins.left_out import score_left_out
