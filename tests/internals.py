@@ -53,6 +53,8 @@ def text_readings(model):
             "smoothing": float(way.smoothing),
             "length": float(way.length),
             "scale": float(way.scale),
+            "idf": float(way.idf),
+            "uniformity": float(way.uniformity),
         }
         for name, way in model.model_.text_choices.items()
     }
@@ -85,14 +87,18 @@ def try_only(monkeypatch, bins):
 class TextCandidates(NamedTuple):
     """The hyperparameters of texts that leave-one-out chooses from.
 
-    A text of ``typical`` words is multiplied by a scale, whatever the power of its length.
+    A text of ``typical`` words is multiplied by a scale, from ``min_scale`` to what depends on the
+    contrast; some are tried at first, and more in the end.
     """
 
     weightings: tuple
     contrasts: tuple
     smoothings: tuple
+    idfs: tuple
+    uniformities: tuple
     lengths: tuple
-    scales: np.ndarray
+    min_scale: float
+    n_scales: tuple
     typical: float
 
 
@@ -103,8 +109,11 @@ def text_candidates():
         weightings,
         contrasts,
         text_selection.SMOOTHINGS_TRIED,
+        text_selection.IDF_POWERS_TRIED,
+        text_selection.UNIFORMITIES_TRIED,
         text_selection.LENGTH_POWERS_TRIED,
-        text_selection.SCALES_TRIED,
+        text_selection.MIN_SCALE,
+        (text_selection.N_FIRST_SCALES, text_selection.N_SCALES),
         text_selection.TYPICAL_WORDS,
     )
 

@@ -127,6 +127,8 @@ def test_nothing_to_merge():
         (WordSettings, {"contrast": -1}),
         (WordSettings, {"length": np.nan}),
         (WordSettings, {"scale": "1"}),
+        (WordSettings, {"idf": -1}),
+        (WordSettings, {"uniformity": np.nan}),
     ],
 )
 def test_settings_outside_their_range(kind, settings):

@@ -1,6 +1,7 @@
 """What leave-one-out selects for a whole model: the reading of texts, temperature, AODE's m."""
 
 import math
+from collections import Counter
 from itertools import product
 
 import numpy as np
@@ -31,42 +32,62 @@ class Texts:
         """What text i says by all others."""
         return self.said(self.texts[i], [j for j in range(len(self.y)) if j != i], *how)
 
-    def said(self, text, others, weighting, smoothing, contrast):
-        """What a text says for every class by others, of how many words, and the prior."""
-        count = {c: {} for c in self.classes}
+    def said(self, text, others, weighting, smoothing, contrast, idf):
+        """What a text says for every class by others, of how many words, the prior, the shares."""
+        count, texts_with = {c: {} for c in self.classes}, Counter()
         for j in others:
+            texts_with.update(set(self.texts[j]))
             for word in counted(self.texts[j], weighting):
                 count[self.y[j]][word] = count[self.y[j]].get(word, 0) + 1
         vocabulary = {word for of in count.values() for word in of}
-        words = counted(text, weighting)
+        words = [word for word in counted(text, weighting) if word in vocabulary]
 
         def share(some, word):
             total = sum(sum(count[c].values()) for c in some)
             had = sum(count[c].get(word, 0) for c in some)
             return math.log((had + smoothing) / (total + len(vocabulary) * smoothing))
 
+        def rarity(word):
+            return math.log((len(others) + 1) / (texts_with[word] + 0.5)) ** idf
+
         scores = []
         for c in self.classes:
             rest = [k for k in self.classes if k != c]
             scores.append(math.fsum(
-                (1 - contrast) * share([c], word) - contrast * share(rest, word)
-                for word in words if word in vocabulary
+                rarity(word) * ((1 - contrast) * share([c], word) - contrast * share(rest, word))
+                for word in words
             ))  # fmt: skip
-        prior = [math.log(1 + sum(self.y[j] == c for j in others)) for c in self.classes]
-        return scores, len(words), prior
+        rows = [sum(self.y[j] == c for j in others) for c in self.classes]
+        prior = [math.log(1 + n) for n in rows]
+        return scores, len(words), prior, [math.log(n / len(others)) for n in rows]
 
-    def losses(self, weighting, smoothing, contrast, ways):
-        """The summed loss under each (length, scale)."""
-        rows = [self.left_out(i, weighting, smoothing, contrast) for i in range(len(self.y))]
+    def losses(self, how, ways):
+        """The summed loss under each (length, scale, uniformity)."""
+        rows = [self.left_out(i, *how) for i in range(len(self.y))]
         truth = [self.classes.index(c) for c in self.y]
-        out = {}
-        for length, scale in ways:
-            joints = (
-                np.array(prior) + np.array(said) * min(1.0, scale * size**-length)
-                for said, size, prior in rows
+        return {
+            way: math.fsum(
+                softmax_loss(list(joint(*row, *way)), c) for row, c in zip(rows, truth, strict=True)
             )
-            out[length, scale] = math.fsum(map(softmax_loss, map(list, joints), truth))
-        return out
+            for way in ways
+        }
+
+    def ways(self, contrast, lengths, n_scales, uniformities):
+        """Powers of the length, scales and uniformities that are tried under a contrast."""
+        tried = text_candidates()
+        most = 1 / (1 - contrast + contrast / (len(self.classes) - 1))
+        scales = np.geomspace(tried.min_scale, most, n_scales)
+        return [
+            (at, scale * tried.typical**at, u)
+            for at, scale, u in product(lengths, scales, uniformities)
+        ]
+
+
+def joint(said, size, prior, shares, length, scale, uniformity):
+    """Log joints of a text, up to a constant."""
+    most = max(1.0, scale * text_candidates().typical ** -length)
+    discounted = np.array(said) * min(most, scale * size**-length)
+    return np.array(prior) + discounted - uniformity * np.array(shares)
 
 
 def counted(words, weighting):
@@ -112,51 +133,61 @@ def read():
     return out
 
 
+def least(losses):
+    return min(losses, key=losses.get)
+
+
 @pytest.mark.parametrize("name", COLLECTIONS)
-def test_weighting_contrast_and_smoothing_have_the_least_loss(name, read):
+def test_every_hyperparameter_of_texts_has_the_least_loss(name, read):
+    """First what words count for, then whether rare ones count more, then how texts are scaled."""
     texts, chosen, _ = read[name]
     tried = text_candidates()
-    ways = [(0.5, scale * tried.typical**0.5) for scale in tried.scales[::3]]
+    few, many = tried.n_scales
+
+    def first(how, uniformities):
+        losses = texts.losses(how, texts.ways(how[2], [0.5], few, uniformities))
+        return {(*how, u): min(v for way, v in losses.items() if way[2] == u) for u in uniformities}
+
     contrasts = tried.contrasts if len(texts.classes) > 2 else tried.contrasts[:1]
-    losses = {
-        way: min(texts.losses(*way, ways).values())
-        for way in product(tried.weightings, tried.smoothings, contrasts)
-    }
-    best = min(losses, key=losses.get)
-    assert (chosen["weighting"], chosen["smoothing"], chosen["contrast"]) == best
-
-
-@pytest.mark.parametrize("name", COLLECTIONS)
-def test_length_and_scale_have_the_least_loss(name, read):
-    texts, chosen, _ = read[name]
-    tried = text_candidates()
-    ways = [(at, scale * tried.typical**at) for at in tried.lengths for scale in tried.scales]
-    losses = texts.losses(chosen["weighting"], chosen["smoothing"], chosen["contrast"], ways)
-    mine = losses[min(ways, key=lambda way: abs(way[0] - chosen["length"]) * 1e6
-                      + abs(way[1] - chosen["scale"]))]  # fmt: skip
-    assert mine <= min(losses.values()) + 1e-9
+    losses = {}
+    for how in product(tried.weightings, tried.smoothings, contrasts, [0.0]):
+        losses |= first(how, tried.uniformities)
+    weighting, smoothing, contrast, idf, uniformity = best = least(losses)
+    at, losses = tried.smoothings.index(smoothing), {best: losses[best]}
+    for near, power in product(tried.smoothings[max(at - 1, 0) : at + 2], tried.idfs):
+        losses |= first((weighting, near, contrast, power), [uniformity])
+    weighting, smoothing, contrast, idf, uniformity = least(losses)
+    how = weighting, smoothing, contrast, idf
+    assert how == tuple(chosen[key] for key in ("weighting", "smoothing", "contrast", "idf"))
+    losses = texts.losses(how, texts.ways(contrast, tried.lengths, many, [uniformity]))
+    losses |= texts.losses(how, texts.ways(contrast, [least(losses)[0]], many, [0.5]))
+    mine = chosen["length"], chosen["scale"], chosen["uniformity"]
+    near = min(losses, key=lambda way: np.abs(np.subtract(way, mine)) @ [1e6, 1.0, 1e6])
+    np.testing.assert_allclose(near, mine, rtol=1e-9)
+    assert losses[near] <= min(losses.values()) + 1e-9
 
 
 @pytest.mark.parametrize("name", COLLECTIONS)
 def test_new_texts_are_read_as_was_selected(name, read):
     texts, chosen, m = read[name]
-    how = chosen["weighting"], chosen["smoothing"], chosen["contrast"]
+    how = [chosen[key] for key in ("weighting", "smoothing", "contrast", "idf")]
     new = ["w0 w1 w1 w5", "w4", "w2 w2 w2 w2 w3 w6 w7 never"]
     log = m.predict_log_proba({"t": new})
     for text, actual in zip(new, log, strict=True):
-        said, size, prior = texts.said(text.split(), range(len(texts.y)), *how)
-        size -= text.count("never")
-        trust = min(1.0, chosen["scale"] * size ** -chosen["length"]) / m.temperature_
-        joint = np.array(prior) + trust * np.array(said)
-        np.testing.assert_allclose(actual, joint - np.logaddexp.reduce(joint), atol=1e-9)
+        said, size, prior, shares = texts.said(text.split(), range(len(texts.y)), *how)
+        mine = chosen["length"], chosen["scale"], chosen["uniformity"]
+        evidence = joint(said, size, np.zeros(len(prior)), shares, *mine)
+        expected = np.array(prior) + evidence / m.temperature_
+        np.testing.assert_allclose(actual, expected - np.logaddexp.reduce(expected), atol=1e-9)
 
 
 def test_collections_differ_in_what_is_best(read):
     chosen = [reading for _, reading, _ in read.values()]
-    for hyperparameter, least in (
-        ("weighting", 2), ("contrast", 2), ("smoothing", 3), ("length", 3), ("scale", 4)
+    for hyperparameter, n in (
+        ("weighting", 2), ("contrast", 2), ("smoothing", 3), ("length", 3), ("scale", 4),
+        ("idf", 2), ("uniformity", 2),
     ):  # fmt: skip
-        assert len({reading[hyperparameter] for reading in chosen}) >= least, hyperparameter
+        assert len({reading[hyperparameter] for reading in chosen}) >= n, hyperparameter
 
 
 # ---------------------------------------------------------------------- the temperature

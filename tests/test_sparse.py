@@ -160,13 +160,14 @@ def test_weights_are_not_added_to_integers():
 
 @pytest.mark.parametrize("method", ["bayes", "map", "ml"])
 @pytest.mark.parametrize("contrast", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("more", [{}, {"idf": 0.5, "uniformity": 0.5}], ids=["plain", "corrected"])
 @given(st.data())
 @settings(max_examples=20)
-def test_a_text_left_out_is_a_text_never_counted(method, contrast, data):
+def test_a_text_left_out_is_a_text_never_counted(method, contrast, more, data):
     texts = data.draw(st.lists(st.text("abc ", min_size=1, max_size=8), min_size=2, max_size=6))
     n = len(texts)
     y = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), dtype=np.intp)
-    how = WordSettings(method, 1.5, contrast=contrast)
+    how = WordSettings(method, 1.5, contrast=contrast, **more)
     vocabulary, rule = Tokenizer().vocabulary(), Tokenizer(one_letter=True)
 
     def bags(some):

@@ -21,6 +21,19 @@ from deciban.stats.sums import Mask
 from deciban.stats.words import Bags
 
 
+def rarity(documents: FloatArray, n_texts: FloatArray | float, power: float) -> FloatArray:
+    """A power of the idf, ``log((n + 1) / (n_w + 1/2))``, of words that n_w of n texts have.
+
+    It is above zero for all words, also those that every text has.
+
+    >>> rarity(np.array([1.0, 3.0]), 3.0, 1.0).round(3)
+    array([0.981, 0.134])
+    """
+    more = np.maximum(n_texts, 0.0) + 1.0
+    share = (np.clip(documents, 0.0, more - 1.0) + 0.5) / more
+    return np.asarray((-np.log(share)) ** power)
+
+
 @dataclass(frozen=True, eq=False)
 class SmoothedCounts:
     """Counts of words, the logarithms of what smoothing makes of them, and the totals of classes.
@@ -56,7 +69,7 @@ class Removal:
     """Texts with their classes and weights, and which of their words stay in the vocabulary.
 
     ``size`` is how many words of each text stay, ``pseudo_count`` what smoothing adds to every
-    count.
+    count, ``worth`` what the evidence of every entry is multiplied by.
     """
 
     bags: Bags
@@ -65,27 +78,49 @@ class Removal:
     y: Codes
     weight: FloatArray
     pseudo_count: float
+    worth: FloatArray
 
     @classmethod
     def of(
-        cls, bags: Bags, documents: SparseSum, y: Codes, weight: FloatArray, pseudo_count: float
+        cls,
+        bags: Bags,
+        documents: SparseSum,
+        y: Codes,
+        weight: FloatArray,
+        pseudo_count: float,
+        n_texts: float = 0.0,
+        idf: float = 0.0,
     ) -> Removal:
-        """Some texts that are counted; ``documents`` has the texts of each class with each word."""
+        """Some texts that are counted; ``documents`` has the texts of each class with each word.
+
+        ``n_texts`` are all that were counted, ``idf`` is the power of the rarity of words.
+        """
         stays, size = kernel.shared_entries(
             bags.data, bags.indices, bags.indptr, weight, documents.by_cell
         )
-        return cls(bags, stays, size, y, weight, pseudo_count)
+        worth = np.ones(len(bags.data))
+        if idf:
+            gone = weight[bags.rows]
+            worth = rarity(documents.by_cell[bags.indices] - gone, n_texts - gone, idf)
+        return cls(bags, stays, size, y, weight, pseudo_count, worth)
+
+    def left_rows(self, rows: FloatArray) -> FloatArray:
+        """The rows of each class that are left for each text, (rows, classes)."""
+        left = np.tile(rows, (len(self.y), 1))
+        left[np.arange(len(self.y)), self.y] -= self.weight
+        return np.maximum(left, 0.0)
 
     def log_shares(self, counts: SmoothedCounts, *, others: bool) -> tuple[FloatArray, FloatArray]:
-        """``sum_w x_w log P(w | c)`` and, if asked for, ``sum_w x_w log P(w | not c)``.
+        """``sum_w u_w x_w log P(w | c)``; if asked for, ``sum_w u_w x_w log P(w | not c)``.
 
-        The text is taken away from its own class, and so from the others of all others.
+        u is the worth of each entry. The text is taken away from its own class, and so from the
+        others of all others.
         """
         amount, bags = counts.amount, self.bags
         own = np.zeros((len(self.y), amount.n_classes))
         rest = np.zeros((len(self.y) if others else 0, amount.n_classes))
         kernel.leave_one_out(
-            bags.data, bags.indices, bags.indptr, self.y.astype(np.int64), self.weight,
+            bags.data, self.worth, bags.indices, bags.indptr, self.y.astype(np.int64), self.weight,
             self.stays, amount.starts, counts.classes, counts.values, counts.logs,
             amount.by_cell, counts.totals, counts.others, self.pseudo_count, own, rest,
         )  # fmt: skip

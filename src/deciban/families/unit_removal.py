@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from deciban.families.discrete import log_shares
 from deciban.families.remaining import Remaining
-from deciban.families.removal import SmoothedCounts
+from deciban.families.removal import SmoothedCounts, rarity
 from deciban.stats import rounding
 from deciban.stats.sparse import SparseSum
 from deciban.stats.statistic import FloatArray
@@ -33,7 +33,8 @@ class UnitRemoval:
     """Texts with what is left for each, and which of their words stay in the vocabulary.
 
     ``size`` is how many words of each text stay, ``pseudo_count`` what smoothing adds to every
-    count; ``n_lost`` is how many words of the vocabulary are lost.
+    count; ``n_lost`` is how many words of the vocabulary are lost, and ``worth`` what the evidence
+    of every entry is multiplied by.
     """
 
     bags: Bags
@@ -42,21 +43,39 @@ class UnitRemoval:
     size: FloatArray
     n_lost: FloatArray
     pseudo_count: float
+    worth: FloatArray
 
     @classmethod
     def of(
-        cls, bags: Bags, documents: SparseSum, remaining: Remaining, pseudo_count: float
+        cls,
+        bags: Bags,
+        documents: SparseSum,
+        remaining: Remaining,
+        pseudo_count: float,
+        rows: FloatArray,
+        idf: float = 0.0,
     ) -> UnitRemoval:
-        """Some texts that are counted; ``documents`` has the texts of each class with each word."""
+        """Some texts that are counted; ``documents`` has the texts of each class with each word.
+
+        ``rows`` are all texts of each class, ``idf`` is the power of the rarity of words.
+        """
         entries = remaining.take(bags.rows)
-        stays = np.zeros(len(bags.data), dtype=bool)
+        documents_left = np.zeros(len(bags.data))
         for some in _runs(bags, documents.n_classes):
             words = bags.indices[some].astype(np.int64)
             left = entries.take(some).left_alike(_amounts(documents, words), words)
-            stays[some] = left.sum(axis=1) > 0
+            documents_left[some] = left.sum(axis=1)
+        stays, worth = documents_left > 0, np.ones(len(bags.data))
+        if idf:
+            n_texts = remaining.left(rows).sum(axis=1)[bags.rows]
+            worth = rarity(documents_left, n_texts, idf)
         lost = remaining.n_lost(bags.rows, bags.indices.astype(np.int64), stays)
         size = bags.sum_rows(bags.data * stays)
-        return cls(bags, remaining, stays, size, lost, pseudo_count)
+        return cls(bags, remaining, stays, size, lost, pseudo_count, worth)
+
+    def left_rows(self, rows: FloatArray) -> FloatArray:
+        """The rows of each class that are left for each text, (rows, classes)."""
+        return np.maximum(self.remaining.left(rows), 0.0)
 
     @property
     def n_words(self) -> FloatArray:
@@ -82,7 +101,8 @@ class UnitRemoval:
             words, x = self.bags.indices[some].astype(np.int64), self.bags.data[some]
             left = self._entries.take(some).left_alike(_amounts(amount, words), words, x)
             stays, row = self.stays[some], self.bags.rows[some]
-            left, row, x = np.maximum(left[stays], 0.0), row[stays], x[stays, None]
+            left, row = np.maximum(left[stays], 0.0), row[stays]
+            x = (x * self.worth[some])[stays, None]
             with np.errstate(divide="ignore"):
                 _add_rows(own, row, x * np.log(left + self.pseudo_count))
                 if others:
@@ -118,7 +138,7 @@ class UnitRemoval:
             log = log_shares(more, more.sum(axis=1, keepdims=True), float(max(stays.sum(), 1)))
             for row in mine.tolist():
                 some = slice(self.bags.indptr[row], self.bags.indptr[row + 1])
-                words, x = self.bags.indices[some], self.bags.data[some]
+                words, x = self.bags.indices[some], (self.bags.data * self.worth)[some]
                 known = stays[words]
                 out[row] = log[:, words[known]] @ x[known]
         return out
@@ -143,7 +163,8 @@ class UnitRemoval:
 
     def _normalise(self, log: FloatArray, left: FloatArray) -> FloatArray:
         """From sums of log counts; where nothing is left, all words are equally likely."""
-        size, total = self.size[:, None], left + self.pseudo_count * self.n_words
+        size = self.bags.sum_rows(self.bags.data * self.worth * self.stays)[:, None]
+        total = left + self.pseudo_count * self.n_words
         alike = -np.log(np.maximum(self.n_words, 1.0))
         with np.errstate(divide="ignore", invalid="ignore"):
             out = np.where(total > 0, log - size * np.log(total), size * alike)

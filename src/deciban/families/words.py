@@ -13,8 +13,13 @@ Two sums are kept of every word and class: ``amount``, how often it occurs, and
 was counted. A word outside of it says nothing, whatever the class. With a
 ``contrast`` t, a class is scored by ``(1 - t) log P(w | c) - t log P(w | not c)``:
 t = 1 is the complement model of Rennie et al. (2003), in between is a class
-against the rest. The log likelihood of a text of n words is multiplied by
-``scale * n ** -length``, but never by more than one.
+against the rest. What a word says may be multiplied by a power of its idf. The log likelihood of
+a text of n words is multiplied by ``scale * n ** -length``: by more than one only where a text of
+usual length is, as the complement of many classes, of which a class changes little, may need.
+
+Classes of many texts are smoothed less than those of few, which is in their favour. With a
+``uniformity`` u, a text with words adds ``-u log P(c)`` by the frequency of the class: u = 1 is
+the uniform prior of the complement model, whatever the prior of the whole table.
 
 ``X`` is :class:`~deciban.stats.words.Bags`: rows of amounts over the words.
 """
@@ -36,7 +41,7 @@ from deciban.families.multinomial import MULTINOMIAL
 from deciban.families.piece import Piece
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
 from deciban.families.remaining import Remaining
-from deciban.families.removal import Removal, SmoothedCounts
+from deciban.families.removal import Removal, SmoothedCounts, rarity
 from deciban.families.settings import Method, Settings, check_amount
 from deciban.families.soft import SoftBlock, dot, identity
 from deciban.families.unit_removal import UnitRemoval
@@ -48,6 +53,8 @@ from deciban.stats.sums import DenseSum, Sum
 from deciban.stats.table import Table
 from deciban.stats.words import NO_WORDS, WORDS, Bags, Weighting, sum_of
 
+#: The words of a text of usual length.
+TYPICAL_WORDS = 100.0
 #: A word that a class or its complement never has weighs no more than this share.
 MIN_CONTRAST_PSEUDO_COUNT = 1e-10
 
@@ -64,12 +71,18 @@ class WordSettings(Settings):
         model, to 1, the complement
     length, scale
         the log likelihood of a text of ``n`` words is multiplied by ``scale * n ** -length``
+    idf
+        what a word says is multiplied by this power of its inverse document frequency
+    uniformity
+        how far a text takes back what a class gains by being frequent: from 0, not at all, to 1
     """
 
     weighting: Weighting = "amount"
     contrast: float = 0.0
     length: float = 0.0
     scale: float = 1.0
+    idf: float = 0.0
+    uniformity: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -82,6 +95,8 @@ class WordSettings(Settings):
         check_amount("contrast", self.contrast, "0 is the multinomial model, 1 the complement")
         check_amount("length", self.length, "0 believes every word, 1 the mean of them")
         check_amount("scale", self.scale, "1 believes a text in full")
+        check_amount("idf", self.idf, "0 believes all words alike, 1 rare ones more")
+        check_amount("uniformity", self.uniformity, "0 leaves the prior, 1 takes it back")
 
     @property
     def pseudo_count(self) -> float:
@@ -93,10 +108,21 @@ class WordSettings(Settings):
         """What the log likelihood of texts of so many words is multiplied by."""
         return length_discount(size, self.scale, self.length)
 
+    def offsets(self, rows: FloatArray) -> FloatArray:
+        """What a text adds for each class of so many rows, (..., classes)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_shares = np.log(rows / rows.sum(axis=-1, keepdims=True))
+        return -self.uniformity * np.where(rows > 0, log_shares, 0.0)
+
+    def rarity(self, table: Table) -> FloatArray:
+        """What the evidence of every word is multiplied by."""
+        return rarity(sum_of(table, "presence").by_cell, float(table.rows.sum()), self.idf)
+
 
 def length_discount(size: FloatArray, scale: float, length: float) -> FloatArray:
-    """``scale * n ** -length`` for texts of n words, but never more than one."""
-    return np.minimum(scale * np.maximum(size, 1.0) ** -length, 1.0)
+    """``scale * n ** -length`` for texts of n words: at most one, or that of ``TYPICAL_WORDS``."""
+    most = max(1.0, scale * TYPICAL_WORDS**-length)
+    return np.asarray(np.minimum(scale * np.maximum(size, 1.0) ** -length, most))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +147,11 @@ class WordParameters:
         return _scores(self.table, self.settings)
 
     @cached_property
+    def offsets(self) -> FloatArray:
+        """What a text with words adds for each class, whatever the words."""
+        return self.settings.offsets(self.table.rows)
+
+    @cached_property
     def smoothed(self) -> SmoothedCounts:
         """The counts as texts are taken away from them."""
         how = self.settings
@@ -130,12 +161,14 @@ class WordParameters:
         """Add the log likelihood of every text under each class."""
         how = self.settings
         bags = X.weighted(how.weighting)
-        if how.length == 0 and how.scale == 1:
+        if how.length == 0 and how.scale == 1 and not how.uniformity:
             self.words.add(bags, out)
             return
-        full = np.zeros_like(out)
+        full, size = np.zeros_like(out), bags.sum_rows(bags.data)
         self.words.add(bags, full)
-        out += full * how.discount(bags.sum_rows(bags.data))[:, None]
+        out += full * how.discount(size)[:, None]
+        if how.uniformity:
+            out[size > 0] += self.offsets
 
     def contributions(self, X: Bags) -> FloatArray:
         """The log likelihood of every text, which is one column: (rows, 1, classes)."""
@@ -152,9 +185,7 @@ class WordParameters:
 
         A word that only this text has is not in the vocabulary any more.
         """
-        removal = self.remove(X, y, weight)
-        ((_, full),) = self.contrasts(removal, (self.settings.contrast,))
-        return full * self.settings.discount(removal.size)[:, None]
+        return self._left_out(self.remove(X, y, weight))
 
     def leave_one_out_by_column(self, X: Bags, y: Codes, weight: FloatArray) -> FloatArray:
         """Log likelihoods of the one column, (rows, 1, classes), each text taken away."""
@@ -162,21 +193,38 @@ class WordParameters:
 
     def leave_out(self, X: Bags, remaining: Remaining) -> Iterator[FloatArray]:
         """Log likelihoods of texts by the words that are left for each."""
-        removal = self.remove_units(X, remaining)
-        ((_, full),) = self.contrasts(removal, (self.settings.contrast,))
-        yield full * self.settings.discount(removal.size)[:, None]
+        yield self._left_out(self.remove_units(X, remaining))
+
+    def _left_out(self, removal: Removal | UnitRemoval) -> FloatArray:
+        how = self.settings
+        ((_, full),) = self.contrasts(removal, (how.contrast,))
+        out = full * how.discount(removal.size)[:, None]
+        if how.uniformity:
+            some = removal.size > 0
+            out[some] += how.offsets(removal.left_rows(self.table.rows))[some]
+        return out
 
     def remove_units(self, X: Bags, remaining: Remaining) -> UnitRemoval:
         """Texts from which all of their unit are taken away, their words as they count."""
         how = self.settings
         documents = sum_of(self.table, "presence")
-        return UnitRemoval.of(X.weighted(how.weighting), documents, remaining, how.pseudo_count)
+        return UnitRemoval.of(
+            X.weighted(how.weighting),
+            documents,
+            remaining,
+            how.pseudo_count,
+            self.table.rows,
+            how.idf,
+        )
 
     def remove(self, X: Bags, y: Codes, weight: FloatArray) -> Removal:
         """Texts that are taken away, their words as they count."""
         how = self.settings
         documents = sum_of(self.table, "presence")
-        return Removal.of(X.weighted(how.weighting), documents, y, weight, how.pseudo_count)
+        n_texts = float(self.table.rows.sum())
+        return Removal.of(
+            X.weighted(how.weighting), documents, y, weight, how.pseudo_count, n_texts, how.idf
+        )
 
     def contrasts(
         self, removal: Removal | UnitRemoval, contrasts: Iterable[float]
@@ -203,6 +251,8 @@ def _scores(table: Table, how: WordSettings) -> LinearParameters:
     scores = _smooth_shares(amount, extra) if t < 1 else np.zeros(amount.shape)
     if t > 0:
         scores = (1 - t) * scores - t * _smooth_shares(amount.sum(axis=0) - amount, extra)
+    if how.idf:
+        scores = scores * how.rarity(table)
     return LinearParameters(scores.T)
 
 
@@ -278,8 +328,9 @@ def _sum_rows(bags: Bags, weight: FloatArray) -> FloatArray:
 
 def _soften(table: Table, how: WordSettings) -> SoftBlock:
     """Words that count, as a multinomial bag of discounted words."""
-    amount = sum_of(table, how.weighting).dense()
+    amount, worth_of_word = sum_of(table, how.weighting).dense(), how.rarity(table)
     size = amount.sum() / max(table.rows.sum(), np.finfo(float).tiny)
+    amount = amount * worth_of_word
     worth = float(how.discount(np.array([size]))[0])
     # The share of words that labelled texts have: smoothing is spread over all, no stronger.
     known = float(np.mean(amount.any(axis=0))) if amount.any() else 1.0
@@ -295,7 +346,8 @@ def _soften(table: Table, how: WordSettings) -> SoftBlock:
 
     def encode(X: Bags) -> Bags:
         bags = X.weighted(how.weighting)
-        return bags.with_data(bags.data * how.discount(bags.sum_rows(bags.data))[bags.rows])
+        discount = how.discount(bags.sum_rows(bags.data))[bags.rows]
+        return bags.with_data(bags.data * worth_of_word[bags.indices] * discount)
 
     return SoftBlock(MULTINOMIAL, bag, Settings("bayes", smooth), objective, count, encode)
 

@@ -118,6 +118,8 @@ class TextChoiceEntry(Record):
     length: Amount
     scale: Amount
     rows: Count
+    idf: Amount = 0.0
+    uniformity: Amount = 0.0
 
 
 class OptionsEntry(Record):

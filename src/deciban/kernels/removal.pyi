@@ -10,6 +10,7 @@ def shared_entries(
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]: ...
 def leave_one_out(
     data: NDArray[np.float64],
+    worth: NDArray[np.float64],
     indices: NDArray[np.int32],
     indptr: NDArray[np.int32],
     y: NDArray[np.int64],

@@ -45,14 +45,15 @@ def shared_entries(
 
 
 def leave_one_out(
-    const double[::1] data, const int32_t[::1] indices, const int32_t[::1] indptr,
+    const double[::1] data, const double[::1] worth, const int32_t[::1] indices, const int32_t[::1] indptr,
     const int64_t[::1] y, const double[::1] weight, shared_mask,
     const int64_t[::1] starts, const int32_t[::1] classes, const double[::1] amounts,
     const double[::1] logs, const double[::1] by_cell, const double[::1] own_totals,
     const double[::1] rest_totals, double smoothing, double[:, ::1] own, double[:, ::1] rest,
 ):
-    """``sum_w x_w log P(w | c)`` of texts, each taken out of the counts, in ``own``; in
-    ``rest``, if it has rows, ``sum_w x_w log P(w | not c)``. Both come in as zeros.
+    """``sum_w u_w x_w log P(w | c)`` of texts, each taken out of the counts, in ``own``; in
+    ``rest``, if it has rows, ``sum_w u_w x_w log P(w | not c)``. Both come in as zeros; x are
+    the ``data`` of entries, which is taken out, and u their ``worth``.
 
     Counts of word w lie at ``starts[w] .. starts[w + 1]``; ``logs`` has the logarithms of
     the smoothed ones, minus that of ``smoothing`` where it is above zero. Entry i of the texts
@@ -64,7 +65,7 @@ def leave_one_out(
         const uint8_t[::1] stays = shared_mask.view(np.uint8)
         Py_ssize_t row, n_classes = own.shape[1], i, p, c, true, lost
         bint others = rest.shape[0] > 0, smooth = smoothing > 0, counted
-        double x, w, size, n, after, add = max(smoothing, 0.0)
+        double x, worth_x, w, size, n, after, add = max(smoothing, 0.0)
         double base = log(smoothing) if smoothing > 0 else 0.0
         double own_gone, rest_gone, shared, apart, log_apart, alike, added
         int64_t[::1] possible = np.zeros(n_classes, dtype=np.int64)
@@ -77,6 +78,7 @@ def leave_one_out(
                 memset(&possible[0], 0, n_classes * sizeof(int64_t))
             for i in range(indptr[row], indptr[row + 1]):
                 x, word, counted = data[i], indices[i], False
+                worth_x = x * worth[i]
                 if not stays[i]:
                     lost += 1
                     rest_gone += by_cell[word]
@@ -86,14 +88,14 @@ def leave_one_out(
                             n = amounts[p]
                     own_gone += n if smooth else max(n + smoothing, 0.0)
                     continue
-                size += x
+                size += worth_x
                 held += 1
-                shared += x * base
+                shared += worth_x * base
                 log_apart = 0.0
                 if others:
                     rest_gone += w * x
                     log_apart = log(max(difference(by_cell[word], w * x), 0.0) + add)
-                    apart += x * log_apart
+                    apart += worth_x * log_apart
                 for p in range(starts[word], starts[word + 1]):
                     c, n = classes[p], amounts[p]
                     if c == true:
@@ -102,28 +104,28 @@ def leave_one_out(
                         own_gone += (
                             (n if smooth else max(n + smoothing, 0.0)) - max(after - add, 0.0))
                         if after > 0:
-                            own[row, c] += x * (log(after) - base)
+                            own[row, c] += worth_x * (log(after) - base)
                             possible[c] += 1
                         else:
                             vetoed += 1
                         if others:
-                            rest[row, c] += x * (log(by_cell[word] - n + add) - log_apart)
+                            rest[row, c] += worth_x * (log(by_cell[word] - n + add) - log_apart)
                         continue
                     if logs[p] > -INFINITY:
-                        own[row, c] += x * logs[p]
+                        own[row, c] += worth_x * logs[p]
                         possible[c] += 1
                     if others:
                         after = max(difference(by_cell[word] - n, w * x), 0.0) + add
-                        rest[row, c] += x * (log(after) - log_apart)
+                        rest[row, c] += worth_x * (log(after) - log_apart)
                 if not counted:
                     after = max(smoothing - w * x, 0.0)
                     if after > 0:
-                        own[row, true] += x * (log(after) - base)
+                        own[row, true] += worth_x * (log(after) - base)
                         possible[true] += 1
                     else:
                         vetoed += 1
                     if others:
-                        rest[row, true] += x * (log(by_cell[word] + add) - log_apart)
+                        rest[row, true] += worth_x * (log(by_cell[word] + add) - log_apart)
             alike = log(max(<double>(by_cell.shape[0] - lost), 1.0))
             added = add * (by_cell.shape[0] - lost)
             for c in range(n_classes):

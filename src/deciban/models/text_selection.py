@@ -6,16 +6,18 @@ look likely. What helps differs from one collection to the next, so it is select
 by leave-one-out: of a few models of a text, the one under which counted
 texts, each judged as if it had never been seen, are likeliest. Whether words
 count by amount or by presence, how far a class is contrasted with the others,
-the smoothing, and how the evidence of a text grows with its length.
+the smoothing, whether rare words count more, whether large classes are favoured, and how the
+evidence of a text grows with its length.
 
 The search is greedy, on a few rows: first what words count for, then the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,18 +28,21 @@ from deciban.families.remaining import Remaining
 from deciban.families.removal import Removal
 from deciban.families.settings import Method
 from deciban.families.unit_removal import UnitRemoval
-from deciban.families.words import WORD_FAMILY, WordSettings, length_discount
+from deciban.families.words import TYPICAL_WORDS, WORD_FAMILY, WordSettings, length_discount
 from deciban.stats.table import Table
 from deciban.stats.words import Bags, Weighting, sum_of
 
 FloatArray = NDArray[np.float64]
 
 SMOOTHINGS_TRIED = (0.03, 0.1, 0.3, 0.6, 1.0, 2.0)
-CONTRASTS_TRIED = (0.0, 2 / 3)
+CONTRASTS_TRIED = (0.0, 2 / 3, 1.0)
+#: Powers of the idf, beside none, and how far a text takes back the frequencies of the classes.
+IDF_POWERS_TRIED = (0.5, 1.0)
+UNIFORMITIES_TRIED = (0.0, 1.0)
 LENGTH_POWERS_TRIED = (0.0, 0.5, 0.75, 1.0)
-#: A text of ``TYPICAL_WORDS`` words is multiplied by these, whatever the power of its length.
-SCALES_TRIED = np.exp(np.linspace(np.log(0.01), 0.0, 24))
-TYPICAL_WORDS = 100.0
+#: A text of ``TYPICAL_WORDS`` words is multiplied by no less, whatever the power of its length; so
+#: many multiples are tried at first, and so many in the end.
+MIN_SCALE, N_FIRST_SCALES, N_SCALES = 0.01, 8, 24
 #: Rows times classes that are looked at, and words of all texts.
 MAX_TRIAL_SCORES, MAX_TRIAL_WORDS = 16_000, 1 << 19
 
@@ -62,6 +67,8 @@ class TextChoice:
     length: float
     scale: float
     rows: int = 0
+    idf: float = 0.0
+    uniformity: float = 0.0
 
     def settings(self, method: Method) -> WordSettings:
         """How the words of the column are estimated."""
@@ -72,6 +79,8 @@ class TextChoice:
             contrast=self.contrast,
             length=self.length,
             scale=self.scale,
+            idf=self.idf,
+            uniformity=self.uniformity,
         )
 
 
@@ -108,66 +117,138 @@ class Trial:
     method: Method
     remaining: Remaining | None = None
 
-    def select(self, column: str, text: str, smoothings: Iterable[float]) -> TextChoice:
+    def select(self, column: str, text: str, smoothings: Sequence[float]) -> TextChoice:
         """The model of least leave-one-out loss."""
         weightings, contrasts = TEXT_MODELS[text]
-        n_rows = round(float(self.times.sum()))  # copies of one row are one row of more weight
+        corrected = text == "auto"
+        uniformities = UNIFORMITIES_TRIED if corrected else (0.0,)
+        n_rows = round(float(self.times.sum()))
         if len(self.table.rows) < 3:  # of two classes, the rest is the other one
             contrasts = contrasts[:1]
 
-        def work(way: tuple[Weighting, float]) -> list[tuple[float, TextChoice, Scores]]:
-            tried = []
-            for contrast, scores in self._scores(*way, contrasts):
-                loss, scale = scores.best_scale(0.5, SCALES_TRIED[::3])
-                choice = TextChoice(column, way[0], contrast, way[1], 0.5, scale, n_rows)
-                tried.append((loss, choice, scores))
-            return tried
+        def work(way: Way) -> list[Tried]:
+            scores = self._scores(way)
+            return [
+                scores[t].tried(way.choice(column, t, n_rows), 0.5, N_FIRST_SCALES, u)
+                for t, u in product(way.contrasts, uniformities)
+            ]
 
-        ways = threads.run(work, product(weightings, smoothings))
-        _, best, scores = min(chain.from_iterable(ways), key=lambda entry: entry[0])
-        _, scale, length = min(
-            (*scores.best_scale(length, SCALES_TRIED), length) for length in LENGTH_POWERS_TRIED
-        )
-        return replace(best, length=length, scale=scale)
+        ways = [Way(*each, contrasts) for each in product(weightings, smoothings)]
+        best = min(chain.from_iterable(threads.run(work, ways)), key=_loss_of)
+        if corrected and best.choice.weighting != "absence":
+            uniformities, at = (best.choice.uniformity,), smoothings.index(best.choice.smoothing)
+            near = smoothings[max(at - 1, 0) : at + 2]
+            contrasts = (best.choice.contrast,)
+            ways = [
+                Way(best.choice.weighting, smoothing, contrasts, idf)
+                for idf, smoothing in product(IDF_POWERS_TRIED, near)
+            ]
+            best = min([best, *chain.from_iterable(threads.run(work, ways))], key=_loss_of)
+        return _refine(best, corrected=corrected)
 
-    def _scores(
-        self, weighting: Weighting, smoothing: float, contrasts: Iterable[float]
-    ) -> Iterator[tuple[float, Scores]]:
+    def _scores(self, way: Way) -> dict[float, Scores]:
         """The leave-one-out log likelihoods of the texts under every contrast."""
-        how = WordSettings(self.method, smoothing, weighting=weighting, contrast=max(contrasts))
+        how = WordSettings(
+            self.method,
+            way.smoothing,
+            weighting=way.weighting,
+            contrast=max(way.contrasts),
+            idf=way.idf,
+            uniformity=1.0,
+        )
         parameters = WORD_FAMILY.estimate(self.table, how)
         removal: Removal | UnitRemoval
         if self.remaining is None:
             removal = parameters.remove(self.bags, self.y, self.weight)
         else:
             removal = parameters.remove_units(self.bags, self.remaining)
-        for contrast, log_likelihood in parameters.contrasts(removal, contrasts):
+        offsets = how.offsets(removal.left_rows(self.table.rows)) * (removal.size > 0)[:, None]
+        scores = {}
+        for contrast, log_likelihood in parameters.contrasts(removal, way.contrasts):
             with np.errstate(invalid="ignore"):
                 below_best = log_likelihood - log_likelihood.max(axis=1, keepdims=True)
-            yield contrast, Scores(below_best, removal.size, self.log_prior, self.y, self.times)
+            rows = removal.size, self.log_prior, offsets, self.y, self.times
+            scores[contrast] = Scores(below_best, *rows)
+        return scores
+
+
+class Way(NamedTuple):
+    """What the words of texts count for, under some contrasts."""
+
+    weighting: Weighting
+    smoothing: float
+    contrasts: tuple[float, ...]
+    idf: float = 0.0
+
+    def choice(self, column: str, contrast: float, rows: int) -> TextChoice:
+        """The model of texts under one contrast, evidence as it is."""
+        way = self.weighting, contrast, self.smoothing
+        return TextChoice(column, *way, 0.0, 1.0, rows, self.idf)
+
+
+class Tried(NamedTuple):
+    """A model of texts, its leave-one-out loss, and the log likelihoods that gave it."""
+
+    loss: float
+    choice: TextChoice
+    scores: Scores
+
+
+def _loss_of(tried: Tried) -> float:
+    return tried.loss
+
+
+def _refine(best: Tried, *, corrected: bool) -> TextChoice:
+    """The power of the length and the scale of least loss; then how far it is uniform."""
+    _, choice, scores = best
+
+    def attempt(length: float, uniformity: float) -> Tried:
+        return scores.tried(choice, length, N_SCALES, uniformity)
+
+    best = min((attempt(p, choice.uniformity) for p in LENGTH_POWERS_TRIED), key=_loss_of)
+    if corrected:
+        best = min(best, attempt(best.choice.length, 0.5), key=_loss_of)
+    return best.choice
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Log likelihoods of texts of some sizes, (rows, classes), beside the prior and the truth."""
+    """Log likelihoods of texts of some sizes, (rows, classes), beside the prior and the truth.
+
+    ``offsets``, (rows, classes), are what texts add if they take back all of the frequencies.
+    """
 
     log_likelihood: FloatArray
     size: FloatArray
     log_prior: FloatArray
+    offsets: FloatArray
     y: NDArray[np.intp]
     times: FloatArray
 
-    def best_scale(self, length: float, scales: FloatArray) -> tuple[float, float]:
-        """The least loss under a power of the length, and the scale that has it."""
-        unit = TYPICAL_WORDS**length
-        tried = [(self.loss(scale * unit, length), scale * unit) for scale in scales]
-        loss, scale = min(reversed(tried), key=lambda entry: entry[0])
-        return loss, float(scale)
+    def tried(self, choice: TextChoice, length: float, n_scales: int, uniformity: float) -> Tried:
+        """The choice under a power of the length, with the scale of least loss."""
+        unit, most = TYPICAL_WORDS**length, self.max_scale(choice.contrast)
+        scales = np.geomspace(MIN_SCALE, most, n_scales)
+        losses = [(self.loss(scale * unit, length, uniformity), scale * unit) for scale in scales]
+        loss, scale = min(reversed(losses), key=lambda entry: entry[0])
+        choice = replace(choice, length=length, scale=float(scale), uniformity=uniformity)
+        return Tried(loss, choice, self)
 
-    def loss(self, scale: float, length: float) -> float:
+    def max_scale(self, contrast: float) -> float:
+        """By how much evidence is too small where a class is set against the others.
+
+        Of K classes, one that has a word changes what the others have of it by one part in
+        K - 1 only.
+        """
+        n_others = max(self.log_likelihood.shape[1] - 1, 1)
+        return float(1.0 / (1.0 - contrast + contrast / n_others))
+
+    def loss(self, scale: float, length: float, uniformity: float) -> float:
         """The summed log loss under a discount of long texts."""
         discount = length_discount(self.size, scale, length)
         joint = self.log_prior + self.log_likelihood * discount[:, None]
+        if uniformity:
+            joint += uniformity * self.offsets
         with np.errstate(invalid="ignore"):
             joint -= joint.max(axis=1, keepdims=True)
             true = joint[np.arange(len(self.y)), self.y]

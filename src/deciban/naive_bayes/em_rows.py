@@ -168,12 +168,14 @@ class UnlabelledRows:
         """The prior, if it is not free: that of labelled rows, where texts are discounted.
 
         Evidence that is discounted would leave a free prior too much to say: it drifts
-        towards the classes that are larger already.
+        towards the classes that are larger already. What texts take back of it is not in it.
         """
-        model = self.model
-        discounted = any(choice.scale != 1 for choice in _text_choices(model).values())
+        model, choices = self.model, _text_choices(self.model).values()
+        discounted = any(choice.scale != 1 for choice in choices)
         if model.prior is None and model.counts.weight.any() and discounted:
-            return np.exp(model.log_prior)
+            uniformity = sum(choice.uniformity for choice in choices)
+            shares = np.exp((1.0 - min(uniformity, 1.0)) * model.log_prior)
+            return np.asarray(shares / shares.sum())
         return model.prior
 
     # ------------------------------------------------------------------ at the end

@@ -48,12 +48,14 @@ def word_contributions(model: NaiveBayesModel, column: str, text: str) -> list[W
     size = float(len(times) if once else len(known))
     factor = model.discount * float(how.discount(np.array([size]))[0])
     weight = parameters.words.weight
+    # What a text adds whatever its words is shared among them.
+    offsets = model.discount * parameters.offsets / max(len(known), 1)
     return [
         WordContribution(
             text[start:stop],
             start,
             stop,
-            weight[place] * factor / (times[place] if once else 1),
+            weight[place] * factor / (times[place] if once else 1) + offsets,
         )
         for start, stop, place in known
     ]
@@ -70,7 +72,8 @@ def known_words(model: NaiveBayesModel, column: str) -> KnownWords:
     parameters = cast("WordParameters", block.parameters)
     factor = model.discount * float(parameters.settings.discount(np.ones(1))[0])
     documents = sum_of(block.table, "presence").dense().T
-    return KnownWords(known_words_of(block.table), parameters.words.weight * factor, documents)
+    weights = parameters.words.weight * factor + model.discount * parameters.offsets
+    return KnownWords(known_words_of(block.table), weights, documents)
 
 
 def expected_word_contributions(model: NaiveBayesModel) -> dict[str, FloatArray]:
@@ -89,5 +92,5 @@ def expected_word_contributions(model: NaiveBayesModel) -> dict[str, FloatArray]
         total = words @ parameters.words.weight
         if parameters.words.absent is not None:
             total = total + parameters.words.base
-        expected[name] = np.asarray(factor[:, None] * total)
+        expected[name] = np.asarray(factor[:, None] * total + model.discount * parameters.offsets)
     return expected
