@@ -100,6 +100,7 @@ class TextCandidates(NamedTuple):
     min_scale: float
     n_scales: tuple
     typical: float
+    min_gain: float
 
 
 def text_candidates():
@@ -115,6 +116,7 @@ def text_candidates():
         text_selection.MIN_SCALE,
         (text_selection.N_FIRST_SCALES, text_selection.N_SCALES),
         text_selection.TYPICAL_WORDS,
+        text_selection.MIN_GAIN_NATS,
     )
 
 

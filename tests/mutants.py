@@ -147,9 +147,10 @@ MUTANTS = [
     Mutant("models/text_selection.py", "TYPICAL_WORDS**length, self",
            "TYPICAL_WORDS ** (length / 2), self"),
     Mutant("models/text_selection.py", "contrasts = contrasts[:1]", "contrasts = contrasts[1:]"),
-    Mutant("models/text_selection.py", "best = min(chain.from_iterable(threads.run(work, ways)), key=_loss_of)",
-           "best = next(chain.from_iterable(threads.run(work, ways)))"),
-    Mutant("models/text_selection.py", "for p in LENGTH_POWERS_TRIED", "for p in LENGTH_POWERS_TRIED[:2]"),
+    Mutant("models/text_selection.py", "min(chain.from_iterable(threads.run(work, ways)), key",
+           "max(chain.from_iterable(threads.run(work, ways)), key"),
+    Mutant("models/text_selection.py", "for p in LENGTH_POWERS_TRIED",
+           "for p in LENGTH_POWERS_TRIED[:2]"),
     Mutant("models/text_selection.py", "SMOOTHINGS_TRIED = (0.03, 0.1, 0.3, 0.6, 1.0, 2.0)",
            "SMOOTHINGS_TRIED = (0.1, 0.3, 0.6, 1.0, 2.0)"),
     # AODE

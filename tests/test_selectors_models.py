@@ -62,11 +62,12 @@ class Texts:
         return scores, len(words), prior, [math.log(n / len(others)) for n in rows]
 
     def losses(self, how, ways):
-        """The summed loss under each (length, scale, uniformity)."""
+        """The summed loss under each (length, scale, uniformity), with what each must gain."""
         rows = [self.left_out(i, *how) for i in range(len(self.y))]
         truth = [self.classes.index(c) for c in self.y]
         return {
-            way: math.fsum(
+            way: text_candidates().min_gain * (bool(how[3]) + bool(way[2]))
+            + math.fsum(
                 softmax_loss(list(joint(*row, *way)), c) for row, c in zip(rows, truth, strict=True)
             )
             for way in ways
@@ -94,7 +95,7 @@ def counted(words, weighting):
     return words if weighting == "amount" else sorted(set(words))
 
 
-def collection(seed, n_classes=3, bursts=0.0, own=0.4, n=36, longest=12):
+def collection(seed, n_classes=3, bursts=0.0, own=0.4, n=36, longest=12, common=0):
     """Texts of few words, some said again and again; every word is in several texts."""
     rng = np.random.default_rng(seed)
     words = [f"w{j}" for j in range(4 * n_classes)]
@@ -105,6 +106,7 @@ def collection(seed, n_classes=3, bursts=0.0, own=0.4, n=36, longest=12):
         for _ in range(rng.integers(2, longest)):
             mine = words[4 * c : 4 * c + 4] if rng.random() < own else words
             text += [str(rng.choice(mine))] * (1 + rng.poisson(bursts))
+        text += rng.choice(["the", "of"], rng.integers(0, common + 1)).tolist()
         texts.append(" ".join(text))
     return texts, y
 
@@ -119,6 +121,8 @@ COLLECTIONS = {
     "skewed": {"seed": 9, "own": 0.5, "bursts": 0.3, "n": 60},
     "repeated": {"seed": 6, "own": 0.5, "bursts": 0.5},
     "mixed": {"seed": 3, "own": 0.5, "bursts": 0.5},
+    "rare words": {"seed": 7, "n": 60, "common": 30},
+    "uniform": {"seed": 2, "own": 0.6, "bursts": 2.0, "n": 120},
 }
 
 

@@ -39,6 +39,8 @@ CONTRASTS_TRIED = (0.0, 2 / 3, 1.0)
 #: Powers of the idf, beside none, and how far a text takes back the frequencies of the classes.
 IDF_POWERS_TRIED = (0.5, 1.0)
 UNIFORMITIES_TRIED = (0.0, 1.0)
+#: What each of the two must gain of the summed log loss: of a few texts, less is luck.
+MIN_GAIN_NATS = 2.0
 LENGTH_POWERS_TRIED = (0.0, 0.5, 0.75, 1.0)
 #: A text of ``TYPICAL_WORDS`` words is multiplied by no less, whatever the power of its length; so
 #: many multiples are tried at first, and so many in the end.
@@ -232,7 +234,7 @@ class Scores:
         losses = [(self.loss(scale * unit, length, uniformity), scale * unit) for scale in scales]
         loss, scale = min(reversed(losses), key=lambda entry: entry[0])
         choice = replace(choice, length=length, scale=float(scale), uniformity=uniformity)
-        return Tried(loss, choice, self)
+        return Tried(loss + MIN_GAIN_NATS * (bool(choice.idf) + bool(uniformity)), choice, self)
 
     def max_scale(self, contrast: float) -> float:
         """By how much evidence is too small where a class is set against the others.
