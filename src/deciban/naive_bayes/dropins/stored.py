@@ -21,9 +21,8 @@ from deciban.families.multinomial import MULTINOMIAL
 from deciban.families.protocol import Family
 from deciban.families.settings import Settings
 from deciban.files import Stored, document
-from deciban.files.arrays import ArrayReader
+from deciban.files.arrays import ArrayReader, left_out_from, left_out_to
 from deciban.files.description import DropInEntry
-from deciban.files.scores import left_out_from, left_out_to
 from deciban.naive_bayes.dropins.encoders import (
     AmountEncoder,
     CategoryEncoder,
