@@ -7,16 +7,16 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import reduce
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from deciban import checks, encoding, files
 from deciban.aode import cut_points, stored
 from deciban.aode.calibration import StrengthCalibration
 from deciban.aode.counting import count_table
-from deciban.aode.cut_points import Bins
+from deciban.aode.cut_points import CUTTING_ROWS, Bins
 from deciban.aode.model import AODEModel
 from deciban.aode.options import AODEOptions
 from deciban.aode.pair_counts import (
@@ -30,11 +30,13 @@ from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
 from deciban.engines import ENGINES
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
+from deciban.estimators.stream import Lesson, Stream
+from deciban.labels import Labels
 from deciban.models.calibration import pool
 from deciban.models.class_weights import ClassWeight, restored_parameters, weighted_prior
 from deciban.models.prior import StatedPrior, check_prior
 from deciban.progress import shows_progress
-from deciban.schema import Schema, nothing_to_learn
+from deciban.schema import INFERENCE_ROWS, Schema, nothing_to_learn
 from deciban.sources.databases.query import query_of
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.row_sample import RowSample
@@ -43,6 +45,8 @@ from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
 from deciban.sources.unit_sample import TrainingUnits, check_units
 from deciban.sources.units import UnitSource, unit_source
 from deciban.transaction import all_or_nothing
+
+FloatArray = NDArray[np.float64]
 
 #: Strength and temperature are selected on no more rows than this.
 MAX_CALIBRATION_ROWS = 1_000
@@ -95,6 +99,9 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         regression, and take a row in every table of counts. None is no limit; texts have none
     memory_limit
         the most bytes that counting may need; more is refused before it starts
+    half_life
+        after how many rows of ``learn_one`` and ``partial_fit`` what was learned before them
+        counts half: for streams that drift. None is never
 
     >>> rows = [{"a": a, "b": b} for a in "01" for b in "01"] * 5
     >>> same = [row["a"] == row["b"] for row in rows]          # neither column says anything alone
@@ -103,6 +110,8 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
     array([ True, False])
 
     """
+
+    _held_rows = max(INFERENCE_ROWS, CUTTING_ROWS)
 
     def __init__(
         self,
@@ -117,6 +126,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         calibrate: bool = True,
         max_classes: int | None = MAX_NUMBER_CLASSES,
         memory_limit: int = 1 << 30,
+        half_life: float | None = None,
     ) -> None:
         self.kinds = kinds
         self.bins = bins
@@ -128,6 +138,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         self.calibrate = calibrate
         self.max_classes = max_classes
         self.memory_limit = memory_limit
+        self.half_life = half_life
 
     @shows_progress("learning")
     def fit(
@@ -213,15 +224,20 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         sql: str | None,
         weight: WeightsLike,
         units: UnitSource | None = None,
+        *,
+        sample: Sample | None = None,
+        kinds: Mapping[str, str] | None = None,
     ) -> Self:
         with all_or_nothing(self):
             self._check_parameters()
             rows = labelled_scan(
-                X, y, target=target, sql=sql, weight=weight, units=units, kinds=self.kinds,
+                X, y, target=target, sql=sql, weight=weight, units=units,
+                kinds=self.kinds if kinds is None else kinds,
                 limit=NumberClasses(self.max_classes),
             )  # fmt: skip
             _check_columns(rows.schema)
-            sample = self._sample(None if units is None else TrainingUnits(units.kind))
+            if sample is None:
+                sample = self._sample(None if units is None else TrainingUnits(units.kind))
             counts = count_table(rows, self.bins, self.memory_limit, sample)
             check_units(sample)
             self._remember(rows)
@@ -255,15 +271,39 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
 
     def _adopt(self, total: PairCounts, calibration: StrengthCalibration | None) -> None:
         total = total.ordered()
-        classes, weight = total.counts.classes, total.counts.weight
-        prior = weighted_prior(self.class_weight, classes, weight, self.prior)
-        if self.prior is not None:
-            prior = np.exp(check_prior(self.prior, len(classes)))
+        prior = self._stated_prior(total.counts.classes, total.counts.weight)
         options, before = self._check_parameters(), self.model_
         self.model_ = AODEModel(
             before.schema, total, options, prior, calibration, before.evidence, before.sample
         )
         self.classes_ = total.counts.classes
+
+    def _blank(self, model: AODEModel) -> AODEModel:
+        return replace(model, evidence=None, sample=None, calibration=None)
+
+    def _follow(self, total: PairCounts) -> AODEModel:
+        model = self._selected()
+        classes, weight = total.counts.classes, total.counts.weight
+        return replace(
+            model, pair_counts=total, prior=self._stated_prior(classes, weight), sample=None
+        )
+
+    def _check_room(self, stream: Stream[PairCounts, StrengthCalibration], lesson: Lesson) -> None:
+        known = stream.reader is not None and stream.reader.knows(lesson.row)
+        if known and lesson.label in stream.codes:
+            return
+        y: list[Any] = [lesson.label]
+        with self._at_work(stream):
+            self._count_pending(stream)
+            self._join(stream.total, self._count(self._rows([lesson.row], y), None))
+
+    def _classes_of(self, total: PairCounts) -> Labels:
+        return total.counts.classes
+
+    def _stated_prior(self, classes: Labels, weight: FloatArray) -> FloatArray | None:
+        """The prior that is stated, checked; None is as counted."""
+        prior = weighted_prior(self.class_weight, classes, weight, self.prior)
+        return prior if self.prior is None else np.exp(check_prior(self.prior, len(classes)))
 
     def _sample(self, units: TrainingUnits | None) -> Sample:
         if units is not None:

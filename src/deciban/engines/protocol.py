@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from deciban import labels
 from deciban.labels import Labels
-from deciban.models.protocol import Model
+from deciban.models.protocol import Scored
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledScan
 from deciban.sources.sample import Sample
@@ -83,5 +83,5 @@ class Engine(Protocol):
     def sample(self, scan: LabelledScan, k: int) -> Sample:
         """The rows of least key, no more than ``k``."""
 
-    def score(self, scan: LabelledScan, model: Model, what: Score) -> FloatArray:
+    def score(self, scan: LabelledScan, model: Scored, what: Score) -> FloatArray:
         """Scores of all rows under a model, (rows, classes)."""

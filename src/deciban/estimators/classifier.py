@@ -17,6 +17,7 @@ from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen
 from deciban.engines import ENGINES, Score
 from deciban.engines.local.score import run_batches, score_batch
 from deciban.errors import InputError
+from deciban.estimators.one_row import OneRow
 from deciban.estimators.sets import PredictionSets
 from deciban.explanation.changeable import M
 from deciban.files.description import ModelEntry
@@ -28,7 +29,7 @@ from deciban.models.class_weights import plain_parameters
 from deciban.models.columns import constant_values
 from deciban.models.conformal import ConformityScores
 from deciban.models.prior import base_rates
-from deciban.models.protocol import HasLeftOutScores
+from deciban.models.protocol import HasLeftOutScores, Scored
 from deciban.schema import Schema
 from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.held import HeldTable, refuse_sparse
@@ -41,7 +42,7 @@ from deciban.sql.portable import Portable
 FloatArray = NDArray[np.float64]
 
 
-class TableClassifier(PredictionSets[M], Portable, ClassifierMixin, BaseEstimator):
+class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, BaseEstimator):
     """The methods that answer, batch by batch on all cores."""
 
     model_: M
@@ -263,6 +264,13 @@ class TableClassifier(PredictionSets[M], Portable, ClassifierMixin, BaseEstimato
             check_is_fitted(self, "model_")
         return self.model_
 
+    def _row_model(self) -> Scored | None:
+        return self._answering()
+
+    def _answering(self) -> Scored:
+        """The model that predictions come from."""
+        return self._model()
+
     def _keep_conformity(self, scores: ConformityScores) -> None:
         model = self._model()
         if not isinstance(model, HasLeftOutScores):
@@ -305,7 +313,7 @@ class TableClassifier(PredictionSets[M], Portable, ClassifierMixin, BaseEstimato
         units: UnitSource | None = None,
     ) -> LabelledScan:
         """Rows in the columns of the model."""
-        model = self._model()
+        model = self._answering()
         return labelled_scan(
             X,
             y,
@@ -343,7 +351,7 @@ class TableClassifier(PredictionSets[M], Portable, ClassifierMixin, BaseEstimato
         return self.target_ if y is None and target is None else target
 
     def _score(self, X: Tabular, what: Score) -> FloatArray:
-        model = self._model()
+        model = self._answering()
         few = few_texts(X, model.schema)
         if few is not None:
             scores, self._unseen = score_batch(few, model, what)

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Generic, Protocol, Self, TypeGuard, TypeVar
+from typing import Self, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban import threads
 from deciban.encoding.casting import check_same_types
-from deciban.encoding.class_limit import NumberClasses
 from deciban.encoding.unseen import NOTHING_UNSEEN
 from deciban.errors import InputError
-from deciban.estimators.classifier import TableClassifier
+from deciban.estimators.lesson_counts import B, C, T
+from deciban.estimators.streamed import StreamedClassifier
 from deciban.families.remaining import remaining_rows
 from deciban.models import scores
 from deciban.models.calibration import discount_evidence
-from deciban.models.protocol import CountedModel
 from deciban.models.selection import Choices
 from deciban.progress import shows_progress
 from deciban.schema import check_same
@@ -30,42 +29,15 @@ from deciban.sources.databases.query import query_of
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.sample import Sample
 from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
-from deciban.sources.unit_sample import TrainingUnits
 from deciban.sources.units import ARGUMENTS, UnitSource, unit_source
 from deciban.stats.counts import Counts
 from deciban.transaction import all_or_nothing
 
 FloatArray = NDArray[np.float64]
-C = TypeVar("C", bound=CountedModel)
-#: What is counted, and the calibration of the evidence: both add up.
-T = TypeVar("T", bound="Additive")
-B = TypeVar("B", bound="Calibrated")
 
 
-class Additive(Protocol):
-    """Counts of rows that add up and decay."""
-
-    @property
-    def weight(self) -> FloatArray:
-        """The weight of the rows of each class."""
-
-    def __add__(self, other: Self) -> Self: ...
-
-    def __mul__(self, factor: float) -> Self: ...
-
-
-class Calibrated(Protocol):
-    """Summed losses that add up and scale."""
-
-    def __add__(self, other: Self) -> Self: ...
-
-    def __mul__(self, factor: float) -> Self: ...
-
-
-class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
+class CountedClassifier(StreamedClassifier[C, T, B]):
     """The methods that count more rows, take them back, and leave them out one by one."""
-
-    max_classes: int | None
 
     @shows_progress("learning")
     def partial_fit(
@@ -90,28 +62,41 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         Rows of a group that was learned in an earlier call are counted, but not judged: what was
         counted of it before could not be left out. Rows of a later call come later in time.
 
+        The rows are checked and counted now, and estimates follow when they are asked for. What
+        is selected and calibrated is redone each time the rows have doubled, by :meth:`settle`,
+        and when the model is saved; with ``groups`` or ``time``, in every call. With a
+        ``half_life``, the rows of a call are of one time: what was learned before counts less.
+
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes().partial_fit({"x": ["S", "L"]}, [1, 2])
         >>> m.partial_fit({"x": ["S"]}, [3]).classes_
         array([1, 2, 3])
         """
+        query = query_of(sql, table)
         if "model_" not in self.__dict__:
             units = unit_source(groups, time)
-            return self._fit(X, y, classes, target, query_of(sql, table), sample_weight, units)
+            sample = None if units is not None else self._sample(None)
+            self._kept(1)
+            self._fit(X, y, classes, target, query, sample_weight, units, sample=sample)
+            if units is None:
+                self._open(self._blank(self._selected()), sample, self._state()[0], None)
+            return self
+        units = self._units(groups, time)
+
+        def rows() -> LabelledScan:
+            return self._rows(X, y, self._target(y, target), query, sample_weight, units)
+
+        if self.units_ is None:
+            with all_or_nothing(self):
+                self._learn_rows(rows, classes)
+            return self
         with all_or_nothing(self):
-            units = self._units(groups, time)
-            (total, calibration), sample = self._state(), self._sample(self.units_)
-            rows = self._rows(
-                X, y, self._target(y, target), query_of(sql, table), sample_weight, units
-            )
-            rows.limit = NumberClasses(self.max_classes)
-            rows.limit.add(self.classes_)
-            more = self._join(total, self._count(rows, sample))
-            if self.units_ is not None:
-                self.units_.check_order(sample)
+            (total, calibration), judged = self._state(), self._sample(self.units_)
+            more = self._join(total, self._count(self._limit(rows()), judged))
+            self.units_.check_order(judged)
             self._adopt(self._declare(more, classes), calibration)
-            self._calibrate(sample, calibration)
-            self._remember_units(sample)
+            self._calibrate(judged, calibration)
+            self._remember_units(judged)
         return self
 
     @shows_progress("forgetting")
@@ -152,10 +137,7 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
         (array([2.]), array([1., 1.]))
         """
         self._model()
-        rows = self._rows(X, y, self._target(y, target))
-        rows.limit = NumberClasses(self.max_classes)
-        rows.limit.add(self.classes_)
-        return self._count(rows, None)
+        return self._count(self._limit(self._rows(X, y, self._target(y, target))), None)
 
     def with_counted(self, more: T) -> Self:
         """Another model that has these rows as well, of :meth:`count_rows`.
@@ -280,49 +262,8 @@ class CountedClassifier(TableClassifier[C], Generic[C, T, B]):
     # ------------------------------------------------------------------ what an estimator says
 
     @abstractmethod
-    def _fit(
-        self,
-        X: Tabular,
-        y: LabelsLike,
-        classes: ArrayLike | None,
-        target: str | None,
-        sql: str | None,
-        weight: WeightsLike,
-        units: UnitSource | None = None,
-    ) -> Self:
-        """Count the first rows."""
-
-    @abstractmethod
-    def _count(self, rows: LabelledScan, sample: Sample | None) -> T:
-        """The total of some rows; some of them are kept in the sample."""
-
-    @abstractmethod
-    def _state(self) -> tuple[T, B | None]:
-        """The total and the calibration of the model."""
-
-    @abstractmethod
-    def _adopt(self, total: T, calibration: B | None) -> None:
-        """Make these the model."""
-
-    @abstractmethod
-    def _sample(self, units: TrainingUnits | None) -> Sample | None:
-        """Where rows are kept to be tried, if any are."""
-
-    @abstractmethod
-    def _calibrate(self, sample: Sample | None, before: B | None) -> None:
-        """Choose what rows choose, on some that were just counted."""
-
-    @abstractmethod
-    def _declare(self, total: T, classes: ArrayLike | None) -> T:
-        """With classes that have no rows yet."""
-
-    @abstractmethod
     def _subtract(self, total: T, gone: T) -> T:
         """What is left, which must not be nothing."""
-
-    def _join(self, total: T, more: T) -> T:
-        """Both together."""
-        return total + more
 
     def _pool(self, mine: B | None, theirs: B | None) -> B | None:
         """The calibration of two models, either of which may have none."""

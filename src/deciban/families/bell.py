@@ -40,6 +40,7 @@ from deciban.formulas.nodes import (
     Square,
     Sum,
 )
+from deciban.kernels import gaussian as kernel
 from deciban.kernels.gamma import log_gamma
 from deciban.stats.cells import Cells
 from deciban.stats.exact import ExactSum
@@ -93,6 +94,15 @@ class Density(NamedTuple):
         if self.df is None:
             return np.asarray(self.constant - distance / 2)
         return np.asarray(self.constant - (self.df + 1) / 2 * np.log1p(distance / self.df))
+
+    def add(self, X: FloatArray, out: FloatArray) -> None:
+        """Add the log density of every row, of parameters (columns, classes)."""
+        mean, precision, constant, df = self
+        if df is None:
+            work = np.zeros(64 * X.shape[1])
+            kernel.add_normal(X, mean, precision, constant, work, out)
+        else:
+            kernel.add_student(X, mean, precision, constant, df, out)
 
 
 def variance(of: MeanAndSpread) -> FloatArray:

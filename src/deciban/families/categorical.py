@@ -24,6 +24,7 @@ from deciban.families.discrete import (
     seen_once,
     smooth_and_judge,
 )
+from deciban.families.live_shares import LiveShares
 from deciban.families.piece import Piece, dirichlet_draws
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
 from deciban.families.remaining import Remaining
@@ -219,6 +220,10 @@ class CategoricalParameters:
         values = tuple(cells.values[column].tolist()) if cells.values else ()
         draws = dirichlet_draws(counts, float(self.pseudo_counts[column]))
         return Piece("", "", "category", values, log, np.exp(log), counts, draws)
+
+    def live(self) -> LiveShares | None:
+        """Shares that learn; those without smoothing, and modes, are estimated as a whole."""
+        return LiveShares(self) if (self.pseudo_counts > 0).all() else None
 
     def formula(self, column: int, x: Expression) -> list[Expression]:
         """The log share of a value, looked up; a missing value says nothing."""

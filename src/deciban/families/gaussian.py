@@ -25,6 +25,7 @@ from deciban.families.bell import (
     variance,
 )
 from deciban.families.discrete import losses_alone
+from deciban.families.live_bells import LiveBells
 from deciban.families.piece import (
     Piece,
     density_shares,
@@ -37,7 +38,6 @@ from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings
 from deciban.families.soft import SoftBlock, count_softly
 from deciban.formulas.nodes import Expression
-from deciban.kernels import gaussian as kernel
 from deciban.stats.categories import count_of
 from deciban.stats.cells import Grid
 from deciban.stats.histogram import grid_of
@@ -96,12 +96,15 @@ class GaussianParameters:
 
     def add(self, X: FloatArray, out: FloatArray) -> None:
         """Add the log density of every row; a missing value adds nothing."""
-        mean, precision, constant, df = self.density
-        if df is None:
-            work = np.zeros(64 * X.shape[1])
-            kernel.add_normal(X, mean, precision, constant, work, out)
-        else:
-            kernel.add_student(X, mean, precision, constant, df, out)
+        self.density.add(X, out)
+
+    def live(self) -> LiveBells:
+        """Bell curves that learn."""
+        return LiveBells(self)
+
+    def density_of(self, classes: MeanAndSpread, whole: MeanAndSpread) -> Density:
+        """The density under these settings of other moments."""
+        return _density(classes, whole, self.settings)
 
     def contributions(self, X: FloatArray) -> FloatArray:
         """The log density of each column under every class; 0 for a missing value."""
@@ -205,12 +208,8 @@ class Gaussian:
         """Normal or Student's t parameters of every column and class."""
         how = settings if isinstance(settings, GaussianSettings) else _plain(settings)
         classes, whole = classes_and_whole(table.sums)
+        density = _density(classes.moments, whole.moments, how)
         moments = share_variance(classes.moments) if how.shared else classes.moments
-        lam = 0.0 if how.method == "ml" else how.per_column(moments.n.shape[1])
-        needed = np.any(lam) or not moments.n.all()
-        prior = whole.moments if needed else MeanAndSpread(*np.zeros((3, 1)))
-        check_moments(classes.moments, prior)
-        density = _transpose(fit(moments, prior, lam, how), (moments.n != 0).any(axis=0))
         return GaussianParameters(table, how, classes, whole, moments, density)
 
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
@@ -257,6 +256,16 @@ def keys_of(
 def _fits(moments: MeanAndSpread) -> NDArray[np.bool_]:
     """Of which columns all moments fit a float."""
     return np.asarray(np.isfinite([moments.mean, moments.spread]).all(axis=(0, 1)))
+
+
+def _density(classes: MeanAndSpread, whole: MeanAndSpread, how: GaussianSettings) -> Density:
+    """The density of every column and class, (columns, classes)."""
+    moments = share_variance(classes) if how.shared else classes
+    lam = 0.0 if how.method == "ml" else how.per_column(moments.n.shape[1])
+    needed = np.any(lam) or not moments.n.all()
+    prior = whole if needed else MeanAndSpread(*np.zeros((3, 1)))
+    check_moments(classes, prior)
+    return _transpose(fit(moments, prior, lam, how), (moments.n != 0).any(axis=0))
 
 
 def _transpose(fitted: Density, known: NDArray[np.bool_]) -> Density:

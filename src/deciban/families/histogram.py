@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -27,6 +28,7 @@ from deciban.families.categorical import (
     soften_shares,
 )
 from deciban.families.discrete import smooth_and_judge
+from deciban.families.live_shares import LiveBins
 from deciban.families.piece import Piece
 from deciban.families.protocol import Candidate, CountedColumns, Selected
 from deciban.families.remaining import Remaining
@@ -50,13 +52,14 @@ MAX_SINGLE_VALUES = 30
 
 @dataclass(frozen=True, eq=False)
 class HistogramSettings(Settings):
-    """Settings of binned columns: how each is cut.
+    """Settings of binned columns: how each is cut, or at which edges it was.
 
     >>> HistogramSettings(bins=5).bins_of(2)
     array([5, 5])
     """
 
     bins: ArrayLike = 10
+    edges: tuple[FloatArray, ...] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -83,7 +86,22 @@ class HistogramParameters:
 
     def add(self, X: FloatArray, out: FloatArray) -> None:
         """Add ``sum_j log P(bin of x_j | c)``."""
-        self.bins.add(bin_codes(self.edges, X), out)
+        self.bins.add(kernel.bins(X, *self._flat_edges), out)
+
+    @cached_property
+    def _flat_edges(self) -> tuple[FloatArray, NDArray[np.intp]]:
+        """The edges of all columns, and where those of each begin."""
+        return flat_edges(self.edges)
+
+    def live(self) -> LiveBins | None:
+        """Bins that stay where they are, and whose shares learn."""
+        shares = self.bins.live()
+        return None if shares is None else LiveBins(*self._flat_edges, shares)
+
+    def keep_choices(self, settings: Settings) -> HistogramSettings:
+        """Settings under which more rows fall into the same bins."""
+        how = settings if isinstance(settings, HistogramSettings) else _plain(settings)
+        return replace(how, edges=self.edges)
 
     def contributions(self, X: FloatArray) -> FloatArray:
         """``log P(bin of x_j | c)`` of every column."""
@@ -154,7 +172,10 @@ class HistogramFamily:
         """Cut every column into bins, then estimate their shares as those of categories."""
         n_columns = len(table.cells.columns)
         how = settings if isinstance(settings, HistogramSettings) else _plain(settings)
-        edges, bins = cut(table, how.bins_of(n_columns).tolist())
+        if how.edges is None:
+            edges, bins = cut(table, how.bins_of(n_columns).tolist())
+        else:
+            edges, bins = how.edges, sum_within(table, how.edges)
         sizes = np.diff(bins.cells.offsets).astype(np.float64)
         return HistogramParameters(
             table, edges, estimate_shares(bins, how.pseudo_counts(n_columns), sizes)
@@ -203,6 +224,20 @@ def cut(table: Table, rules: Sequence[int]) -> tuple[tuple[FloatArray, ...], Tab
     return edges, Table(CATEGORIES, cells, table.rows, {"count": DenseSum(count)})
 
 
+def sum_within(table: Table, edges: tuple[FloatArray, ...]) -> Table:
+    """Bins between given edges as a table of categories."""
+    parts = []
+    for count, keys, between in zip(
+        count_by_column(table), cast("Grid", table.cells).all_middles(), edges, strict=True
+    ):
+        part = np.zeros((len(count), len(between) + 1))
+        np.add.at(part.T, np.searchsorted(between, keys, side="right"), count.T)
+        parts.append(part)
+    cells = Cells(table.cells.columns, tuple(np.arange(part.shape[1]) for part in parts))
+    count = np.concatenate([np.zeros((len(table.rows), 0)), *parts], axis=1)
+    return Table(CATEGORIES, cells, table.rows, {"count": DenseSum(count)})
+
+
 def sum_bins(counts: FloatArray, cuts: NDArray[np.intp]) -> FloatArray:
     """The counts of the bins of one column, (classes, bins).
 
@@ -246,8 +281,13 @@ def _between(low: FloatArray, high: FloatArray) -> FloatArray:
 
 def bin_codes(edges: tuple[FloatArray, ...], X: FloatArray) -> NDArray[np.int64]:
     """The bin of every value; -1 where it is missing."""
+    return kernel.bins(X, *flat_edges(edges))
+
+
+def flat_edges(edges: tuple[FloatArray, ...]) -> tuple[FloatArray, NDArray[np.intp]]:
+    """The edges of all columns one after the other, and where those of each begin."""
     offsets = np.cumsum([0, *map(len, edges)], dtype=np.intp)
-    return kernel.bins(X, np.concatenate([np.empty(0), *edges]), offsets)
+    return np.concatenate([np.empty(0), *edges]), offsets
 
 
 def _medians(keys: FloatArray, rows: FloatArray, edges: FloatArray) -> FloatArray:

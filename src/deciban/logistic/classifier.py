@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import decision, explanation
 from deciban.decision import Loss
+from deciban.estimators.one_row import OneRow
 from deciban.estimators.sets import PredictionSets
 from deciban.labels import Labels
 from deciban.logistic.model import LogisticModel
@@ -27,6 +28,7 @@ FloatArray = NDArray[np.float64]
 
 
 class LinearClassifier(
+    OneRow,
     PredictionSets[LogisticModel],
     explanation.MatrixExplainable[LogisticModel],
     Portable,
@@ -193,6 +195,9 @@ class LinearClassifier(
         return explanation.decibans(model.log_joint_of_matrix(zero)[0], at)
 
     # ------------------------------------------------------------------ inside
+
+    def _row_model(self) -> LogisticModel:
+        return self.model_
 
     def _keep_conformity(self, scores: ConformityScores) -> None:
         self._left_out: LeftOutScores | None = LeftOutScores(scores)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from deciban.encoding.matrices import Caster
-from deciban.models.protocol import HasCounts, Model
+from deciban.models.protocol import HasCounts, Model, Scored
 from deciban.sources.scan import Scan
 from deciban.sources.tabular import Row, Value
 from deciban.stats.categories import count_by_column
@@ -34,7 +34,7 @@ def require_columns(model: Model, table: Scan) -> Caster:
     return replace(model.caster, absent=constant_values(model))
 
 
-def constant_values(model: Model) -> Row:
+def constant_values(model: Scored) -> Row:
     """What columns held in every row of training, by name; None where that was nothing.
 
     A table that lacks such a column has that value in it. Times are not among them.

@@ -31,6 +31,7 @@ from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.selection import Choice
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
+from deciban.sources.tabular import Row
 from deciban.stats.counts import Counts
 
 if TYPE_CHECKING:
@@ -61,12 +62,8 @@ class KnownWords(NamedTuple):
     texts: FloatArray | None
 
 
-class Model(Protocol):
-    """A fitted classifier: schema and classes, log joints, and what each column adds to them."""
-
-    @property
-    def kind(self) -> str:
-        """The name of the estimator that makes such models, by which files know them."""
+class Scored(Protocol):
+    """What scores rows: a model, or one that still learns."""
 
     @property
     def schema(self) -> Schema:
@@ -81,14 +78,6 @@ class Model(Protocol):
         """The offset of every class, (classes,)."""
 
     @property
-    def additive(self) -> bool:
-        """Whether a column's contribution depends on its own value alone."""
-
-    @property
-    def absent_value(self) -> float | None:
-        """What a column holds in a row that does not name it: an amount of 0, or None: missing."""
-
-    @property
     def caster(self) -> Caster:
         """The types of the columns that the model uses."""
 
@@ -100,6 +89,22 @@ class Model(Protocol):
 
     def unseen_rows(self, batch: Batch) -> Mapping[str, NDArray[np.intp]]:
         """The rows in which a column has a category that was never seen in training."""
+
+
+class Model(Scored, Protocol):
+    """A fitted classifier: schema and classes, log joints, and what each column adds to them."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the estimator that makes such models, by which files know them."""
+
+    @property
+    def additive(self) -> bool:
+        """Whether a column's contribution depends on its own value alone."""
+
+    @property
+    def absent_value(self) -> float | None:
+        """What a column holds in a row that does not name it: an amount of 0, or None: missing."""
 
     def contributions(self, batch: Batch) -> FloatArray:
         """Each column's part of the log joint, (rows, columns, classes)."""
@@ -125,6 +130,14 @@ class Model(Protocol):
 
         Rows of a class (first axis), contribution for a class; pieces say it of other columns.
         """
+
+
+@runtime_checkable
+class ScoresRows(Protocol):
+    """A model that has a shorter way for one row than that of tables."""
+
+    def log_joint_row(self, row: Row) -> FloatArray | None:
+        """The log joint of one row, (1, classes), as ``log_joint``; None where it takes a table."""
 
 
 @runtime_checkable

@@ -88,6 +88,16 @@ def column_blocks(
     return [*blocks, _missing_block(counts, schema, options, missing)] if missing else blocks
 
 
+def block_table(block: Block, counts: Counts, schema: Schema, options: Options) -> Table:
+    """What other counts of the same columns hold for a block."""
+    if block.input == "missing":
+        return _missing_block(counts, schema, options, block.columns).table
+    if block.input == "text":
+        words = column_table(counts.tables[WORDS.name], block.columns[0])
+        return limit_words(words, options.min_df, options.max_words)
+    return counts.tables[block.family.statistic.name].select_columns(block.columns)
+
+
 def _missing_block(counts: Counts, schema: Schema, options: Options, names: list[str]) -> Block:
     """One category "missing or not" for some columns."""
     sides: dict[str, list[FloatArray]] = {}

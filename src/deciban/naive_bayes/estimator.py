@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Self
 
@@ -14,16 +15,18 @@ from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
 from deciban.engines import ENGINES, Plan
 from deciban.errors import InputError, ModelFileError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
+from deciban.labels import Labels
 from deciban.models.calibration import Calibration
 from deciban.models.class_weights import ClassWeight, weighted_prior
 from deciban.models.options import Options, Smoothing
 from deciban.models.prior import StatedPrior, check_prior
 from deciban.naive_bayes import leave_one_out, stored
+from deciban.naive_bayes.live import LiveNaiveBayes
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.naive_bayes.near_copies import warn_near_copies
 from deciban.naive_bayes.semi_supervised import UnlabelledOptions, check_labelled, complete
 from deciban.progress import shows_progress
-from deciban.schema import Schema, check_columns
+from deciban.schema import INFERENCE_ROWS, Schema, check_columns
 from deciban.sources.databases.query import query_of
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
 from deciban.sources.row_sample import RowSample
@@ -112,6 +115,9 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     max_rounds, tol
         EM ends after so many rounds, with a warning, or when a round gains no more than
         ``tol`` nats a row
+    half_life
+        after how many rows of ``learn_one`` and ``partial_fit`` what was learned before them
+        counts half: for streams that drift. None is never
 
     >>> rows = [{"size": "S", "age": 1}, {"size": "M", "age": None}, {"size": "L", "age": 9}]
     >>> m = NaiveBayes(smoothing=1, calibrate=False).fit(rows, ["a", "a", "b"])
@@ -122,6 +128,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     array(['yes'], dtype='<U3')
 
     """
+
+    _held_rows = INFERENCE_ROWS
 
     def __init__(
         self,
@@ -146,6 +154,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         max_rounds: int = 100,
         tol: float = 1e-3,
         random_state: int = 0,
+        half_life: float | None = None,
     ) -> None:
         self.kinds = kinds
         self.numeric = numeric
@@ -167,6 +176,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         self.max_rounds = max_rounds
         self.tol = tol
         self.random_state = random_state
+        self.half_life = half_life
 
     @shows_progress("learning")
     def fit(
@@ -263,14 +273,19 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         weight: WeightsLike,
         units: UnitSource | None = None,
         aside: list[LabelledBatch] | None = None,
+        *,
+        sample: Sample | None = None,
+        kinds: Mapping[str, str] | None = None,
     ) -> Self:
         with all_or_nothing(self):
             rows = labelled_scan(
-                X, y, target=target, sql=sql, weight=weight, units=units, kinds=self.kinds,
+                X, y, target=target, sql=sql, weight=weight, units=units,
+                kinds=self.kinds if kinds is None else kinds,
                 limit=NumberClasses(self.max_classes),
             )  # fmt: skip
             check_columns(rows.schema)
-            sample = self._sample(None if units is None else TrainingUnits(units.kind))
+            if sample is None:
+                sample = self._sample(None if units is None else TrainingUnits(units.kind))
             options = self._options(rows.schema)
             tokenizer = check_tokenizer(self.tokenizer, self.stop_words)
             unlabelled = UnlabelledOptions.of(self)
@@ -357,10 +372,11 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             self.text, self.min_df, self.max_words,
         ).for_columns(schema)  # fmt: skip
 
-    def _stated_prior(self, counts: Counts) -> FloatArray | None:
-        """The prior that is stated, checked; None is as counted."""
+    def _stated_prior(self, counts: Counts, weight: FloatArray | None = None) -> FloatArray | None:
+        """The prior that is stated, checked, where classes have some weight; None is as counted."""
         if self.class_weight is not None:
-            return weighted_prior(self.class_weight, counts.classes, counts.weight, self.prior)
+            some = counts.weight if weight is None else weight
+            return weighted_prior(self.class_weight, counts.classes, some, self.prior)
         n_classes = len(counts.classes)
         stated = self.prior is not None and n_classes
         return np.exp(check_prior(self.prior, n_classes)) if stated else None
@@ -374,6 +390,21 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             choices=None if self.units_ is None else before.choices,
         )  # fmt: skip
         self._set_model(model)
+
+    def _follow(self, total: Counts) -> LiveNaiveBayes:
+        plain = self.prior is None and self.class_weight is None
+        stated = None if plain else partial(self._stated_prior, total)
+        return LiveNaiveBayes(self._selected(), total, stated)
+
+    def _classes_of(self, total: Counts) -> Labels:
+        return total.classes
+
+    def _with_columns(
+        self, model: NaiveBayesModel, total: Counts, schema: Schema
+    ) -> tuple[NaiveBayesModel, Counts]:
+        wide = total + Plan(schema).empty(total.classes)
+        narrow = model.counts + Plan(schema).empty(model.classes)
+        return replace(model, schema=schema, counts=narrow), wide
 
     def _set_model(self, model: NaiveBayesModel) -> None:
         """Make a model this estimator's; it fails before anything changes."""

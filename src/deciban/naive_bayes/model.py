@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.encoding import matrices
+from deciban.encoding.row import RowEncoder
 from deciban.families.piece import Piece
 from deciban.families.remaining import Remaining, remaining_rows
 from deciban.formulas import Formula
@@ -39,10 +40,12 @@ from deciban.naive_bayes.blocks import (
     text_blocks,
 )
 from deciban.naive_bayes.likelihoods import Likelihoods
+from deciban.naive_bayes.row import RowBlocks
 from deciban.naive_bayes.texts import TextEncoder, known_words
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
 from deciban.sources.sample import Sample
+from deciban.sources.tabular import Row
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
@@ -217,6 +220,21 @@ class NaiveBayesModel:
             block.parameters.add(matrices[block.name], out)
         out[:] = discount_evidence(self.log_prior, out, self.discount)
         return unseen
+
+    def log_joint_row(self, row: Row) -> FloatArray | None:
+        """The log joint of one row, (1, classes); None where only a table can tell."""
+        encoder, blocks = self._row_reader
+        encoded = encoder.encode(row)
+        if encoded is None:
+            return None
+        plain = self.discount == 1.0
+        out = self.log_prior[None].copy() if plain else np.zeros((1, len(self.log_prior)))
+        blocks.add([block.parameters for block in self.blocks], encoded, out)
+        return out if plain else discount_evidence(self.log_prior, out, self.discount)
+
+    @cached_property
+    def _row_reader(self) -> tuple[RowEncoder, RowBlocks]:
+        return RowEncoder.of(self.caster), RowBlocks(self.blocks, self.text_encoders)
 
     def contributions(self, batch: Batch) -> FloatArray:
         """``beta * log P(x_j | c)`` of every column of the schema, (rows, columns, classes)."""

@@ -271,14 +271,23 @@ def take_rows(columns: Mapping[str, Column], rows: NDArray[np.intp]) -> dict[str
 
 
 def concatenate(columns: Sequence[Column]) -> Column:
-    """Columns of one type, one after the other.
+    """Columns of one type, one after the other; one without any value is of any type.
 
     >>> concatenate([Numbers(np.array([1.0])), Numbers(np.array([2.0]))]).tolist()
     [1.0, 2.0]
+    >>> concatenate([Numbers(np.array([np.nan])), Booleans(np.array([True]), np.zeros(1, bool))])
+    Booleans(values=array([False,  True]), missing=array([ True, False]))
     """
     first = columns[0]
     if len(columns) == 1:
         return first
+    if len({type(column) for column in columns}) > 1:
+        first = next((column for column in columns if not column.missing.all()), first)
+        columns = [
+            column if type(column) is type(first) or not column.missing.all()
+            else missing_column(first, len(column))
+            for column in columns
+        ]  # fmt: skip
     lists = [column.texts for column in columns if isinstance(column, TextList)]
     if len(lists) == len(columns):
         return TextList([text for some in lists for text in some])

@@ -8,7 +8,7 @@ hold the same are one row, whose weight is that of all of them: a row of weight 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from deciban.kernels import keys as kernel
 from deciban.sources import sample
-from deciban.sources.batch import LabelledBatch
+from deciban.sources.batch import Batch, LabelledBatch
+from deciban.sources.columns import Column, missing_column
 from deciban.sources.row_keys import Keys, content_keys
 from deciban.sources.sample import Part, Sample
 
@@ -166,6 +167,16 @@ class RowSample(Sample):
 
     def _parts(self) -> list[KeyedRows]:
         return [*([] if self._settled is None else [self._settled]), *self._more]
+
+    def with_columns(self, new: Mapping[str, Column]) -> RowSample:
+        """The sample with columns, each of the type of another, that its rows do not have."""
+        parts = []
+        for part in self._parts():
+            rows, n_rows = part.rows, part.rows.n_rows
+            more = {name: missing_column(like, n_rows) for name, like in new.items()}
+            batch = Batch(n_rows, {**rows.batch.columns, **more})
+            parts.append(KeyedRows(replace(rows, batch=batch), part.keys, part.weight))
+        return replace(self, _settled=None, _more=parts)
 
     def thin(self, max_rows: int) -> None:
         """Keep no more rows than this, of those that were added and of those to come."""

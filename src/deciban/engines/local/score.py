@@ -13,7 +13,7 @@ from deciban import threads
 from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen, unseen_values
 from deciban.engines.protocol import Score
 from deciban.models import scores
-from deciban.models.protocol import Model
+from deciban.models.protocol import Scored
 from deciban.progress import shows_progress
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledScan
@@ -27,7 +27,7 @@ T = TypeVar("T")
 MAX_SERIAL_ROWS = 1_000
 
 
-def score(scan: LabelledScan, model: Model, what: Score) -> FloatArray:
+def score(scan: LabelledScan, model: Scored, what: Score) -> FloatArray:
     """Scores of all rows under a model, (rows, classes)."""
     parts = run_batches(scan, partial(score_batch, model=model, what=what))
     if len(parts) == 1:
@@ -51,7 +51,7 @@ def _run_threads(work: Callable[[Batch], T], batches: Iterable[Batch]) -> list[T
     return list(threads.run(work, batches))
 
 
-def score_batch(batch: Batch, model: Model, what: Score) -> tuple[FloatArray, Unseen]:
+def score_batch(batch: Batch, model: Scored, what: Score) -> tuple[FloatArray, Unseen]:
     """Scores of some rows under a model, (rows, classes), and what training did not have."""
     log_prior = model.log_prior
     out = np.empty((batch.n_rows, len(log_prior)))
