@@ -101,6 +101,9 @@ def test_quality_is_that_of_leaving_one_out(tmp_path):
 
 def test_quality_of_many_rows_is_measured_on_some(tmp_path, monkeypatch):
     monkeypatch.setattr("deciban.cli.training.MAX_QUALITY_ROWS", 60)
+    out = done("train", FRUIT, "-t", "fruit", "-o", tmp_path / "m.deciban", "--no-calibrate")
+    assert "leave-one-out, 50 of 200 rows" in out
+    monkeypatch.setattr("deciban.sources.sample.SAMPLE_ROWS", 60)
     out = done("train", FRUIT, "-t", "fruit", "-o", tmp_path / "m.deciban")
     assert "leave-one-out, 50 of 200 rows" in out
 

@@ -27,6 +27,6 @@ def test_commands_and_options_are_documented(name):
                 assert f"`{option}" in PAGE, option
 
 
-@pytest.mark.parametrize("code", ["OK", "WRONG", "USAGE", "BUG", "INTERRUPTED", "PIPE"])
+@pytest.mark.parametrize("code", ["OK", "WRONG", "USAGE", "BUG", "DRIFTED", "INTERRUPTED", "PIPE"])
 def test_exit_codes_are_documented(code):
     assert f"| {getattr(exits, code)} |" in PAGE

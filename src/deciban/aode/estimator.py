@@ -34,7 +34,7 @@ from deciban.estimators.stream import Lesson, Stream
 from deciban.labels import Labels
 from deciban.models.calibration import pool
 from deciban.models.class_weights import ClassWeight, restored_parameters, weighted_prior
-from deciban.models.prior import StatedPrior, check_prior
+from deciban.models.prior import StatedPrior, stated_prior
 from deciban.progress import shows_progress
 from deciban.schema import INFERENCE_ROWS, Schema, nothing_to_learn
 from deciban.sources.databases.query import query_of
@@ -88,7 +88,8 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         the weight of rows that a value must have to be a parent; without any parent,
         the columns of a row are taken to be independent
     prior
-        class priors: None (as counted), ``"uniform"``, or probabilities in the order of the classes
+        class priors: None (as counted), ``"uniform"``, or probabilities by class or in the
+        order of the classes
     class_weight
         how many times a row of each class counts: None (once), ``"balanced"`` (classes weigh the
         same) or ``{class: weight}``; it changes the prior, not the counts
@@ -303,7 +304,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
     def _stated_prior(self, classes: Labels, weight: FloatArray) -> FloatArray | None:
         """The prior that is stated, checked; None is as counted."""
         prior = weighted_prior(self.class_weight, classes, weight, self.prior)
-        return prior if self.prior is None else np.exp(check_prior(self.prior, len(classes)))
+        return prior if self.prior is None else stated_prior(self.prior, classes)
 
     def _sample(self, units: TrainingUnits | None) -> Sample:
         if units is not None:

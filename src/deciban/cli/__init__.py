@@ -2,14 +2,17 @@
 
 Parse, call, render; no mathematics. Read in the order of a run:
 
-``app``, ``options``
-    the commands and what they take
+``app``, ``options``, ``column_lists``, ``text_options``, ``grouping``
+    the commands and what they take; ``train``, ``predict``, ``threshold``, ``drift``, ``words``,
+    ``export``, ``serving``: commands with options of their own
 ``exits``
     exit codes, and one line for every mistake
-``reading``, ``progress``, ``models``
+``reading``, ``progress``, ``clock``, ``models``
     files to tables, with a bar; model files
-``training``, ``prediction``, ``explanation``, ``evaluation``, ``report``, ``inspection``
-    what the commands do; each gives back facts
+``recipes``, ``splits``, ``held_out``, ``choosing``, ``quality``, ``training``, ``trained_rows``
+    which model, which rows are held out, what comes of them, and the training itself
+``changing``, ``prediction``, ``explanation``, ``evaluation``, ``report``, ``inspection``
+    what the other commands do; each gives back facts
 ``rendering``, ``writing``
     facts as text for people or JSON for machines; tables as CSV, JSON lines or Parquet
 ``mail``, ``delivery``

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deciban.cli import export, mail, serving
 from deciban.cli import options as o
-from deciban.cli.grouping import Group, Time
+from deciban.cli.column_lists import OptionalKeep
+from deciban.cli.drift import drift
+from deciban.cli.predict import predict
+from deciban.cli.threshold import threshold
+from deciban.cli.train import train
 from deciban.cli.words import words
 
 if TYPE_CHECKING:
@@ -20,69 +24,36 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="deciban",
     help="Bayesian classification on one exact table of counts.",
-    add_completion=False,
+    add_completion=True,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version, and end."
+        ),
+    ] = False,
+) -> None:
+    """Bayesian classification on one exact table of counts."""
+
+
 app.add_typer(mail.app)
 app.command()(export.sql)
 
 
-@app.command()
-@o.reads_files
-def train(
-    how: o.How,
-    data: o.Data,
-    target: o.Target,
-    output: o.Output,
-    kind: o.Kinds = None,
-    group: Group = None,
-    time: Time = None,
-    numeric: Annotated[
-        str,
-        typer.Option(
-            metavar="FAMILY",
-            help="How numbers are modelled: auto, or such as gaussian, histogram or mdl.",
-        ),
-    ] = "auto",
-    missing: Annotated[
-        Literal["auto", "skip", "value"],
-        typer.Option(help="Whether a hole says nothing (skip) or is a value of its own."),
-    ] = "auto",
-    smoothing: Annotated[
-        str, typer.Option(metavar="NUMBER", help="A number >= 0, or auto: chosen by the counts.")
-    ] = "auto",
-    calibrate: Annotated[
-        bool,
-        typer.Option(" /--no-calibrate", help="Leave the evidence as it is, without a discount."),
-    ] = True,
-    classes_ok: Annotated[
-        bool,
-        typer.Option("--classes-ok", help="More than 1000 different numbers may be classes."),
-    ] = False,
-    force: o.Force = False,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-) -> None:
-    """Learn a model from labelled rows."""
-    from deciban.cli import training
-    from deciban.cli.outputs import check_outputs
-    from deciban.encoding.class_limit import MAX_NUMBER_CLASSES
-
-    check_outputs([output], data, force=force)
-    settings = {
-        "kinds": o.kinds(kind),
-        "numeric": o.numeric(numeric),
-        "missing": missing,
-        "smoothing": o.smoothing(smoothing),
-        "calibrate": calibrate,
-        "max_classes": None if classes_ok else MAX_NUMBER_CLASSES,
-    }
-    rows = _input(data, how)
-    units = {"groups": group, "time": time}
-    facts = training.train(rows, target, settings, units, output, overwrite=force, quiet=quiet)
-    _show(facts, json, quiet)
+app.command()(train)
 
 
 @app.command("update", help="Count more labelled rows into a model.")
@@ -100,13 +71,13 @@ def change(
     quiet: o.Quiet = False,
 ) -> None:
     """Change a model by rows, in the way that the name of the command says."""
-    from deciban.cli import training
+    from deciban.cli import changing
     from deciban.cli.outputs import check_outputs
 
     out, forget = output or model, context.info_name == "forget"
     check_outputs([out], data, force=force)
     rows = _input(data, how)
-    facts = training.update(model, rows, target, out, forget=forget, overwrite=force, quiet=quiet)
+    facts = changing.update(model, rows, target, out, forget=forget, overwrite=force, quiet=quiet)
     _show(facts, json, quiet)
 
 
@@ -119,82 +90,14 @@ def merge(
     quiet: o.Quiet = False,
 ) -> None:
     """Make one model of several that were trained apart."""
-    from deciban.cli import training
+    from deciban.cli import changing
     from deciban.cli.outputs import check_outputs
 
     check_outputs([output], beside=models, force=force)
-    _show(training.merge(models, output, overwrite=force, quiet=quiet), json, quiet)
+    _show(changing.merge(models, output, overwrite=force, quiet=quiet), json, quiet)
 
 
-@app.command(cls=o.OptionalKeep)
-@o.reads_files
-def predict(
-    how: o.How,
-    model: o.ModelFile,
-    data: o.Data,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write here; without it, standard output."
-        ),
-    ] = None,
-    form: o.Form = None,
-    keep: o.Keep = None,
-    evidence: Annotated[
-        bool,
-        typer.Option("--evidence", help="Write decibans for the answer against the runner-up."),
-    ] = False,
-    loss: o.Loss = None,
-    abstain: o.Abstain = None,
-    priors: Annotated[
-        str | None,
-        typer.Option(metavar="CLASS=RATE,...", help="Base rates that differ from training's."),
-    ] = None,
-    coverage: o.Coverage = None,
-    per_class: o.PerClass = False,
-    novelty: Annotated[
-        bool,
-        typer.Option("--novelty", help="Write how likely rows as unlikely are; small is new."),
-    ] = False,
-    novel: Annotated[
-        float | None,
-        typer.Option(metavar="LEVEL", help="Give no answer where the novelty is not above this."),
-    ] = None,
-    digits: Annotated[
-        int, typer.Option(min=1, max=17, help="Digits of probabilities; 17 are all.")
-    ] = 6,
-    force: o.Force = False,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-) -> None:
-    """Classify rows: a prediction and a probability for each class."""
-    if json and output is None:
-        raise typer.BadParameter("the table is on the standard output: add -o", param_hint="--json")
-    from functools import partial
-
-    from deciban import files
-    from deciban.cli import exits, prediction, writing
-    from deciban.cli.outputs import check_outputs
-    from deciban.prediction.scored import PredictionOptions
-
-    check_outputs([output], data, [model, loss], force=force)
-    written = partial(writing.table, output, writing.format_of(output, form), force)
-    opened = files.open(model)
-    classes = opened.model.classes.tolist()
-    options = PredictionOptions(
-        o.loss(loss, classes), abstain, o.priors(priors, classes), o.kept(keep), evidence, digits,
-        coverage, per_class, novelty, novel,
-    )  # fmt: skip
-    facts = prediction.predict(
-        opened,
-        _input(data, how),
-        options,
-        written,
-        output=output or "",
-        quiet=quiet,
-    )
-    exits.warn_unseen(facts.unseen)
-    _show(facts, json, quiet or output is None)
+app.command(cls=OptionalKeep)(predict)
 
 
 @app.command()
@@ -381,6 +284,8 @@ def inspect(
         _show(inspection.table(_input(file, how), o.kinds(kind)), json)
 
 
+app.command()(threshold)
+app.command()(drift)
 app.command()(serving.serve)
 app.command()(serving.export)
 
@@ -393,6 +298,19 @@ def version(json: o.Json = False) -> None:
     print(f'{{"version": "{deciban.__version__}"}}' if json else deciban.__version__)
 
 
+@app.command("help")
+def show_help(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[COMMAND]", help="Such as train.", show_default=False),
+    ] = None,
+) -> None:
+    """Say what a command does and takes."""
+    from deciban.cli.exits import run
+
+    raise typer.Exit(run([*(command or ()), "--help"]))
+
+
 def _input(paths: list[str], how: o.How) -> Input:
     from deciban.cli.reading import Input
 
@@ -400,9 +318,8 @@ def _input(paths: list[str], how: o.How) -> Input:
 
 
 def _show(facts: HasDict | DataclassInstance, json: bool, quiet: bool = False) -> None:
-    """Print what was explanations or done; with JSON also if it is to be quiet."""
-    if not json and quiet:
-        return
-    from deciban.cli import rendering
+    """Print what was found or done; with JSON also if it is to be quiet."""
+    if json or not quiet:
+        from deciban.cli import rendering
 
-    print(rendering.as_json(facts) if json else rendering.as_text(facts))
+        rendering.show(facts, json=json)

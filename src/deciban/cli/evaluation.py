@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from deciban.cli import exits, models
+from deciban.cli import exits, models, trained_rows
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
 from deciban.decision import Loss
@@ -69,11 +70,9 @@ def evaluate_file(
     path: str, data: Input, target: str | None, options: EvaluationOptions, *, quiet: bool
 ) -> EvaluationFacts:
     """Evaluate a model on the rows of a table."""
-    with Progress("evaluating", quiet=quiet) as progress:
-        model = models.load_classifier(path, leave_one_out=options.leave_one_out)
-        label = models.target_column(target, model.target_, path)
-        table = _read(data.scan(model.model_.caster.field_types(label, model.classes_)), progress)
-        rows = _columns(model, table, label, options.leave_one_out)
+    out = options.leave_one_out
+    with labelled_table(path, data, target, leave_one_out=out, quiet=quiet) as table:
+        model, rows, label, progress = table
         result = evaluate(
             model,
             rows,
@@ -84,6 +83,32 @@ def evaluate_file(
         )
         exits.warn_unseen(model.unseen_)
         return EvaluationFacts([path], result.rows, progress.seconds, result)
+
+
+class LabelledTable(NamedTuple):
+    """A model, labelled rows for it, the column of labels, and the progress of it all."""
+
+    model: TableClassifier[Any]
+    rows: Scan
+    target: str
+    progress: Progress
+
+
+@contextmanager
+def labelled_table(
+    path: str, data: Input, target: str | None, *, leave_one_out: bool, quiet: bool
+) -> Iterator[LabelledTable]:
+    """Read a model file and labelled rows; a warning says if the model has learned them."""
+    with Progress("evaluating", quiet=quiet) as progress:
+        model = models.load_classifier(path, leave_one_out=leave_one_out)
+        label = models.target_column(target, model.target_, path)
+        source = data.scan(model.model_.caster.field_types(label, model.classes_))
+        progress.expect(source, data)
+        rows = _columns(model, _read(source, progress), label, leave_one_out)
+        known = None if leave_one_out else trained_rows.warning(model, rows, label)
+        if known is not None:
+            exits.warn(known)
+        yield LabelledTable(model, rows, label, progress)
 
 
 def compare_files(
@@ -102,7 +127,9 @@ def compare_files(
         }
         first = next(iter(classifiers.values()))
         label = models.target_column(target, first.target_, paths[0])
-        table = _read(data.scan(first.model_.caster.field_types(label, first.classes_)), progress)
+        source = data.scan(first.model_.caster.field_types(label, first.classes_))
+        progress.expect(source, data)
+        table = _read(source, progress)
         how = options.settings(first.classes_.tolist())
         loss, abstain = how["loss"], how["abstain"]
         decisions: dict[str, Decisions] = {}
@@ -112,6 +139,9 @@ def compare_files(
             predictions = predict(model, rows, target=label, leave_one_out=options.leave_one_out)
             decisions[name] = decide(predictions, loss, abstain)
             unseen |= model.unseen_
+            known = None if options.leave_one_out else trained_rows.warning(model, rows, label)
+            if known is not None:
+                exits.warn(f"{name}: {known}")
         exits.warn_unseen(unseen)
         result = compare_decisions(decisions, options.bootstrap, CONFIDENCE, options.seed)
         return EvaluationFacts(list(paths), result.rows, progress.seconds, result)

@@ -7,6 +7,7 @@ code  meaning
 1     a file, the data or a value is wrong; nothing was written, old files are intact
 2     the command line is wrong: an unknown option, a missing argument
 3     a bug of deciban; the traceback is shown if ``DECIBAN_DEBUG=1``
+4     ``drift``: new rows are not like those of training
 130   interrupted (Ctrl-C); the line says which files were written whole before, if any
 141   whoever read the standard output stopped reading
 ====  ===========================================================================
@@ -21,6 +22,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from deciban.cli import clock
 from deciban.errors import DecibanError, DecibanWarning
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 #: No more columns with unseen values are named.
 MAX_WARNED_COLUMNS = 10
-OK, WRONG, USAGE, BUG, INTERRUPTED, PIPE = 0, 1, 2, 3, 130, 141
+OK, WRONG, USAGE, BUG, DRIFTED, INTERRUPTED, PIPE = 0, 1, 2, 3, 4, 130, 141
 
 
 class PipeClosedError(Exception):
@@ -40,6 +42,7 @@ class PipeClosedError(Exception):
 def run(arguments: Sequence[str]) -> int:
     """Run a command line; the exit code."""
     start = time.monotonic()
+    clock.begin()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # names may hold what a terminal cannot show
@@ -124,6 +127,11 @@ def _bug(error: Exception) -> int:
 
 def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())
+
+
+def warn(text: str) -> None:
+    """One line for people, on the standard error."""
+    _say(f"warning: {text}")
 
 
 def warn_unseen(unseen: Mapping[str, UnseenValues]) -> None:

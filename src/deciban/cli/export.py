@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from deciban.cli import options as o
+from deciban.cli.column_lists import kept
 
 TableName = Annotated[
     str, typer.Option(metavar="NAME", help="The table of rows; schema.table in a schema.")
@@ -45,14 +46,14 @@ def sql(
 
     of = files.open(model).model
     classes = of.classes.tolist()
-    kept = o.kept(keep)
-    if kept is None:
+    columns = kept(keep)
+    if columns is None:
         raise typer.BadParameter("name the columns: a query has no *", param_hint="--keep")
     query = to_sql(
         of,
         table,
         dialect,
-        keep=kept,
+        keep=columns,
         evidence=evidence,
         loss=o.loss(loss, classes),
         abstain=abstain,

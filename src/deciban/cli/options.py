@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import functools
-import glob
 import inspect
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-import typer.core
 
 from deciban.errors import FileError, ParameterError
 
@@ -110,61 +108,6 @@ Bootstrap = Annotated[
 Seed = Annotated[int, typer.Option(min=0, help="Of the resamples.")]
 
 
-#: What stands for all columns.
-ALL_COLUMNS = "*"
-Keep = Annotated[
-    str | None,
-    typer.Option(
-        "--keep",
-        metavar="[COLUMN,...]",
-        help="Write the columns of the input as well, as they stand there: all, or some.",
-    ),
-]
-
-
-class OptionalKeep(typer.core.TyperCommand):
-    """A command whose option ``--keep`` may stand alone.
-
-    What follows it is its value, unless that is another option or a file that is there.
-    """
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Give ``--keep`` its value before the other options and arguments are told apart."""
-        rest, given = list(args), list[str]()
-        while rest:
-            argument = rest.pop(0)
-            if argument == "--":
-                return super().parse_args(ctx, [*given, argument, *rest])
-            if argument == "--keep":
-                argument += "=" + (rest.pop(0) if _names_columns(rest[:1]) else ALL_COLUMNS)
-            given.append(argument)
-        return super().parse_args(ctx, given)
-
-
-def _names_columns(following: Sequence[str]) -> bool:
-    if not following or following[0].startswith("-"):
-        return False
-    path = following[0]
-    return path == ALL_COLUMNS or not (Path(path).expanduser().exists() or any(glob.iglob(path)))  # noqa: PTH207  (absolute ones)
-
-
-def kept(stated: str | None) -> list[str] | None:
-    """The columns that are kept; None is all of them.
-
-    >>> kept(None), kept("*"), kept('id,"last, first"')
-    ([], None, ['id', 'last, first'])
-    """
-    if stated is None or stated == ALL_COLUMNS:
-        return [] if stated is None else None
-    try:
-        names = next(csv.reader([stated], strict=True), [])
-    except csv.Error:
-        names = []
-    if not names or not all(names):
-        raise _bad("--keep", f"{stated!r} is not COLUMN,..., such as id,name")
-    return list(dict.fromkeys(names))
-
-
 #: The options of all commands that read files, by the names of ``ReadOptions``.
 READING = {
     "encoding": Annotated[
@@ -193,8 +136,8 @@ READING = {
         str | None,
         typer.Option("--date-format", metavar="PATTERN", help="How dates are written: %d.%m.%Y"),
     ],
-    "trim": Annotated[
-        bool, typer.Option(" /--no-trim", help="Leave blanks around fields as they are.")
+    "no_trim": Annotated[
+        bool, typer.Option("--no-trim", help="Leave blanks around fields as they are.")
     ],
     "sheet": Annotated[
         str | None,
@@ -210,7 +153,7 @@ def reads_files(command: Callable[..., None]) -> Callable[..., None]:
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=True if name == "trim" else None,
+            default=False if name == "no_trim" else None,
             annotation=annotation,
         )
         for name, annotation in READING.items()
@@ -219,7 +162,8 @@ def reads_files(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        command(how={name: given.pop(name) for name in READING}, **given)
+        how = {name: given.pop(name) for name in READING}
+        command(how={"trim": not how.pop("no_trim"), **how}, **given)
 
     last = [parameter for parameter in others if parameter.name in ("json", "quiet")]
     first = [parameter for parameter in others if parameter not in last]
@@ -326,6 +270,28 @@ def loss(
         for row in rows[1:]
         for truth, cell in zip(truths, row[1:], strict=True)
     }
+
+
+def threshold(stated: str | None, classes: Sequence[Hashable]) -> tuple[Hashable, float] | None:
+    """``CLASS=P``, or of two classes ``P`` for the second.
+
+    >>> threshold("0.8", ["ham", "spam"]), threshold("ham=0.3", ["ham", "spam"])
+    (('spam', 0.8), ('ham', 0.3))
+    """
+    if stated is None:
+        return None
+    name, equals, number = stated.rpartition("=")
+    try:
+        at = float(number)
+    except ValueError:
+        at = math.nan
+    if not 0 <= at <= 1:
+        raise _bad("--threshold", f"{stated!r} is not CLASS=P with P between 0 and 1")
+    if equals:
+        return _class(name.strip(), classes), at
+    if len(classes) != 2:
+        raise _bad("--threshold", f"there are {len(classes)} classes: name one, as in CLASS={at:g}")
+    return classes[1], at
 
 
 def row(stated: str | None) -> dict[str, Value] | None:

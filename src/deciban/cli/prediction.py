@@ -42,6 +42,7 @@ def predict(
     table = data.scan(model.caster.field_types(), batch_rows(model, options), options.keep)
     abstained, unseen = 0, NOTHING_UNSEEN
     with Progress("predicting", quiet=quiet) as progress:
+        progress.expect(table, data)
         parts = scored_batches(model, table, options)
         first = list(islice(parts, 1))
         sample = first[0].batch if first else None

@@ -1,14 +1,19 @@
-"""Files, globs and the standard input as one table."""
+"""Files, globs and the standard input as one table, with progress, and some of its rows kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-from deciban.sources import BATCH_ROWS, Batch, Scan, files
+from deciban.cli.spaced_rows import SpacedRows
+from deciban.sources import BATCH_ROWS, Batch, BatchScan, Scan, files
+from deciban.sources.duckdb import DuckDBScan, quote
 from deciban.sources.options import ReadOptions
-from deciban.sources.scan import wrap
+from deciban.sources.scan import scan_batches, wrap
+
+if TYPE_CHECKING:
+    from deciban.cli.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -40,14 +45,73 @@ class Input:
 def watch(table: Scan, watchers: Sequence[Callable[[Batch], object]]) -> Scan:
     """The table, every batch of which is shown to a watcher on the way.
 
-    The n-th reading of the table is shown to the n-th watcher, later ones to the last.
+    The n-th reading of the table is shown to the n-th watcher, later ones to the last. A table
+    that DuckDB has stays one, of which it counts what it can.
     """
     readings = iter(range(len(watchers) - 1))
 
-    def read() -> Iterator[Batch]:
+    def shown(batches: Iterator[Batch]) -> Iterator[Batch]:
         show = watchers[next(readings, len(watchers) - 1)]
-        for batch in table:
+        for batch in batches:
             show(batch)
             yield batch
 
-    return wrap(table, read)
+    if isinstance(table, DuckDBScan):
+        return WatchedDuckDBScan(**vars(table), shown=shown)
+    return wrap(table, lambda: shown(iter(table)))
+
+
+@dataclass(frozen=True, eq=False)
+class WatchedDuckDBScan(DuckDBScan):
+    """A table that DuckDB has, whose batches are shown to somebody."""
+
+    shown: Callable[[Iterator[Batch]], Iterator[Batch]] = iter
+
+    def columns(self, names: Sequence[str], rows: int) -> Iterator[Batch]:
+        """All rows of some columns."""
+        return self.shown(super().columns(names, rows))
+
+
+class WatchedTable:
+    """A table with its progress shown, of whose rows some are kept, evenly spaced."""
+
+    def __init__(self, table: Scan, progress: Progress, max_rows: int) -> None:
+        self._source, self._progress = table, progress
+        self._kept = SpacedRows(max_rows)
+        self.table = watch(table, [self._first, self._again])
+        self.rows_read = 0
+
+    def batches(self) -> list[Batch]:
+        """The rows that were kept; of a table that DuckDB has, it is asked for them now."""
+        if isinstance(self._source, DuckDBScan) and not self._kept.batches:
+            stride = -(-self.rows_read // self._kept.max_rows)
+            self._kept.batches.extend(_every(self._source, max(1, stride)))
+        return self._kept.batches
+
+    def scan(self) -> BatchScan:
+        """The rows that were kept, as a table."""
+        rows = scan_batches(self.table.names, self.batches())
+        formats = self.table.formats if isinstance(self.table, BatchScan) else dict
+        return replace(rows, formats=formats)
+
+    def _first(self, batch: Batch) -> None:
+        self.rows_read += batch.n_rows
+        if not isinstance(self._source, DuckDBScan):  # of which some columns alone are read
+            self._kept.add(batch)
+        self._progress.add(batch.n_rows)
+
+    def _again(self, batch: Batch) -> None:
+        if self._progress.rows >= self.rows_read:
+            self._progress.start("calibrating", self.rows_read)
+        self._progress.add(batch.n_rows)
+
+
+def _every(table: DuckDBScan, stride: int) -> Iterator[Batch]:
+    """Rows 0, ``stride``, 2 ``stride``, ... in the order of the files."""
+    counter = "n"
+    while counter in {name.lower() for name in table.types}:
+        counter += "n"
+    numbered = f"SELECT *, row_number() OVER () - 1 AS {counter} FROM {table.sql}"
+    names = ", ".join(quote(name, '"') for name in table.names)
+    sql = f"SELECT {names} FROM ({numbered}) WHERE {counter} % {stride} = 0"
+    return table.ask(sql, BATCH_ROWS)

@@ -8,15 +8,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from deciban.cli.evaluation import EvaluationFacts
-from deciban.cli.inspection import Column, ColumnModel, ModelFacts, TableFacts
-from deciban.cli.prediction import PredictionFacts
-from deciban.cli.training import ChangeFacts, Quality, TrainingFacts
-from deciban.evaluation.text import Plain, PlainDict, align
+from deciban.evaluation.text import Plain, PlainDict, align, between
 from deciban.explanation.terminal import bar_length
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    from deciban.cli.changing import ChangeFacts
+    from deciban.cli.choosing import Suggestion
+    from deciban.cli.evaluation import EvaluationFacts
+    from deciban.cli.held_out import HeldOut, Tried
+    from deciban.cli.inspection import Column, ColumnModel, ModelFacts, TableFacts
+    from deciban.cli.prediction import PredictionFacts
+    from deciban.cli.quality import Quality
+    from deciban.cli.training import TrainingFacts
 
 #: The width of a bar.
 BAR_CHARACTERS = 24
@@ -36,6 +41,12 @@ class HasDict(Protocol):
 LEFT_OUT = {"row": "leave-one-out", "group": "leave-group-out", "time": "by the rows before"}
 
 
+def show(facts: HasDict | DataclassInstance, *, json: bool, quiet: bool = False) -> None:
+    """Print facts; as JSON also if it is to be quiet."""
+    if json or not quiet:
+        print(as_json(facts) if json else as_text(facts))
+
+
 def as_json(facts: HasDict | DataclassInstance) -> str:
     """One object on one line; a number that JSON does not know is null."""
     plain = facts.to_dict() if isinstance(facts, HasDict) else asdict(facts)
@@ -44,15 +55,16 @@ def as_json(facts: HasDict | DataclassInstance) -> str:
 
 def as_text(facts: HasDict | DataclassInstance) -> str:
     """Lines for people."""
-    lines_of: dict[type, Callable[..., Iterator[str]]] = {
-        TrainingFacts: _training_lines,
-        ChangeFacts: _change_lines,
-        PredictionFacts: _prediction_lines,
-        ModelFacts: _model_lines,
-        TableFacts: _table_lines,
-        EvaluationFacts: _evaluation_lines,
+    # By name: a command imports what its own facts need, and no more.
+    lines_of: dict[str, Callable[..., Iterator[str]]] = {
+        "TrainingFacts": _training_lines,
+        "ChangeFacts": _change_lines,
+        "PredictionFacts": _prediction_lines,
+        "ModelFacts": _model_lines,
+        "TableFacts": _table_lines,
+        "EvaluationFacts": _evaluation_lines,
     }
-    lines = lines_of.get(type(facts))
+    lines = lines_of.get(type(facts).__name__)
     return str(facts) if lines is None else "\n".join(lines(facts))
 
 
@@ -68,12 +80,26 @@ def _plain(value: Plain) -> Plain:
 
 
 def _training_lines(facts: TrainingFacts) -> Iterator[str]:
+    if facts.choice is not None:
+        yield from _held_out("tried", facts.choice.held_out)
+        yield facts.choice.reason
+        yield ""
     yield _amount(facts.rows, facts.seconds)
+    if facts.unlabelled is not None:
+        worth, rounds = facts.unlabelled.weight, facts.unlabelled.rounds
+        yield f"rows without a label count {worth:g} each; EM took {rounds} rounds"
     yield ""
     yield from _classes(facts.target, facts.classes)
     yield ""
     yield from _quality(facts.quality, facts.rows, LEFT_OUT[facts.left_out])
-    yield f"temperature  {facts.temperature:.2f}"
+    if facts.temperature is not None:
+        yield f"temperature  {facts.temperature:.2f}"
+    if facts.tested is not None:
+        yield ""
+        yield from _held_out("held out", facts.tested)
+    if facts.suggestion is not None:
+        yield ""
+        yield _suggestion(facts.suggestion)
     yield ""
     yield from _importance(facts.importance)
     if facts.ignored:
@@ -82,6 +108,33 @@ def _training_lines(facts: TrainingFacts) -> Iterator[str]:
         yield from align(list(facts.ignored.items()))
     yield ""
     yield f"written to {facts.output}, {facts.bytes:,} bytes"
+
+
+def _held_out(what: str, held_out: HeldOut) -> Iterator[str]:
+    """A line for every model, and for always guessing the same."""
+    head = ("accuracy", "95 % interval", "log loss", "95 % interval", "roc auc")
+    rows = [(f"{what}: {held_out.rows}", *head), *map(_tried, held_out.tried)]
+    first = next(iter(held_out.fitted)).evaluation
+    if first is not None and first.baseline is not None:
+        base = first.baseline
+        figures = (f"{base.accuracy:.3f}", "", f"{base.log_loss:.3f}", "", "0.500")
+        rows.append((f"always {first.guess}", *figures))
+    yield from align(rows, right={1, 2, 3, 4, 5})
+    yield from (f"{one.model}: {one.why}" for one in held_out.tried if one.why)
+
+
+def _tried(one: Tried) -> tuple[str, ...]:
+    e = one.evaluation
+    if e is None:
+        return (one.model, "", "", "could not be fitted", "", "")
+    ends = [between(e.interval(name)) for name in ("accuracy", "log_loss")]
+    area = "" if math.isnan(e.roc_auc) else f"{e.roc_auc:.3f}"
+    return (one.model, f"{e.accuracy:.3f}", ends[0], f"{e.log_loss:.3f}", ends[1], area)
+
+
+def _suggestion(of: Suggestion) -> str:
+    what = f"on {of.rows:,} of these rows, --model {of.model} has a log loss of {of.log_loss:.3f}"
+    return f"{what}, naive {of.naive_log_loss:.3f}" + ("" if of.is_better else ": no gain")
 
 
 def _change_lines(facts: ChangeFacts) -> Iterator[str]:
@@ -147,11 +200,17 @@ def _classes(title: str, shares: Mapping[str, float | None]) -> Iterator[str]:
 
 
 def _quality(quality: Quality, rows: float, left_out: str) -> Iterator[str]:
+    if quality.accuracy is None:
+        left_out = "in folds"
     some = "all rows" if quality.rows >= rows else f"{quality.rows:,} of {rows:,.0f} rows"
     yield from align(
         [
             (f"{left_out}, {some}", "this model", f"always {quality.commonest}"),
-            ("accuracy", _percent(quality.accuracy), _percent(quality.guessing_accuracy)),
+            *(
+                [("accuracy", _percent(quality.accuracy), _percent(quality.guessing_accuracy))]
+                if quality.accuracy is not None
+                else []
+            ),
             ("log loss", f"{quality.log_loss:.3f}", f"{quality.guessing_log_loss:.3f}"),
         ],
         right={1, 2},
@@ -165,7 +224,11 @@ def _importance(weights: Mapping[str, float]) -> Iterator[str]:
         return
     longest = max(map(abs, weights.values()), default=0.0)
     rows = [
-        (name, f"{decibans:.1f}", "▇" * bar_length(decibans, longest, BAR_CHARACTERS))
+        (
+            name,
+            f"{round(decibans, 1) + 0.0:.1f}",
+            "▇" * bar_length(decibans, longest, BAR_CHARACTERS),
+        )
         for name, decibans in weights.items()
     ]
     yield from align([("feature", "decibans a row", ""), *rows[:MAX_LISTED_ROWS]], right={1})
@@ -189,6 +252,15 @@ def _choices(choices: Sequence[ColumnModel]) -> Iterator[str]:
 def _more(rows: Sequence[object]) -> Iterator[str]:
     if len(rows) > MAX_LISTED_ROWS:
         yield f"and {len(rows) - MAX_LISTED_ROWS} more"
+
+
+def _decibans(value: float) -> str:
+    """One digit, and no minus sign before a zero.
+
+    >>> _decibans(-0.04), _decibans(-0.06)
+    ('0.0', '-0.1')
+    """
+    return f"{round(value, 1) + 0.0:.1f}"
 
 
 def _percent(share: float | None) -> str:

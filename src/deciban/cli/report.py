@@ -65,6 +65,7 @@ def report(
         model = models.load_classifier(path, leave_one_out=options.leave_one_out)
         label = models.target_column(target, model.target_, path)
         table = data.scan(model.model_.caster.field_types(label, model.classes_))
+        progress.expect(table, data)
         page = make(
             model,
             watch(table, [lambda batch: progress.add(batch.n_rows)]),

@@ -84,10 +84,10 @@ def export(
 ) -> None:
     """Write the model of a live store, with all that it has learnt, to a file."""
     from deciban.cli import models, rendering
+    from deciban.cli.changing import ChangeFacts
     from deciban.cli.inspection import shares
     from deciban.cli.outputs import check_outputs
     from deciban.cli.progress import Progress
-    from deciban.cli.training import ChangeFacts
     from deciban.serve import lessons
 
     check_outputs([output], beside=[store], force=force)
@@ -96,5 +96,4 @@ def export(
         size = models.save(estimator, output, overwrite=force)
         rows = float(estimator.counts_.weight.sum())
         facts = ChangeFacts(output, 0, rows, progress.seconds, shares(estimator.model_), size)
-    if json or not quiet:
-        print(rendering.as_json(facts) if json else rendering.as_text(facts))
+    rendering.show(facts, json=json, quiet=quiet)

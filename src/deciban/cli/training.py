@@ -1,59 +1,59 @@
-"""train, update, forget and merge: model files from rows or from other model files."""
+"""train: a model file from labelled rows, with figures of rows that were not seen."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import reduce
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from deciban.cli import models
+from deciban.cli import choosing, models, trained_rows
+from deciban.cli.held_out import HeldOut, judge, predictions, try_models
 from deciban.cli.inspection import ignored, importance, shares
 from deciban.cli.progress import Progress
-from deciban.cli.reading import Input, watch
-from deciban.cli.spaced_rows import SpacedRows
+from deciban.cli.quality import Quality
+from deciban.cli.reading import Input, WatchedTable
+from deciban.cli.recipes import AUTO, Recipe, Roles, model_of, without
+from deciban.cli.splits import HeldRows
 from deciban.errors import ParameterError
-from deciban.files.registry import load
-from deciban.labels import object_array
-from deciban.models.columns import require_columns
-from deciban.sources import Batch, Scan
-from deciban.sources.scan import scan_batches
+from deciban.evaluation.text import PlainDict
+from deciban.sources import Batch, BatchScan, Scan
+from deciban.sources.columns import missing_column
 
 if TYPE_CHECKING:
-    from deciban.estimators.counted import CountedClassifier
-    from deciban.naive_bayes import NaiveBayes
-    from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
-
-    #: The estimators whose models are their counts.
-    Counted = CountedClassifier[Any, Any, Any] | NaiveBayesClassifier
+    from deciban.cli.recipes import Learner
 
 #: Quality is measured on no more rows than this, evenly spaced.
 MAX_QUALITY_ROWS = 20_000
 
 
 @dataclass(frozen=True)
-class Quality:
-    """Leave-one-out accuracy and log loss (nats a row), and those of always guessing the same."""
+class TrainingOptions:
+    """What is asked of training besides the model: where to, and which rows are held out.
 
-    rows: int
-    accuracy: float
-    log_loss: float
-    commonest: str
-    guessing_accuracy: float
-    guessing_log_loss: float
+    ``test`` is a share of the rows or a file of others, ``folds`` how many times all rows are
+    parted; ``unlabelled`` are files of rows that have no labels.
+    """
 
-    @classmethod
-    def of(cls, model: NaiveBayes, rows: Scan, target: str) -> Quality:
-        """On counted rows, each judged as if it, or what belongs to it, had never been seen."""
-        from deciban.evaluation import evaluate
+    output: str
+    overwrite: bool = False
+    quiet: bool = False
+    test: float | Input | None = None
+    folds: int | None = None
+    seed: int = 0
+    unlabelled: Input | None = None
+    drop: Sequence[str] = ()
+    only: Sequence[str] = ()
+    #: Whether it is said what another model would have reached.
+    suggest: bool = True
 
-        if model.units_ is None:
-            e = evaluate(model, rows, target=target, leave_one_out=True, bootstrap=0)
-        else:  # the rows that were judged so while it was fitted
-            e = evaluate(model, bootstrap=0)
-        guess = (str(e.guess), e.baseline.accuracy, e.baseline.log_loss) if e.baseline else ()
-        return cls(e.rows, e.accuracy, e.log_loss, *guess)
+
+@dataclass(frozen=True)
+class Unlabelled:
+    """What rows without a label were worth: their weight, and how many rounds EM took."""
+
+    weight: float
+    rounds: int
 
 
 @dataclass(frozen=True)
@@ -68,157 +68,217 @@ class TrainingFacts:
     classes: dict[str, float | None]
     left_out: str
     quality: Quality
-    temperature: float
+    temperature: float | None
     importance: dict[str, float]
     ignored: dict[str, str]
     bytes: int
+    model: str = "naive"
+    unlabelled: Unlabelled | None = None
+    choice: choosing.Choice | None = None
+    tested: HeldOut | None = None
+    suggestion: choosing.Suggestion | None = None
+
+    def to_dict(self) -> PlainDict:
+        """For machines."""
+        facts: PlainDict = {}
+        for name, value in vars(self).items():
+            plain = value.to_dict() if hasattr(value, "to_dict") else value
+            facts[name] = vars(value) if isinstance(value, Quality | Unlabelled) else plain
+        return facts
 
 
-@dataclass(frozen=True)
-class ChangeFacts:
-    """What a model file became: by rows that were counted or taken back, or by merging."""
-
-    output: str
-    rows_read: int
-    rows: float
-    seconds: float
-    classes: dict[str, float | None]
-    bytes: int
-
-
-def train(
-    data: Input,
-    target: str,
-    settings: Mapping[str, Any],
-    units: Mapping[str, str | None],
-    output: str,
-    *,
-    overwrite: bool,
-    quiet: bool,
-) -> TrainingFacts:
+def train(data: Input, roles: Roles, recipe: Recipe, options: TrainingOptions) -> TrainingFacts:
     """Learn a model from rows and write it."""
-    from deciban.naive_bayes import NaiveBayes
-
-    model, sample = NaiveBayes(**settings), SpacedRows(MAX_QUALITY_ROWS)
-    table = data.scan()
-    with Progress("counting", quiet=quiet) as progress:
-        # Unlike fit, it refuses rows without a label: in a file they are more likely a mistake.
-        model.partial_fit(_watch_progress(table, progress, sample), target=target, **units)
-        seconds = progress.seconds
-        measured = Quality.of(model, scan_batches(table.names, sample.batches), target)
-        size = models.save(model, output, overwrite=overwrite)
-    rows = float(model.counts_.weight.sum())
-    return TrainingFacts(
-        output,
-        target,
-        rows,
-        seconds,
-        rows / seconds,
-        shares(model.model_),
-        "row" if model.units_ is None else model.units_.kind,
-        measured,
-        model.temperature_,
-        importance(model.model_),
-        ignored(model.model_),
-        size,
-    )
+    recipe.check()
+    with Progress("counting", quiet=options.quiet) as progress:
+        run = _Run(data, roles, recipe, options, progress)
+        return run.finish()
 
 
-def update(
-    path: str,
-    data: Input,
-    target: str | None,
-    output: str,
-    *,
-    forget: bool,
-    overwrite: bool,
-    quiet: bool,
-) -> ChangeFacts:
-    """Count more rows into a model file, or take counted ones back."""
-    model = _load_counted(path)
-    sample = SpacedRows(1)
-    with Progress("forgetting" if forget else "counting", quiet=quiet) as progress:
-        label = models.target_column(target, model.target_, path)
-        table = _watch_progress(
-            data.scan(model.model_.caster.field_types(label, model.classes_)), progress, sample
+@dataclass
+class _Run:
+    """One training: the rows that are learned, the model that is chosen, its figures."""
+
+    data: Input
+    roles: Roles
+    recipe: Recipe
+    options: TrainingOptions
+    progress: Progress
+    choice: choosing.Choice | None = None
+    tested: HeldOut | None = None
+    held_out: Scan | None = field(default=None, init=False)
+
+    def finish(self) -> TrainingFacts:
+        """Read, choose, learn, judge, write."""
+        table = self._table()
+        if self._holds:
+            table = self._hold(table)
+        rows = WatchedTable(table, self.progress, MAX_QUALITY_ROWS)
+        self.progress.start("learning" if self._holds else "counting")
+        model = self.recipe.fit(self.recipe.new(), rows.table, self.roles)
+        self._test(model)
+        quality = Quality.of(model, rows, self.roles.target)
+        trained_rows.remember(model, rows, self.roles.target)
+        suggestion = self._suggest(model, rows)
+        size = models.save(model, self.options.output, overwrite=self.options.overwrite)
+        return self._facts(model, quality, suggestion, size)
+
+    # ------------------------------------------------------------------ rows
+
+    def _table(self) -> Scan:
+        """All rows, checked: labelled ones, then those of files without labels."""
+        table = self.data.scan()
+        for name in (*self.roles.names(), *self.options.drop, *self.options.only):
+            table.require(name)
+        unused = _unused(table, self.roles, self.options)
+        kinds = without(self.recipe.parameters.get("kinds") or {}, unused)
+        self.recipe = replace(self.recipe, parameters={**self.recipe.parameters, "kinds": kinds})
+        self.progress.expect(table, self.data)
+        more = self.options.unlabelled
+        return table if more is None else _with_unlabelled(table, more, self.roles)
+
+    @property
+    def _holds(self) -> bool:
+        """Whether rows are held in memory, to be parted."""
+        options = self.options
+        return self.recipe.model == AUTO or options.folds is not None or self._holds_some_out
+
+    @property
+    def _holds_some_out(self) -> bool:
+        return isinstance(self.options.test, float)
+
+    def _hold(self, table: Scan) -> Scan:
+        """Hold rows out and choose the model; the rows that are left to learn."""
+        options, roles = self.options, self.roles
+        rows = WatchedTable(table, self.progress, 1)
+        held = HeldRows.of(rows.table, roles, options.seed)
+        inside = held.table
+        if isinstance(options.test, float):
+            split = held.share(options.test)
+            inside, self.held_out = map(held.take, split)
+            held = HeldRows.of(inside, roles, options.seed)
+        if self.recipe.model == AUTO:
+            self.progress.start("trying models")
+            self.choice = choosing.choose(self.recipe, held, roles, options.folds, options.seed)
+            self.recipe = self.choice.recipe
+        elif options.folds is not None:
+            self.progress.start("learning in folds")
+            splits = list(held.folds(options.folds))
+            tried = try_models([self.recipe], held, splits, roles, options.seed)
+            what = f"{options.folds} folds, {held.n_labelled:,} rows"
+            self.tested = HeldOut(what, choosing.require_fitted(tried))
+        return inside
+
+    # ------------------------------------------------------------------ figures
+
+    def _test(self, model: Learner) -> None:
+        """Judge the model on rows that it has not seen."""
+        test, name = self.options.test, self.recipe.model
+        if isinstance(test, Input):
+            types = model.model_.caster.field_types(self.roles.target, model.classes_)
+            table, of = test.scan(types), ", ".join(test.paths)
+            table = _features(model, table, self.roles)
+        elif self.held_out is not None and test is not None:
+            table, of = self.held_out, f"{100 * test:g} % of the rows"
+        else:
+            return
+        parts = [predictions(model, table, self.roles)]
+        tried = judge(name, parts, 0.0, self.options.seed)
+        self.tested = HeldOut(f"{of}, {len(parts[0].codes):,} rows", (tried,))
+
+    def _suggest(self, model: Learner, rows: WatchedTable) -> choosing.Suggestion | None:
+        options = self.options
+        if not options.suggest or self.recipe.model != "naive" or self.choice is not None:
+            return None
+        self.progress.start("looking at another model")
+        return choosing.suggest(self.recipe, model, rows.scan(), self.roles)
+
+    def _facts(
+        self,
+        model: Any,
+        quality: Quality,
+        suggestion: choosing.Suggestion | None,
+        size: int,
+    ) -> TrainingFacts:
+        rows, seconds = float(model.model_.counts.weight.sum()), self.progress.seconds
+        dropped = _unused_names(self.options, model.schema_.names)
+        return TrainingFacts(
+            self.options.output,
+            self.roles.target,
+            rows,
+            seconds,
+            rows / seconds,
+            shares(model.model_),
+            "row" if model.units_ is None else model.units_.kind,
+            quality,
+            getattr(model, "temperature_", None),
+            importance(model.model_),
+            {n: "dropped" if n in dropped else why for n, why in ignored(model.model_).items()},
+            size,
+            model_of(model),
+            _unlabelled(model),
+            self.choice,
+            self.tested,
+            suggestion,
         )
-        _learn(model, table, label, forget=forget)
-        return _save_change(model, output, sample.rows_seen, progress, overwrite)
 
 
-def _learn(model: Counted, table: Scan, target: str, *, forget: bool) -> None:
-    """Count rows or take them back; a classifier of matrices gets them batch by batch."""
-    from deciban.estimators.counted import CountedClassifier
+def _unlabelled(model: Any) -> Unlabelled | None:
+    likelihood = getattr(model, "likelihood_", ())
+    return Unlabelled(float(model.unlabelled_), len(likelihood)) if len(likelihood) else None
 
-    if isinstance(model, CountedClassifier):
-        (model.forget if forget else model.partial_fit)(table, target=target)
-        return
-    caster = require_columns(model.model_, table)
-    table.require(target)
-    learn = model.forget if forget else model.partial_fit
-    with warnings.catch_warnings():
-        # The columns of the matrix were found by their names.
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
+
+def _unused_names(options: TrainingOptions, names: Sequence[str]) -> set[str]:
+    if options.only:
+        return set(names) - set(options.only)
+    return set(options.drop)
+
+
+def _unused(table: Scan, roles: Roles, options: TrainingOptions) -> set[str]:
+    """The columns that are not to be used as features."""
+    if options.drop and options.only:
+        raise ParameterError(
+            "--drop and --only both say which columns are used.", hint="state one of them"
+        )
+    for name in (*options.drop, *options.only):
+        if name in roles.names():
+            what = "dropped" if options.drop else "a feature"
+            raise ParameterError(
+                f"{name!r} cannot be {what}: it has another role.",
+                hint="the columns of --target, --weight, --group and --time are no features",
+            )
+    return _unused_names(options, table.names) - set(roles.names())
+
+
+def _with_unlabelled(table: Scan, more: Input, roles: Roles) -> Scan:
+    """The rows of a table, then those of others, which have no labels."""
+    other = more.scan()
+    roles_without_labels = [name for name in roles.names() if name != roles.target]
+    for name in (*(n for n in table.names if n not in roles.names()), *roles_without_labels):
+        other.require(name)
+
+    def read() -> Iterator[Batch]:
+        first = None
         for batch in table:
-            if batch.n_rows:
-                rows = caster.cast(batch, strict=True)
-                learn(model.model_.matrix(rows), object_array(batch.columns[target].tolist()))
+            first = first or batch
+            yield batch
+        labels = None if first is None else first.columns[roles.target]
+        if labels is not None:
+            yield from (_without_label(batch, table.names, roles, labels) for batch in other)
+
+    formats = table.formats if isinstance(table, BatchScan) else dict
+    return BatchScan(table.names, lambda: chain(read()), "file", formats=formats)
 
 
-def merge(paths: Sequence[str], output: str, *, overwrite: bool, quiet: bool) -> ChangeFacts:
-    """One model of the rows of all."""
-    with Progress("merging", quiet=quiet) as progress:
-        parts = [_load_counted(path) for path in paths]
-        kinds = sorted({type(part).__name__ for part in parts})
-        if len(kinds) > 1:
-            raise ParameterError(
-                f"the files hold different kinds of models: {' and '.join(kinds)}.",
-                hint="merge models of one kind",
-            )
-        targets = {part.target_ for part in parts}
-        if len(targets) > 1:
-            raise ParameterError(
-                f"the models predict different columns: {', '.join(sorted(map(repr, targets)))}.",
-                hint="merge models of the same target",
-            )
-        merged = reduce(lambda a, b: a + b, parts)
-        merged.target_ = targets.pop()
-        return _save_change(merged, output, 0, progress, overwrite)
+def _without_label(batch: Batch, names: Sequence[str], roles: Roles, like: Any) -> Batch:
+    none = {roles.target: missing_column(like, batch.n_rows)}
+    return Batch(batch.n_rows, {**batch.columns, **none}).select(names)
 
 
-def _load_counted(path: str) -> Counted:
-    """The estimator in a file, which must be one that is its counts."""
-    from deciban.estimators.counted import CountedClassifier
-    from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
+def _features(model: Any, table: Scan, roles: Roles) -> Scan:
+    """The columns of the model, and those of labels and weights."""
+    from deciban.sources.scan import select
 
-    estimator = load(path)
-    if isinstance(estimator, CountedClassifier | NaiveBayesClassifier):
-        return estimator
-    raise ParameterError(
-        f"{path} holds a {type(estimator).__name__}, which is fitted on all rows at once: "
-        "no rows can be added to it or taken back.",
-        hint="train it again on all rows, or keep a NaiveBayes or AODE model, which is its counts",
-    )
-
-
-def _save_change(
-    model: Counted, output: str, rows_read: int, progress: Progress, overwrite: bool
-) -> ChangeFacts:
-    size = models.save(model, output, overwrite=overwrite)
-    rows = float(model.counts_.weight.sum())
-    return ChangeFacts(output, rows_read, rows, progress.seconds, shares(model.model_), size)
-
-
-def _watch_progress(table: Scan, progress: Progress, sample: SpacedRows) -> Scan:
-    """The table with its progress shown; rows of the first reading are kept in the sample."""
-
-    def first(batch: Batch) -> None:
-        sample.add(batch)
-        progress.add(batch.n_rows)
-
-    def again(batch: Batch) -> None:
-        if progress.rows >= sample.rows_seen:
-            progress.start("calibrating")
-        progress.add(batch.n_rows)
-
-    return watch(table, [first, again])
+    some = [roles.target, *([roles.weight] if roles.weight else [])]
+    names = [name for name in model.schema_.names if name in table.names]
+    return select(table, [*names, *some])

@@ -6,6 +6,8 @@
 - ``products``: a logistic regression on the columns, and squares and products of numbers
 - ``trees``: shallow boosted trees on binned columns
 - ``pairs``: AODE, where its table fits
+- ``logistic``: a logistic regression on the columns; it is fitted where it is asked for, because
+  ``linear`` and ``products`` contain it
 
 All of them see a row only through :class:`~deciban.ensemble.training_table.TrainingTable`.
 """
@@ -34,7 +36,11 @@ from deciban.sources.labelled import LabelledBatch
 MAX_CALIBRATION_ROWS = 2_500
 #: The rows from which on a base learner usually deserves half of the weight that all have where
 #: rows are many. Fitted on every second of 52 tables, 4 to 128 rows each.
-HALF_WEIGHT_ROWS = {"linear": 10.0, "products": 100.0, "trees": 30.0, "pairs": 0.0}
+HALF_WEIGHT_ROWS = {
+    "linear": 10.0, "products": 100.0, "trees": 30.0, "pairs": 0.0, "logistic": 30.0,
+}  # fmt: skip
+#: The base learners that are fitted unless others are asked for, in their order.
+USUAL_LEARNERS = ("linear", "products", "trees", "pairs")
 #: AODE is fitted where rows times pairs of columns times classes are no more than this.
 MAX_AODE_SCORES = 2e9
 #: Products and trees, which are fitted again and again, are for no more classes than this.
@@ -124,17 +130,29 @@ def fit_products(table: TrainingTable, begun: FoldFits = NOTHING_FITTED) -> Base
     if table.n_classes > MAX_REFITTED_CLASSES:
         return Unfitted("products", _too_many(table))
     Z = np.hstack([features.linear(table.numbers, table.codes), features.products(table.numbers)])
+    return _fit_regression("products", table, Z, begun)
+
+
+def fit_logistic(table: TrainingTable, begun: FoldFits = NOTHING_FITTED) -> BaseLearner:
+    """A logistic regression on the columns alone."""
+    Z = table.features.linear(table.numbers, table.codes)
+    return _fit_regression("logistic", table, Z, begun)
+
+
+def _fit_regression(name: str, table: TrainingTable, Z: FloatArray, begun: FoldFits) -> BaseLearner:
+    """A logistic regression on linear terms, and on products where Z has more columns."""
     offsets = [table.offset] * len(table.splits)
     regression = linear.fit(Z, table.y, table.weight, table.splits, offsets, begun.regression)
-    n_linear = len(features.linear_columns)
+    n_linear = len(table.features.linear_columns)
     terms = replace(
         zero_terms(table),
         constants=table.prior_logits + regression.coef[-1],
         linear=regression.coef[:n_linear],
-        products=regression.coef[n_linear:-1],
     )
+    if Z.shape[1] > n_linear:
+        terms = replace(terms, products=regression.coef[n_linear:-1])
     note, fits = f"penalty {regression.penalty:g}", FoldFits(regression=regression)
-    return BaseLearner("products", note, terms, regression.held_out, fits)
+    return BaseLearner(name, note, terms, regression.held_out, fits)
 
 
 def fit_trees(

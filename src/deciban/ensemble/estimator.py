@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Self
@@ -15,6 +15,7 @@ from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
 from deciban.engines import ENGINES, Plan
 from deciban.engines.local.count import count_batch
 from deciban.ensemble import stored
+from deciban.ensemble.base_learners import USUAL_LEARNERS
 from deciban.ensemble.model import EnsembleModel
 from deciban.ensemble.phrases import select_tokenizers
 from deciban.ensemble.summary import EnsembleSummary
@@ -60,6 +61,11 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     class_weight
         how many times a row of each class counts: None (once), ``"balanced"`` (classes weigh the
         same) or ``{class: weight}``
+    learners
+        which base learners are fitted: ``"auto"``, or some of ``"linear"`` (the evidence of the
+        counts, weighted, and linear terms), ``"products"`` (linear terms and products of numbers),
+        ``"trees"``, ``"pairs"`` (AODE) and ``"logistic"`` (linear terms alone). ``["logistic"]``
+        is a logistic regression on the columns of a table as they are
     max_rows
         weights, trees and linear terms are learned from no more different rows than
         this, chosen by what they hold; the counts are those of all rows
@@ -93,6 +99,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         *,
         kinds: Mapping[str, str] | None = None,
         class_weight: ClassWeight = None,
+        learners: str | Sequence[str] = "auto",
         max_rows: int = 50_000,
         max_classes: int | None = MAX_NUMBER_CLASSES,
         memory_limit: int = 1 << 28,
@@ -102,6 +109,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     ) -> None:
         self.kinds = kinds
         self.class_weight = class_weight
+        self.learners = learners
         self.max_rows = max_rows
         self.max_classes = max_classes
         self.memory_limit = memory_limit
@@ -200,7 +208,22 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
                 f"phrases are weighed by name, not in buckets, got {self.tokenizer!r}.",
                 hint="leave buckets out, or use NaiveBayes",
             )
-        return TrainingOptions(int(self.max_rows), int(self.memory_limit), int(self.random_state))
+        limits = int(self.max_rows), int(self.memory_limit), int(self.random_state)
+        return TrainingOptions(*limits, _check_learners(self.learners))
+
+
+def _check_learners(stated: str | Sequence[str]) -> tuple[str, ...]:
+    """The names of base learners, each once, in the usual order."""
+    if isinstance(stated, str) and stated == "auto":
+        return USUAL_LEARNERS
+    known = (*USUAL_LEARNERS, "logistic")
+    names = [stated] if isinstance(stated, str) or not isinstance(stated, Sequence) else stated
+    if not names or not all(name in known for name in names):
+        raise ParameterError(
+            f'learners must be "auto" or names of base learners, got {stated!r}.',
+            hint=f"there are {', '.join(map(repr, known))}",
+        )
+    return tuple(name for name in known if name in names)
 
 
 def _count(rows: LabelledScan) -> tuple[NaiveBayesModel, LabelledBatch]:

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deciban.ensemble import base_learners, stacking, text_learner
-from deciban.ensemble.base_learners import BaseLearner, Unfitted, zero_terms
+from deciban.ensemble.base_learners import (
+    NOTHING_FITTED,
+    BaseLearner,
+    FoldFits,
+    Unfitted,
+    zero_terms,
+)
 from deciban.ensemble.evidence_weights import evidence_columns
 from deciban.ensemble.logits import FloatArray, centre, mean_log_loss
 from deciban.ensemble.model import AdditiveTerms, EnsembleModel
@@ -39,11 +45,15 @@ Tokenizers = Sequence[tuple[str, Tokenizer]]
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """What the user asks for: rows to fit base learners to, bytes of AODE, the seed of folds."""
+    """What the user asks for.
+
+    Rows to fit base learners to, bytes of AODE, the seed of folds, and which base learners.
+    """
 
     max_rows: int
     memory_limit: int
     seed: int
+    learners: tuple[str, ...] = base_learners.USUAL_LEARNERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +97,7 @@ def train(
         return _with_sample(_of_one_class(schema, tokenizers, table, n_rows), table)
     stack = None
     if _has_plain_columns(schema):
-        stack = _stack(table, whole, options.memory_limit, advance)
+        stack = _stack(table, whole, options, advance)
     texts = [text_learner.fit(name, rule, table, advance) for name, rule in tokenizers]
     return _with_sample(_combine(schema, table, n_rows, stack, texts), table)
 
@@ -118,45 +128,50 @@ def _of_one_class(
 
 
 def _stack(
-    table: TrainingTable, whole: LabelledBatch, memory_limit: int, advance: Callable[[], None]
+    table: TrainingTable,
+    whole: LabelledBatch,
+    options: TrainingOptions,
+    advance: Callable[[], None],
 ) -> Stack:
     """The base learners, each fitted in folds, and their weights.
 
     Where rows are many, one fold says which of them are worth fitting in all.
     """
-    pairs = base_learners.fit_aode(table, whole, memory_limit)
-    advance()
-    first = table.in_first_fold()
-    learners: list[BaseLearner | Unfitted] = [
-        base_learners.fit_linear(first),
-        base_learners.fit_products(first),
-        base_learners.fit_trees(first, advance),
-        pairs,
+    fits = _fold_fits(advance)
+    pairs = [
+        base_learners.fit_aode(table, whole, options.memory_limit)
+        for name in options.learners
+        if name not in fits
     ]
     advance()
+    first = table.in_first_fold()
+    learners = [fits[name](first, NOTHING_FITTED) for name in options.learners if name in fits]
+    learners += pairs
+    advance()
     if first is not table:
-        learners = _fit_other_folds(table, _drop_useless(first, learners), advance)
+        some = _drop_useless(first, learners)
+        learners = [
+            fits[learner.name](table, learner.by_fold)
+            if isinstance(learner, BaseLearner) and learner.name in fits
+            else learner
+            for learner in some
+        ]
     advance()
     stack = _weigh(table, learners)
     advance()
     return stack
 
 
-def _fit_other_folds(
-    table: TrainingTable, learners: Sequence[BaseLearner | Unfitted], advance: Callable[[], None]
-) -> list[BaseLearner | Unfitted]:
-    """Base learners of the first fold, fitted in all."""
-    refits = {
+def _fold_fits(
+    advance: Callable[[], None],
+) -> dict[str, Callable[[TrainingTable, FoldFits], BaseLearner | Unfitted]]:
+    """The base learners that are fitted fold by fold; of trees, every fold is a step."""
+    return {
         "linear": base_learners.fit_linear,
         "products": base_learners.fit_products,
         "trees": lambda table, begun: base_learners.fit_trees(table, advance, begun),
+        "logistic": base_learners.fit_logistic,
     }
-    return [
-        refits[learner.name](table, learner.by_fold)
-        if isinstance(learner, BaseLearner) and learner.name in refits
-        else learner
-        for learner in learners
-    ]
 
 
 def _drop_useless(

@@ -21,7 +21,7 @@ from deciban.estimators.one_row import OneRow
 from deciban.estimators.sets import PredictionSets
 from deciban.explanation.changeable import M
 from deciban.files.description import ModelEntry
-from deciban.files.model import units_from, with_units
+from deciban.files.model import trained_from, units_from, with_trained, with_units
 from deciban.labels import Labels
 from deciban.models import novelty
 from deciban.models.calibration import LeftOutScores
@@ -35,6 +35,7 @@ from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.held import HeldTable, refuse_sparse
 from deciban.sources.labelled import LabelledBatch, LabelledScan, few_texts, labelled_scan
 from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
+from deciban.sources.trained_rows import TrainedRows
 from deciban.sources.unit_sample import TrainingUnits
 from deciban.sources.units import UnitSource
 from deciban.sql.portable import Portable
@@ -50,6 +51,8 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
     target_: str | None
     #: What is known of the groups or times of the rows; None where they had none.
     units_: TrainingUnits | None = None
+    #: By which rows are known again that were learned; None where nobody asked to keep any.
+    trained_rows_: TrainedRows | None = None
     n_features_in_: int
     feature_names_in_: Labels
 
@@ -224,7 +227,8 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
         model, named = self._model(), "feature_names_in_" in self.__dict__
         parameters = plain_parameters(self.get_params())
         content = self._to_stored(model, parameters, self.target_, named)
-        files.save(path, with_units(content, self.units_), overwrite=overwrite)
+        content = with_trained(with_units(content, self.units_), self.trained_rows_)
+        files.save(path, content, overwrite=overwrite)
 
     # ------------------------------------------------------------------ the model
 
@@ -293,6 +297,7 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
         self.model_, self.classes_ = model, model.classes
         self.target_, self.n_features_in_ = about.target, len(model.schema.names)
         self.units_ = units_from(about.units)
+        self.trained_rows_ = trained_from(about.trained)
         if about.named:
             self.feature_names_in_ = labels.object_array(model.schema.names)
 
@@ -338,7 +343,7 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
     def _remember(self, rows: LabelledScan) -> None:
         """What scikit-learn's users expect to find after fitting."""
         self.n_features_in_ = len(rows.schema.names)
-        self.target_, self._unseen = rows.target, NOTHING_UNSEEN
+        self.target_, self._unseen, self.trained_rows_ = rows.target, NOTHING_UNSEEN, None
         units = rows.units
         self.units_ = None if units is None else TrainingUnits(units.kind, units.name)
         if rows.named:

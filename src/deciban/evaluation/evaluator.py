@@ -17,7 +17,7 @@ from deciban.evaluation.metrics import CLASS_METRICS, PerClass, RowTerms
 from deciban.evaluation.predictions import predict, training_predictions
 from deciban.evaluation.reliability import reliability_bins
 from deciban.evaluation.result import Evaluation
-from deciban.evaluation.sets import evaluate_sets
+from deciban.evaluation.sets import SetEvaluation, evaluate_sets
 from deciban.progress import shows_progress
 from deciban.sources.tabular import UnitsLike
 
@@ -102,13 +102,27 @@ def evaluate(
             model, X, y, target=target, sample_weight=sample_weight, leave_one_out=leave_one_out,
             groups=groups, time=time,
         )  # fmt: skip
-    decisions = decide(rows, loss, abstain)
-    guess = rows.classes.tolist()[rows.class_weight.argmax()]
-    baseline = _evaluation(RowTerms(decide_commonest(decisions), bins), 0, confidence, seed)
-    terms = RowTerms(decisions, bins)
     sets = None
     if coverage is not None:
         sets = evaluate_sets(model, rows, coverage, per_class, confidence)
+    decisions = decide(rows, loss, abstain)
+    return evaluate_decisions(decisions, bootstrap, confidence, seed, bins=bins, sets=sets)
+
+
+def evaluate_decisions(
+    decisions: Decisions,
+    bootstrap: int,
+    confidence: float,
+    seed: int,
+    *,
+    bins: int = 10,
+    sets: SetEvaluation | None = None,
+) -> Evaluation:
+    """How good answers are that were given; see :func:`evaluate` for what it takes."""
+    rows = decisions.predictions
+    guess = rows.classes.tolist()[rows.class_weight.argmax()]
+    baseline = _evaluation(RowTerms(decide_commonest(decisions), bins), 0, confidence, seed)
+    terms = RowTerms(decisions, bins)
     return _evaluation(
         terms, bootstrap, confidence, seed, guess=guess, baseline=baseline, sets=sets
     )

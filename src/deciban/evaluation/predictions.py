@@ -83,6 +83,31 @@ class Predictions:
     leave_one_out: bool
     is_baseline: bool = False
 
+    @staticmethod
+    def concatenate(parts: Sequence[Predictions]) -> Predictions:
+        """Those of several models of one task, such as those of folds, one after the other.
+
+        A class that some model does not know has probability 0 in its rows.
+        """
+        classes, n_known = parts[0].classes[: parts[0].n_known], 0
+        for part in parts[1:]:
+            classes = labels.union(classes, part.classes[: part.n_known])
+        n_known = len(classes)
+        for part in parts:
+            classes = labels.union(classes, part.classes)
+        at = [labels.positions(part.classes, classes) for part in parts]
+        posterior = np.zeros((sum(len(part.codes) for part in parts), len(classes)))
+        weight, start = np.zeros(len(classes)), 0
+        for part, place in zip(parts, at, strict=True):
+            stop = start + len(part.codes)
+            posterior[start:stop, place] = part.posterior
+            weight[place] += part.class_weight
+            start = stop
+        codes = np.concatenate([place[p.codes] for p, place in zip(parts, at, strict=True)])
+        amount = np.concatenate([part.weight for part in parts])
+        left_out = all(part.leave_one_out for part in parts)
+        return Predictions(classes, n_known, posterior, codes, amount, weight, left_out)
+
     @property
     def true_probability(self) -> FloatArray:
         """The probability of each row's true class."""

@@ -6,16 +6,20 @@ threshold of infinity never answers it.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import decision
+from deciban.conjugate import Beta
 from deciban.errors import ParameterError
 from deciban.evaluation.areas import Ranking
 from deciban.evaluation.decisions import Decisions
 from deciban.evaluation.metrics import share
+from deciban.evaluation.predictions import Predictions
+from deciban.evaluation.reliability import Interval
 from deciban.evaluation.rounding import ROUNDING
 from deciban.evaluation.text import Plain
 
@@ -63,6 +67,78 @@ def threshold_table(decisions: Decisions) -> Thresholds:
     cells = np.stack([alarms[-1] - alarms, hits[-1] - hits, alarms, hits], axis=1)
     cost = cells @ decisions.loss.ravel() / rows.weight.sum()
     return Thresholds(at, tpr, fpr, precision, tpr, cost)
+
+
+@dataclass(frozen=True)
+class FoundThreshold:
+    """A threshold on the probability of a class, and what it gives on the rows it was found on.
+
+    ``answered`` is the share of rows that get the class as their answer.
+    """
+
+    of: Hashable
+    threshold: float
+    precision: float
+    precision_interval: Interval
+    recall: float
+    recall_interval: Interval
+    answered: float
+    rows: int
+
+
+def find_threshold(
+    rows: Predictions,
+    label: Hashable,
+    *,
+    precision: float | None = None,
+    recall: float | None = None,
+    confidence: float = 0.95,
+) -> FoundThreshold | None:
+    """The threshold of a class for a precision or a recall; None where no threshold gives it.
+
+    For a precision, the lowest one that has it: so the recall is the highest. For a recall, the
+    highest one: so the precision is. It lies between two probabilities that occurred.
+    """
+    own = rows.classes.tolist().index(label)
+    ranking = Ranking.of(rows.codes == own, rows.posterior[:, own])
+    hits, alarms = ranking.cumulative(rows.weight)
+    at = rows.posterior[ranking.order[ranking.starts], own]
+    shares = share(hits, hits + alarms, 1.0), share(hits, hits[-1:], np.nan)
+    wished = shares[0] >= precision if precision is not None else shares[1] >= (recall or 0.0)
+    places = np.flatnonzero(wished & (at > 0))
+    if not len(places):
+        return None
+    k = int(places[-1] if precision is not None else places[0])
+    below = float(at[k + 1]) if k + 1 < len(at) else 0.0
+    total = float(rows.weight.sum())
+
+    def ends(n: float, of: float) -> Interval:
+        return Beta(0.5 + n, 0.5 + max(0.0, of - n)).interval(confidence)
+
+    return FoundThreshold(
+        label,
+        shortest_between(below, float(at[k])),
+        float(shares[0][k]),
+        ends(float(hits[k]), float(hits[k] + alarms[k])),
+        float(shares[1][k]),
+        ends(float(hits[k]), float(hits[-1])),
+        float(hits[k] + alarms[k]) / total,
+        len(rows.codes),
+    )
+
+
+def shortest_between(low: float, high: float) -> float:
+    """The number of fewest digits that is above ``low`` and not above ``high``.
+
+    >>> shortest_between(0.41, 0.58), shortest_between(0.123456, 0.123459)
+    (0.5, 0.123459)
+    """
+    middle = (low + high) / 2
+    for digits in range(1, 17):
+        for value in (float(f"{middle:.{digits}g}"), float(f"{high:.{digits}g}")):
+            if low < value <= high:
+                return value
+    return high
 
 
 def implied_threshold(decisions: Decisions) -> float | None:

@@ -24,7 +24,6 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import metadata
 from io import BytesIO
 from pathlib import Path
 from reprlib import repr as short
@@ -130,7 +129,9 @@ def _write_zip(
 
 def _deciban_version() -> str:
     """The version of deciban that is running."""
-    return metadata.version("deciban")
+    from deciban import __version__
+
+    return __version__
 
 
 def _check_arrays(arrays: Mapping[str, Array]) -> None:

@@ -174,6 +174,18 @@ class UnitsEntry(Record):
     last: WholeOrNumber | None = None
 
 
+class TrainedEntry(Record):
+    """Hashes of 8 hexadecimal digits, of some of so many rows that were learned.
+
+    So many of so many pairs of them were equal.
+    """
+
+    rows: Count
+    pairs: Amount
+    equal_pairs: Amount
+    kept: Annotated[list[Annotated[str, Meta(pattern="^[0-9a-f]{8}$")]], Meta(max_length=4096)]
+
+
 class ModelEntry(Record):
     """What every model of a table says of itself."""
 
@@ -182,6 +194,7 @@ class ModelEntry(Record):
     named: bool
     columns: list[ColumnEntry]
     units: UnitsEntry | None = None
+    trained: TrainedEntry | None = None
 
 
 class NaiveBayesEntry(ModelEntry, kw_only=True):

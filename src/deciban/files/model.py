@@ -22,6 +22,7 @@ from deciban.files.tables import counts_from, counts_to
 from deciban.files.upgrade import upgrade
 from deciban.files.vocabulary import Reader, Writer
 from deciban.labels import Labels
+from deciban.sources.trained_rows import TrainedRows
 from deciban.sources.unit_sample import TrainingUnits
 from deciban.stats.counts import Counts
 
@@ -130,3 +131,24 @@ def units_from(entry: UnitsEntry | None) -> TrainingUnits | None:
     seen = np.array([int(key, 16) for key in entry.seen], dtype=np.uint64)
     limit = 1 << (_HASH_BITS - entry.halvings)
     return TrainingUnits(entry.kind, entry.column, limit, seen, entry.last)
+
+
+def with_trained(content: Stored, trained: TrainedRows | None) -> Stored:
+    """What is to be stored of a model, and hashes of the rows that it learned, if they are kept."""
+    if trained is None:
+        return content
+    entry = {
+        "rows": trained.n_rows,
+        "pairs": trained.n_pairs,
+        "equal_pairs": trained.n_equal_pairs,
+        "kept": [f"{key:08x}" for key in trained.kept.tolist()],
+    }
+    return replace(content, description={**content.description, "trained": entry})
+
+
+def trained_from(entry: TrainedEntry | None) -> TrainedRows | None:
+    """The hashes of a file, checked by its declaration."""
+    if entry is None:
+        return None
+    kept = np.array([int(key, 16) for key in entry.kept], dtype=np.uint32)
+    return TrainedRows(entry.rows, kept, entry.pairs, entry.equal_pairs)

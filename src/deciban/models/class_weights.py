@@ -27,6 +27,8 @@ _HINT = 'it is None, "balanced" or a weight above 0 for each class, such as {"ye
 def class_weights(stated: ClassWeight, classes: Labels, weight: FloatArray) -> FloatArray:
     """The weight of every class, whose rows weigh so much together; 1 where none is stated.
 
+    A mapping may name a class by what it is written like.
+
     >>> class_weights("balanced", np.array(["no", "yes"]), np.array([6.0, 2.0]))
     array([0.66666667, 2.        ])
     >>> class_weights({"yes": 5}, np.array(["no", "yes"]), np.array([6.0, 2.0]))
@@ -39,16 +41,17 @@ def class_weights(stated: ClassWeight, classes: Labels, weight: FloatArray) -> F
     if not isinstance(stated, Mapping):
         raise ParameterError(f"class_weight is of no use: {stated!r}.", hint=_HINT)
     labels = classes.tolist()
+    places = {str(label): place for place, label in enumerate(labels)}
     out = np.ones(len(labels))
     for label, value in stated.items():
-        if label not in labels:
+        if str(label) not in places:
             raise ParameterError(
                 f"class_weight names {label!r}, which is no class.",
                 hint=f"classes are {', '.join(map(str, labels[:10]))}",
             )
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < np.inf:
             raise ParameterError(f"class_weight of {label!r} is {value!r}.", hint=_HINT)
-        out[labels.index(label)] = value
+        out[places[str(label)]] = value
     return out
 
 
@@ -67,23 +70,37 @@ def weighted_prior(
     return amount / amount.sum() if amount.any() else None
 
 
+#: The parameters that may be mappings by class.
+_BY_CLASS = ("class_weight", "prior")
+
+
 def plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as a file holds them: the labels of class weights may be of any type.
+    """Parameters as a file holds them: the labels of class weights and priors may be of any type.
 
     >>> plain_parameters({"class_weight": {1: 5.0}})
     {'class_weight': [[1, 5.0]]}
     """
-    stated = parameters.get("class_weight")
-    if not isinstance(stated, Mapping):
-        return parameters
-    return {**parameters, "class_weight": [[label, value] for label, value in stated.items()]}
+    stated = {name: parameters[name] for name in _BY_CLASS if name in parameters}
+    pairs = {
+        name: [[label, value] for label, value in of.items()]
+        for name, of in stated.items()
+        if isinstance(of, Mapping)
+    }
+    return {**parameters, **pairs}
 
 
 def restored_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     """Parameters as they were before :func:`plain_parameters`."""
-    pairs = parameters.get("class_weight")
-    if not isinstance(pairs, list):
-        return parameters
-    if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
-        raise ModelFileError("class_weight must be pairs of a class and its weight.")
-    return {**parameters, "class_weight": dict(pairs)}
+    restored = dict(parameters)
+    for name in _BY_CLASS:
+        pairs = parameters.get(name)
+        if not isinstance(pairs, list) or (name == "prior" and not _has_pairs(pairs)):
+            continue  # priors may also be numbers in the order of the classes
+        if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            raise ModelFileError(f"{name} must be pairs of a class and a number.")
+        restored[name] = dict(pairs)
+    return restored
+
+
+def _has_pairs(values: list[Any]) -> bool:
+    return any(isinstance(value, list) for value in values)

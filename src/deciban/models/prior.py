@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from deciban.errors import ParameterError, ShapeError
 from deciban.families.discrete import log_shares
 from deciban.families.settings import Method, check_smoothing, pseudo_count
+from deciban.labels import Labels
 from deciban.models.protocol import HasCounts, Model
 from deciban.stats import rounding
 
 FloatArray = NDArray[np.float64]
 #: Probabilities sum to one within this.
 SUM_TOLERANCE = 1e-6
-#: Probabilities of the classes in their order, ``"uniform"``, or None: as counted.
-StatedPrior = Sequence[float] | FloatArray | str | None
+#: Probabilities by class or in the order of the classes, ``"uniform"``, or None: as counted.
+StatedPrior = Sequence[float] | FloatArray | Mapping[Hashable, float] | str | None
 
 
 def class_prior(
@@ -106,6 +107,28 @@ def prior_probabilities(model: Model) -> FloatArray | None:
     """``P(c)``, where a model starts from probabilities; logits have no prior."""
     prior = np.exp(model.log_prior)
     return prior / prior.sum() if abs(prior.sum() - 1.0) < SUM_TOLERANCE else None
+
+
+def stated_prior(prior: StatedPrior, classes: Labels) -> FloatArray:
+    """The probabilities of these classes that are stated, in their order, checked.
+
+    A mapping may name a class by what it is written like.
+
+    >>> stated_prior({"1": 0.9, "0": 0.1}, np.array([0, 1])).round(3)
+    array([0.1, 0.9])
+    """
+    if not isinstance(prior, Mapping):
+        return np.asarray(np.exp(check_prior(prior, len(classes))))
+    rates = {str(label): rate for label, rate in prior.items()}
+    names = [str(label) for label in classes.tolist()]
+    for name in (*rates, *names):
+        if name not in names or name not in rates:
+            what = "names no class" if name in rates else "is missing for a class"
+            raise ParameterError(
+                f"a prior {what}: {name!r}.",
+                hint=f"give one for each class: {', '.join(names[:10])}",
+            )
+    return np.asarray(np.exp(check_prior([rates[name] for name in names], len(names))))
 
 
 def check_prior(prior: StatedPrior, n_classes: int) -> FloatArray:

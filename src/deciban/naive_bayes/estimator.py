@@ -19,7 +19,7 @@ from deciban.labels import Labels
 from deciban.models.calibration import Calibration
 from deciban.models.class_weights import ClassWeight, weighted_prior
 from deciban.models.options import Options, Smoothing
-from deciban.models.prior import StatedPrior, check_prior
+from deciban.models.prior import StatedPrior, stated_prior
 from deciban.naive_bayes import leave_one_out, stored
 from deciban.naive_bayes.live import LiveNaiveBayes
 from deciban.naive_bayes.model import NaiveBayesModel
@@ -92,7 +92,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         the ``max_words`` that are said most often. All words are counted, so that models
         still add up and rows can be forgotten; these are chosen whenever the counts change
     prior
-        class priors: None (as counted), ``"uniform"``, or probabilities in the order of the classes
+        class priors: None (as counted), ``"uniform"``, or probabilities by class or in the
+        order of the classes
     class_weight
         how many times a row of each class counts: None (once), ``"balanced"`` (classes weigh the
         same) or ``{class: weight}``; it changes the prior, not the counts
@@ -377,9 +378,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         if self.class_weight is not None:
             some = counts.weight if weight is None else weight
             return weighted_prior(self.class_weight, counts.classes, some, self.prior)
-        n_classes = len(counts.classes)
-        stated = self.prior is not None and n_classes
-        return np.exp(check_prior(self.prior, n_classes)) if stated else None
+        stated = self.prior is not None and len(counts.classes)
+        return stated_prior(self.prior, counts.classes) if stated else None
 
     def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
         before = self.model_

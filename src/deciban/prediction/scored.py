@@ -53,6 +53,12 @@ class PredictionOptions:
     per_class: bool = False
     novelty: bool = False
     novel: float | None = None
+    #: A class that is answered where its probability is at least this; else another one is.
+    threshold: tuple[Hashable, float] | None = None
+    #: So many of the likeliest classes are written, instead of all.
+    top: int | None = None
+    #: Whether answers are written, or probabilities alone.
+    answers: bool = True
 
     def check(self, model: Model) -> None:
         """Refuse what cannot be asked of this model, before any row is read."""
@@ -68,6 +74,11 @@ class PredictionOptions:
             )
         if self.per_class and self.coverage is None:
             raise ParameterError("--per-class is about sets.", hint="add --coverage 0.9")
+        if self.threshold is not None and (self.loss is not None or self.abstain is not None):
+            raise ParameterError(
+                "--threshold and costs both say which answer is given.",
+                hint="state --threshold, or --loss and --abstain",
+            )
         if self.novel is not None:
             check_level(self.novel)
         if self.asks_novelty:
@@ -105,7 +116,8 @@ def fields(
     classes = model.classes.tolist()
     label = kind_of(classes)
     columns_written = [_kept_field(name, sample) for name in options.kept(names)]
-    columns_written += [Field("prediction", label), *(Field(f"p_{c}", "number") for c in classes)]
+    columns_written += [Field("prediction", label)] if options.answers else []
+    columns_written += _probability_fields(classes, label, options.top)
     if options.coverage is not None:
         columns_written.append(Field("set", "text"))
     if options.novelty:
@@ -115,6 +127,15 @@ def fields(
         columns_written += [Field("runner_up", label), *(Field(f"db_{n}", "number") for n in names)]
     check_names([field.name for field in columns_written])
     return columns_written
+
+
+def _probability_fields(classes: Sequence[Hashable], label: str, top: int | None) -> list[Field]:
+    """A column for every class, or of the likeliest ones two: which it is, and how likely."""
+    if top is None:
+        return [Field(f"p_{c}", "number") for c in classes]
+    places = range(1, min(top, len(classes)) + 1)
+    pairs = [(Field(f"class_{i}", label), Field(f"p_{i}", "number")) for i in places]
+    return [field for pair in pairs for field in pair]
 
 
 def _kept_field(name: str, sample: Batch | None) -> Field:
@@ -159,7 +180,10 @@ class ScoredBatch:
             if options.coverage is not None:
                 sets = conformity_of(model).sets(log, options.coverage, options.per_class)
             posterior = np.exp(log)
-        answers = decision.decide(posterior, classes, options.loss, options.abstain)
+        if options.threshold is None:
+            answers = decision.decide(posterior, classes, options.loss, options.abstain)
+        else:
+            answers = classes[answer_above(posterior, classes, *options.threshold)]
         if options.asks_novelty:
             new = novelty(model, rows)
         if new is not None and options.novel is not None:
@@ -179,12 +203,22 @@ class ScoredBatch:
             kept_column(self.batch, name) or self.batch.columns[name].tolist()
             for name in self.options.kept(list(self.batch.columns))
         ]
-        values += [self.answers.tolist(), *self._rounded(self.posterior)]
+        values += [self.answers.tolist()] if self.options.answers else []
+        values += self._probabilities()
         if self.sets is not None:
             values.append(set_labels(self.sets, self.model.classes))
         if self.options.novelty and self.novelty is not None:
             values += self._rounded(self.novelty[:, None])
         return values + (self._reasons() if self.options.evidence else [])
+
+    def _probabilities(self) -> list[ColumnValues]:
+        """Those of all classes, or the likeliest classes and theirs."""
+        if self.options.top is None:
+            return self._rounded(self.posterior)
+        order = np.argsort(-self.posterior, axis=1, kind="stable")[:, : self.options.top]
+        likely = self._rounded(np.take_along_axis(self.posterior, order, axis=1))
+        names: list[ColumnValues] = [self.model.classes[at].tolist() for at in order.T]
+        return [column for pair in zip(names, likely, strict=True) for column in pair]
 
     def _reasons(self) -> list[ColumnValues]:
         """The runner-up, and decibans for the answer against it: of the prior, of each column."""
@@ -215,6 +249,22 @@ class ScoredBatch:
         if digits >= 17:
             return values.T.tolist()  # type: ignore[no-any-return]
         return [[float(f"{v:.{digits}g}") for v in column] for column in values.T.tolist()]
+
+
+def answer_above(
+    posterior: FloatArray, classes: Labels, label: Hashable, threshold: float
+) -> Codes:
+    """The place of a class where its probability is at least a threshold, else of another one.
+
+    >>> posterior = np.array([[0.7, 0.3], [0.9, 0.1]])
+    >>> answer_above(posterior, np.array(["a", "b"]), "b", 0.2)
+    array([1, 0])
+    """
+    own = classes.tolist().index(label)
+    others = posterior.copy()
+    others[:, own] = -1.0
+    above = posterior[:, own] >= threshold
+    return np.asarray(np.where(above | (len(classes) == 1), own, others.argmax(axis=1)))
 
 
 def set_labels(sets: Sets, classes: Labels) -> list[str]:

@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.encoding.matrices import category_columns, factorise, numbers
-from deciban.evaluation.classifier import Classifier, HasCounts
+from deciban.evaluation.classifier import Classifier, HasCounts, HasModel
 from deciban.families.histogram import edges_of, sum_bins
 from deciban.labels import Labels, positions
+from deciban.models.protocol import HasCounts as CountsInside
 from deciban.report.rows import LabelledRows
 from deciban.stats.categories import count_by_column, count_of
 from deciban.stats.cells import Cells
+from deciban.stats.counts import Counts
 from deciban.stats.histogram import cut_points, grid_of
 from deciban.stats.table import Table
 
@@ -43,9 +45,9 @@ class ColumnDistribution:
 
 def column_distributions(model: Classifier, rows: LabelledRows) -> list[ColumnDistribution]:
     """Every counted column, in training and now."""
-    if not isinstance(model, HasCounts):
+    counts = counts_of(model)
+    if counts is None:
         return []
-    counts = model.counts_
     total = float(counts.weight.sum())
     tables = counts.tables
     if "values" in tables:
@@ -53,6 +55,14 @@ def column_distributions(model: Classifier, rows: LabelledRows) -> list[ColumnDi
     else:
         trained = [*_train_numbers(tables), *_train_categories(tables)]
     return list(_add_current(trained, rows, total))
+
+
+def counts_of(model: Classifier) -> Counts | None:
+    """The counts behind a classifier; None where it keeps none."""
+    if isinstance(model, HasCounts):
+        return model.counts_
+    inside = model.model_ if isinstance(model, HasModel) else None
+    return inside.counts if isinstance(inside, CountsInside) else None
 
 
 @dataclass(frozen=True, eq=False)

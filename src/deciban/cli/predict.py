@@ -1,0 +1,99 @@
+"""The command ``predict``: its options."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from deciban.cli import options as o
+from deciban.cli.column_lists import Keep, kept
+
+
+@o.reads_files
+def predict(
+    how: o.How,
+    model: o.ModelFile,
+    data: o.Data,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write here; without it, standard output."
+        ),
+    ] = None,
+    form: o.Form = None,
+    keep: Keep = None,
+    evidence: Annotated[
+        bool,
+        typer.Option("--evidence", help="Write decibans for the answer against the runner-up."),
+    ] = False,
+    loss: o.Loss = None,
+    abstain: o.Abstain = None,
+    priors: Annotated[
+        str | None,
+        typer.Option(metavar="CLASS=RATE,...", help="Base rates that differ from training's."),
+    ] = None,
+    coverage: o.Coverage = None,
+    per_class: o.PerClass = False,
+    novelty: Annotated[
+        bool,
+        typer.Option("--novelty", help="Write how likely rows as unlikely are; small is new."),
+    ] = False,
+    novel: Annotated[
+        float | None,
+        typer.Option(metavar="LEVEL", help="Give no answer where the novelty is not above this."),
+    ] = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[CLASS=]P",
+            help="Answer CLASS where its probability is at least P; of two classes, the second.",
+        ),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="K", help="Write the K likeliest classes instead of all."),
+    ] = None,
+    only_probabilities: Annotated[
+        bool, typer.Option("--only-probabilities", help="Write no answers.")
+    ] = False,
+    digits: Annotated[
+        int, typer.Option(min=1, max=17, help="Digits of probabilities; 17 are all.")
+    ] = 6,
+    force: o.Force = False,
+    json: o.Json = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Classify rows: a prediction and a probability for each class."""
+    if json and output is None:
+        raise typer.BadParameter("the table is on the standard output: add -o", param_hint="--json")
+    from functools import partial
+
+    from deciban import files
+    from deciban.cli import exits, prediction, writing
+    from deciban.cli.outputs import check_outputs
+    from deciban.cli.reading import Input
+    from deciban.prediction.scored import PredictionOptions
+
+    check_outputs([output], data, [model, loss], force=force)
+    written = partial(writing.table, output, writing.format_of(output, form), force)
+    opened = files.open(model)
+    classes = opened.model.classes.tolist()
+    options = PredictionOptions(
+        o.loss(loss, classes), abstain, o.priors(priors, classes), kept(keep), evidence, digits,
+        coverage, per_class, novelty, novel, o.threshold(threshold, classes), top,
+        not only_probabilities,
+    )  # fmt: skip
+    facts = prediction.predict(
+        opened,
+        Input(tuple(data), how),
+        options,
+        written,
+        output=output or "",
+        quiet=quiet,
+    )
+    exits.warn_unseen(facts.unseen)
+    if json or not (quiet or output is None):
+        from deciban.cli import rendering
+
+        rendering.show(facts, json=json)
