@@ -105,7 +105,7 @@ def test_quality_of_many_rows_is_measured_on_some(tmp_path, monkeypatch):
     assert "leave-one-out, 50 of 200 rows" in out
     monkeypatch.setattr("deciban.sources.sample.SAMPLE_ROWS", 60)
     out = done("train", FRUIT, "-t", "fruit", "-o", tmp_path / "m.deciban")
-    assert "leave-one-out, 50 of 200 rows" in out
+    assert "leave-one-out, 60 of 200 rows" in out
 
 
 def test_options_of_training_reach_the_model(tiny, tmp_path):

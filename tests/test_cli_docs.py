@@ -6,11 +6,11 @@ import pytest
 import typer
 
 from deciban.cli import exits
-from deciban.cli.app import app
+from deciban.cli.app import build
 from sessions import replayed, steady
 
 PAGE = (Path(__file__).parents[1] / "docs" / "cli.md").read_text(encoding="utf-8")
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = typer.main.get_command(build()).commands
 
 
 def test_the_sessions_are_what_the_program_prints():

@@ -1,6 +1,7 @@
 """What is asked about new rows: thresholds, likeliest classes, drift, and whether they are new."""
 
 import json
+from importlib import metadata
 
 import numpy as np
 import polars as pl
@@ -236,7 +237,7 @@ def test_learned_rows_are_known(seed, n_rows):
 
 
 def test_help_version_and_completion(tmp_path):
-    assert run("--version").out == run("version").out
+    assert run("--version").out == run("version").out == f"{metadata.version('deciban')}\n"
     assert "Learn a model from labelled rows" in run("help", "train").out
     assert "train" in run("help").out
     assert run("help", "trian").code == 2

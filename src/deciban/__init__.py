@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deciban import lazy
+from deciban.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from deciban import balance, conjugate, decision, errors, naive_bayes, text
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from deciban.naive_bayes import NaiveBayes
     from deciban.sources.open import scan
     from deciban.stats.counts import Counts
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AODE",

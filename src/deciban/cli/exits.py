@@ -52,12 +52,14 @@ def run(arguments: Sequence[str]) -> int:
         ended = delivery.run(arguments[1:])
         if ended is not None:
             return ended
-    from deciban.cli.app import app
+    from deciban.cli.app import build, build_for
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", DecibanWarning)
             warnings.showwarning = _show_warning
+            # A shell that completes a command line asks about all commands.
+            app = build() if "_DECIBAN_COMPLETE" in os.environ else build_for(arguments)
             code = app(list(arguments), prog_name="deciban", standalone_mode=False)
         if code == INTERRUPTED:
             return _interrupted(arguments, start)

@@ -7,7 +7,10 @@ from typing import Annotated
 import typer
 
 from deciban.cli import options as o
-from deciban.cli.column_lists import Keep, kept
+from deciban.cli.column_lists import Keep, OptionalKeep, kept
+
+#: What Typer is told of the command.
+SETTINGS = {"cls": OptionalKeep}
 
 
 @o.reads_files

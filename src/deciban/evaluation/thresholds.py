@@ -131,7 +131,7 @@ def shortest_between(low: float, high: float) -> float:
     """The number of fewest digits that is above ``low`` and not above ``high``.
 
     >>> shortest_between(0.41, 0.58), shortest_between(0.123456, 0.123459)
-    (0.5, 0.123459)
+    (0.5, 0.123457)
     """
     middle = (low + high) / 2
     for digits in range(1, 17):

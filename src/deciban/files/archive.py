@@ -34,6 +34,7 @@ from deciban.files import atomic, document, npy
 from deciban.files.description import FileEntry
 from deciban.files.npy import Array
 from deciban.files.overwriting import check_overwrite
+from deciban.version import __version__
 
 FORMAT = "deciban model"
 #: The version that is written; it and all before it are read, see :mod:`deciban.files.upgrade`.
@@ -113,7 +114,7 @@ def _write_zip(
         {
             "format": FORMAT,
             "version": VERSION,
-            "deciban": _deciban_version(),
+            "deciban": __version__,
             "kind": kind,
             "document": content,
             "arrays": {name: plan.entry for name, plan in plans.items()},
@@ -125,13 +126,6 @@ def _write_zip(
         for name, plan in plans.items():
             with _open_member(archive, _member_name(name), plan.size) as stream:
                 npy.write(stream, arrays[name], plan)
-
-
-def _deciban_version() -> str:
-    """The version of deciban that is running."""
-    from deciban import __version__
-
-    return __version__
 
 
 def _check_arrays(arrays: Mapping[str, Array]) -> None:
@@ -295,7 +289,7 @@ def _about(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> 
     if type(version) is int and version > VERSION:
         raise ModelFileError(
             f"it has format version {version}, written by deciban {short(about.get('deciban'))}; "
-            f"this is deciban {_deciban_version()}, which reads versions 1 to {VERSION}.",
+            f"this is deciban {__version__}, which reads versions 1 to {VERSION}.",
             hint="install a later deciban",
         )
     return document.read(about, FileEntry)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import metadata
 
 from deciban.charts import INK, PAPER, RULE, SOFT, TOTAL
 from deciban.evaluation.text import between, figure
 from deciban.report.document import Report
 from deciban.report.tables import KEY_FIGURES, figure_name, tables
 from deciban.templates import render
+from deciban.version import __version__
 
 #: Each section has a template of its name.
 SECTION_TITLES = {
@@ -55,7 +55,7 @@ def page(report: Report) -> str:
         summary=_summary(report),
         sections=[section for section in sections if section.content],
         colours={"ink": INK, "soft": SOFT, "rule": RULE, "total": TOTAL, "paper": PAPER},
-        version=metadata.version("deciban"),
+        version=__version__,
     )
 
 

@@ -1,4 +1,4 @@
-"""Delimited text: CSV and TSV files, parsed by DuckDB, typed by us.
+"""Delimited text: CSV and TSV files, parsed by DuckDB unless they are small and plain, typed by us.
 
 The dialect is fixed by the first line, not guessed from the data: it names
 the columns, and the delimiter is the one of comma, tab, semicolon and bar
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
@@ -25,6 +25,7 @@ from deciban.sources.batch import Batch
 from deciban.sources.encodings import TextFile, open_bytes, open_text
 from deciban.sources.formats import Format
 from deciban.sources.options import ReadOptions
+from deciban.sources.plain_text import read_plain
 from deciban.sources.scan import BATCH_ROWS, BatchScan
 from deciban.sources.spool import Spool, read_spools
 
@@ -48,8 +49,7 @@ def scan(files: Sequence[Path], form: str, options: ReadOptions) -> BatchScan:
                 f"{path} has another header than {files[0]}.",
                 hint="files that are read together need the same columns in the same order",
             )
-    table = _reader([text.path for text in texts], delimiter, len(names))
-    read = partial(_read_text, duckdb.connect(), table, str(files[0]), names)
+    read = _text_reader([text.path for text in texts], str(files[0]), names, delimiter)
     spools = [text.spool for text in texts if text.spool is not None]
     types = cache(lambda: field_types.infer(names, read, options, commas=delimiter == ";"))
 
@@ -61,6 +61,25 @@ def scan(files: Sequence[Path], form: str, options: ReadOptions) -> BatchScan:
 
     formats = cache(lambda: _formats(types(), texts[0]))
     return BatchScan(names, batches, "file", formats=formats, reopen=reopen)
+
+
+def _text_reader(
+    files: Sequence[Path], path: str, names: tuple[str, ...], delimiter: str
+) -> Callable[..., Iterator[Batch]]:
+    """What reads some columns as text, when it is first asked to; errors name ``path``."""
+
+    @cache
+    def reader() -> Callable[..., Iterator[Batch]]:
+        plain = read_plain(files, names, delimiter)
+        if plain is not None:
+            return plain.read
+        table = _reader(files, delimiter, len(names))
+        return partial(_read_text, duckdb.connect(), table, path, names)
+
+    def read(*what: Any) -> Iterator[Batch]:
+        return reader()(*what)
+
+    return read
 
 
 def _keep(batches: Iterator[Batch], spools: list[Spool]) -> Iterator[Batch]:

@@ -35,13 +35,12 @@ class TrainedRows:
     >>> from deciban.schema import ColumnSchema, Schema
     >>> from deciban.sources.columns import Numbers
     >>> caster = Caster(Schema((ColumnSchema("x", "numeric", ""),)))
-    >>> rows = Batch(4, {"x": Numbers(np.array([1.0, 2.0, 3.0, 4.0]))})
-    >>> labels = Numbers(np.zeros(4))
-    >>> known = TrainedRows.of(hashes(caster, rows, labels), 4)
+    >>> x, labels = np.arange(40.0), Numbers(np.zeros(40))
+    >>> rows, others = (Batch(40, {"x": Numbers(values)}) for values in (x, x + 0.5))
+    >>> known = TrainedRows.of(hashes(caster, rows, labels), 40)
     >>> known.share_known(hashes(caster, rows, labels))
     1.0
-    >>> other = Batch(4, {"x": Numbers(np.array([5.0, 6.0, 7.0, 8.0]))})
-    >>> known.share_known(hashes(caster, other, labels))
+    >>> known.share_known(hashes(caster, others, labels))
     0.0
     """
 
