@@ -16,7 +16,13 @@ import numpy as np
 
 from deciban.errors import ModelFileError
 from deciban.files import archive, document
-from deciban.files.description import CountsEntry, DocumentEntry, UnitsEntry, Vocabulary
+from deciban.files.description import (
+    CountsEntry,
+    DocumentEntry,
+    TrainedEntry,
+    UnitsEntry,
+    Vocabulary,
+)
 from deciban.files.npy import Array
 from deciban.files.tables import counts_from, counts_to
 from deciban.files.upgrade import upgrade
