@@ -26,8 +26,9 @@ def fruit_model(folder):
 
 @contextlib.contextmanager
 def serving(model, **settings):
-    """A client of a service that runs in this process."""
-    with Client(create_app(Settings(str(model), **settings))) as client:
+    """A client of a service that runs in this process; None is no model."""
+    named = None if model is None else str(model)
+    with Client(create_app(Settings(named, **settings))) as client:
         yield client
 
 
@@ -94,13 +95,15 @@ def process(model, *arguments, code=0):
 
 @contextlib.contextmanager
 def started(model, *arguments):
-    """The process of a service that takes connections, and its address."""
-    command = [*COMMAND, "serve", str(model), "--port", "0", *map(str, arguments)]
+    """The process of a service that takes connections, and its address; None is no model."""
+    named = [] if model is None else [str(model)]
+    command = [*COMMAND, "serve", *named, "--port", "0", *map(str, arguments)]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "DECIBAN_THREADS": "1"}
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     try:
         line = server.stdout.readline()
-        assert line.startswith(f"deciban serves {model} at http://"), line
+        what = model if str(model).endswith(".deciban") else "a page to train a model on"
+        assert line.startswith(f"deciban serves {what} at http://"), line
         yield server, line.split()[-1]
     finally:
         if server.poll() is None:

@@ -8,11 +8,14 @@ import json
 import os
 import random
 import tracemalloc
+from copy import deepcopy
 
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 
+from deciban.serve.app import API_PATHS
+from deciban.serve.watch import MAX_RECENT_ROWS
 from serving import ROW, fruit_model, lesson, serving
 
 TRIES = int(os.environ.get("DECIBAN_FUZZ", "300"))
@@ -23,6 +26,10 @@ BODIES = {
     "/api/evaluate": {"rows": [{**ROW, "fruit": "plum"}], "bootstrap": 5, "seed": 1},
     "/api/learn": {"lessons": [lesson(1)], "new_classes": True},
     "/api/forget": {"ids": ["n1"]},
+    "/api/curve": {"column": "grams", "against": "plum"},
+    "/api/nomogram": {"of": "plum", "against": "apple"},
+    "/api/words": {"of": "plum", "n": 3, "column": "colour"},
+    "/api/train": {"target": "fruit", "kinds": {"grams": "numeric"}, "model": "NaiveBayes"},
 }
 #: What a value is replaced by.
 ODD = [
@@ -52,7 +59,7 @@ def test_the_whole_api_as_it_is_described(client):
     """Requests made from the description of the API."""
     schema = schemathesis.openapi.from_dict(json.loads(client.get("/api/openapi.json").content))
     operations = [result.ok() for result in schema.get_all_operations()]
-    assert len(operations) == 11
+    assert len(operations) == len(API_PATHS)
     quiet = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
     each = settings(
         max_examples=max(5, TRIES // len(operations)), deadline=None, derandomize=True,
@@ -120,6 +127,7 @@ def test_the_service_does_not_grow(client):
             check(client.get(f"/odd/{i}", headers={"Host": f"10.0.{i % 200}.{i % 7}"}))
 
     some(100)
+    check(client.post("/api/predict", json={"rows": [ROW] * MAX_RECENT_ROWS}))  # which are kept
     tracemalloc.start()
     try:
         some(50)
@@ -152,7 +160,7 @@ def _spoil(body, chance):
         break
     deed = chance.random()
     if deed < 0.7:
-        place[key] = chance.choice(ODD)
+        place[key] = deepcopy(chance.choice(ODD))
     elif deed < 0.85 and isinstance(place, dict):
         place[chance.choice(["", "rows", "fruit", "id", "odd", "grams "])] = place.pop(key)
     else:

@@ -233,7 +233,7 @@ def test_a_store_that_cannot_be_followed(path, store):
     with serving(path, store=str(store)) as client:
         learn(client, lesson(0))
         with LiveStore(str(store)) as other, other.writing():
-            other.learn([("bad", b"no lesson")])
+            other.learn([("bad", b"no lesson", None)])
         told = client.post("/api/learn", json={"lessons": [lesson(1)], "wait": True})
         assert told.status_code == 503
         assert "does not follow" in told.json()["detail"]

@@ -14,7 +14,13 @@ __all__ = ["export", "serve"]
 
 
 def serve(
-    model: o.ModelFile,
+    model: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[MODEL]",
+            help="A model file; or a table, or nothing, to train a model on the page.",
+        ),
+    ] = None,
     data: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Labelled rows, on which the model can be judged."),
@@ -46,10 +52,11 @@ def serve(
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     lang: Annotated[Literal["en", "zh"], typer.Option(help="The language of the page.")] = "en",
 ) -> None:
-    """Answer, explain and learn over HTTP, with a page to try it."""
+    """Answer, explain and learn over HTTP, with a page to try it, or to train a model on."""
     if store is not None and not learn:
         raise ParameterError("--store is for lessons.", hint="add --learn")
     try:
+        from deciban.cli import inspection
         from deciban.serve import server
         from deciban.serve.settings import Settings
     except ModuleNotFoundError as error:
@@ -57,9 +64,13 @@ def serve(
             f"deciban serve needs {error.name}, which is not installed.",
             hint="pip install 'deciban[serve]'",
         ) from None
-    beside = str(Path(model).with_suffix(".live.db"))
+    served = model if model is not None and inspection.is_model(model) else None
+    if learn and served is None:
+        raise ParameterError("--learn is for a model, and there is none.", hint="name a model file")
+    beside = str(Path(served or "").with_suffix(".live.db")) if served else None
     settings = Settings(
-        model=model,
+        model=served,
+        table=None if served else model,
         data=data,
         host=host,
         port=port,

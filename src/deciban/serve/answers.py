@@ -16,31 +16,34 @@ from numpy.typing import NDArray
 from deciban import decision
 from deciban.decision import Loss
 from deciban.encoding.unseen import Unseen
-from deciban.errors import InputError, ParameterError
+from deciban.errors import DecibanError, InputError, ParameterError
 from deciban.estimators.classifier import TableClassifier, table_classifier
 from deciban.evaluation import evaluate
 from deciban.evaluation.text import PlainDict, plain
-from deciban.families.piece import Piece
 from deciban.labels import Labels
-from deciban.models.columns import constant_values, required_columns
-from deciban.models.prior import base_rates, prior_probabilities
+from deciban.models.columns import required_columns
+from deciban.models.novelty import require_typicality
+from deciban.models.prior import base_rates
 from deciban.models.protocol import HasCounts, Model
+from deciban.serve import drift, figures
 from deciban.serve.bodies import (
     Asked,
     Costs,
     CounterfactualRequest,
+    CurveRequest,
     EvaluationRequest,
     ExplanationRequest,
+    NomogramRequest,
     PredictionRequest,
+    WordsRequest,
 )
+from deciban.serve.columns import describe_columns, typical_row
 from deciban.sources import column_names
 from deciban.sources.scan import Scan
 
 __all__ = ["Answers"]
 
 FloatArray = NDArray[np.float64]
-#: No more values of a category are named in the description of a model.
-MAX_NAMED_VALUES = 200
 
 
 class Answers:
@@ -154,13 +157,13 @@ class Answers:
 
     def explain(self, request: ExplanationRequest) -> PlainDict:
         """What ``Explanation.to_json`` has."""
-        against = None if request.against is None else self._label(request.against)
+        against = self._stated(request.against)
         why = self._shell().explain(request.row, against, request.novelty)
         return why.to_dict()
 
     def counterfactual(self, request: CounterfactualRequest) -> dict[str, Any]:
         """The fewest values to change for another answer."""
-        target = None if request.target is None else self._label(request.target)
+        target = self._stated(request.target)
         other = self._shell().counterfactual(
             request.row, target, request.fixed, request.max_changes
         )
@@ -207,49 +210,84 @@ class Answers:
                 return label
         return stated
 
+    def _stated(self, stated: Hashable) -> Hashable:
+        """A class that may be left out."""
+        return None if stated is None else self._label(stated)
+
     # ------------------------------------------------------------------ the model
 
     @cached_property
+    def importance(self) -> PlainDict:
+        """Which features carry how much, and which of them have curves."""
+        return figures.importance(self._classifier)
+
+    def curve(self, request: CurveRequest) -> PlainDict:
+        """What each value of a column says."""
+        return figures.curve(self._classifier, request.column, self._stated(request.against))
+
+    def nomogram(self, request: NomogramRequest) -> PlainDict:
+        """Points for every value, and what they come to."""
+        of, against = self._stated(request.of), self._stated(request.against)
+        return figures.nomogram(self._classifier, of, against)
+
+    def words(self, request: WordsRequest) -> PlainDict:
+        """The strongest words for a class."""
+        of, against = self._label(request.of), self._stated(request.against)
+        return figures.strongest(self._classifier, of, against, request.n, request.column)
+
+    def typical(self, number: int) -> dict[str, Any]:
+        """A row as rows of one class mostly are; classes take turns."""
+        at = number % len(self._labels)
+        return {"row": plain(typical_row(self.model, at)), "answer": None, "number": number}
+
+    def drifts(self, rows: Sequence[Asked]) -> list[dict[str, Any]]:
+        """How far each column of some rows is from those of training."""
+        return drift.measure(self.estimator, self._table(rows)) if rows else []
+
+    def losses(self, rows: Sequence[Asked], answers: Sequence[Hashable]) -> list[float | None]:
+        """The log loss of each true answer, in nats; None where its class is not known."""
+        log, _ = self._score(rows, log=True)
+        places = {label: at for at, label in enumerate(self._labels)}
+        at = [places.get(self._label(answer), -1) for answer in answers]
+        return [None if j < 0 else -float(row[j]) for row, j in zip(log, at, strict=True)]
+
+    @cached_property
     def description(self) -> dict[str, Any]:
-        """What the model is: its classes, and its columns with values to try."""
+        """What the model is: its classes, and its columns with what they held in training."""
         model = self._classifier.model_
-        prior = prior_probabilities(model)
-        pieces = {piece.name: piece for piece in model.pieces()}
-        constants = constant_values(model)
         return plain(  # type: ignore[no-any-return]
             {
                 "kind": model.kind,
                 "target": self.target,
                 "classes": self._labels,
-                "priors": None
-                if prior is None
-                else dict(zip(self._names, prior.tolist(), strict=True)),
+                "names": self._names,
+                "priors": self._base_rates(),
                 "rows": float(model.counts.weight.sum()) if isinstance(model, HasCounts) else None,
                 "additive": model.additive,
-                "columns": [
-                    {
-                        "name": column.name,
-                        "kind": column.kind,
-                        "unit": column.unit,
-                        "used": column.used,
-                        "required": column.name in self._required,
-                        "reason": column.reason,
-                        "values": _values(pieces.get(column.name)),
-                        "constant": constants.get(column.name),
-                    }
-                    for column in model.schema.columns
-                ],
+                "novelty": _knows_novelty(model),
+                "columns": describe_columns(model),
             }
         )
+
+    def _base_rates(self) -> dict[str, float] | None:
+        """How often classes come, where the model knows."""
+        try:
+            rates = base_rates(self.model)
+        except ParameterError:
+            return None
+        return dict(zip(self._names, rates.tolist(), strict=True))
+
+
+def _knows_novelty(model: Model) -> bool:
+    """Whether it can be said how unlike training a row is."""
+    try:
+        require_typicality(model)
+    except DecibanError:
+        return False
+    return True
 
 
 def _only_text(classifier: TableClassifier[Any]) -> str | None:
     """The name of the column of a model of texts alone."""
     columns = classifier.schema_.columns
     return columns[0].name if len(columns) == 1 and columns[0].kind == "text" else None
-
-
-def _values(piece: Piece | None) -> list[Any]:
-    """Some values that a column had in training, in order."""
-    values = [] if piece is None else list(piece.values)[:MAX_NAMED_VALUES]
-    return [value.item() if isinstance(value, np.generic) else value for value in values]

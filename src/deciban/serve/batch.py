@@ -1,13 +1,14 @@
-"""Whole tables: CSV, JSON lines or an Arrow stream in, the same out, larger than memory.
+"""Whole tables: CSV, JSON lines, Arrow, Parquet or Excel in, the same or CSV out.
 
-What comes is kept in a temporary file, since types are settled before the first row is read;
-what goes is made a batch at a time, as fast as it is taken.
+They may be larger than memory: what comes is kept in a temporary file, since types are settled
+before the first row is read; what goes is made a batch at a time, as fast as it is taken.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any
 
@@ -21,19 +22,50 @@ from deciban.prediction.scored import (
     scored_batches,
 )
 from deciban.prediction.writing import writer
+from deciban.serve.problems import ProblemError
 from deciban.sources.files import scan_spool
 from deciban.sources.options import ReadOptions
+from deciban.sources.scan import Scan
 from deciban.sources.spool import Spool
 
-__all__ = ["FORMS", "predict_table"]
+__all__ = ["INPUTS", "OUTPUTS", "open_table", "output_type", "predict_table"]
 
-#: What a type of content is written as, and the end of a file's name that says so.
-FORMS = {
-    "text/csv": ("csv", ".csv"),
-    "application/x-ndjson": ("jsonl", ".jsonl"),
-    "application/jsonl": ("jsonl", ".jsonl"),
-    "application/vnd.apache.arrow.stream": ("arrow", ".arrow"),
+#: What the name of a file ends in, by its type of content.
+INPUTS = {
+    "text/csv": ".csv",
+    "text/tab-separated-values": ".tsv",
+    "application/x-ndjson": ".jsonl",
+    "application/jsonl": ".jsonl",
+    "application/vnd.apache.arrow.stream": ".arrow",
+    "application/vnd.apache.parquet": ".parquet",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
+    "application/vnd.ms-excel": ".xls",
+    "application/vnd.oasis.opendocument.spreadsheet": ".ods",
 }
+#: The forms in which answers are written as they are made.
+OUTPUTS = {
+    "text/csv": "csv",
+    "application/x-ndjson": "jsonl",
+    "application/jsonl": "jsonl",
+    "application/vnd.apache.arrow.stream": "arrow",
+}
+
+
+def output_type(kind: str, accept: str) -> str:
+    """In which type the answers to a table go out: what is asked for, or what came, or CSV.
+
+    >>> output_type("application/x-ndjson", "*/*"), output_type("application/vnd.ms-excel", "*/*")
+    ('application/x-ndjson', 'text/csv')
+    >>> output_type("text/csv", "application/x-ndjson, */*;q=0.1")
+    'application/x-ndjson'
+    """
+    stated = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
+    for one in stated:
+        if one in OUTPUTS:
+            return one
+    if not {"*/*", "", f"{kind.partition('/')[0]}/*"}.intersection(stated):
+        raise ProblemError(406, f"answers cannot be {accept!r}.", f"ask for {', '.join(OUTPUTS)}")
+    return kind if kind in OUTPUTS else "text/csv"
 
 
 class ScoredTable:
@@ -63,11 +95,18 @@ def _take(sink: io.BytesIO) -> bytes:
     return content
 
 
+def open_table(spool: Spool, charset: str) -> Scan:
+    """A table in a temporary file, whose rows have been looked at."""
+    with _nameless(spool):
+        return scan_spool(spool, ReadOptions(encoding=charset))
+
+
 def predict_table(
     model: Model, spool: Spool, form: str, options: PredictionOptions, charset: str
 ) -> ScoredTable:
     """The answers to a table in a temporary file; its first batch has been scored."""
-    try:
+    with _nameless(spool):
+        options.check(model)
         how = ReadOptions(
             rows=batch_rows(model, options),
             types=model.caster.field_types(),
@@ -79,9 +118,16 @@ def predict_table(
             table.require(name)
         batches = scored_batches(model, table, options)
         first = list(islice(batches, 1))
-    except DecibanError as error:
-        error.message = error.message.replace(str(spool.path), "the table")  # nobody's business
-        raise
     sample = first[0].batch if first else None
     columns = fields(model, options, table.names, sample)
     return ScoredTable(form, columns, chain(first, batches), spool)
+
+
+@contextmanager
+def _nameless(spool: Spool) -> Iterator[None]:
+    """Errors do not name the temporary file: that is nobody's business."""
+    try:
+        yield
+    except DecibanError as error:
+        error.message = error.message.replace(str(spool.path), "the table")
+        raise

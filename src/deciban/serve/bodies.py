@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -11,11 +11,15 @@ from deciban.serve.problems import ProblemError
 
 __all__ = [
     "CounterfactualRequest",
+    "CurveRequest",
     "EvaluationRequest",
     "ExplanationRequest",
     "ForgetRequest",
     "LearnRequest",
+    "NomogramRequest",
     "PredictionRequest",
+    "TrainingRequest",
+    "WordsRequest",
     "decode",
 ]
 
@@ -66,6 +70,37 @@ class CounterfactualRequest(Request):
     target: Label | None = None
     fixed: list[str] = []
     max_changes: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+
+
+class CurveRequest(Request):
+    """A column whose values are weighed, against all other classes or one of them."""
+
+    column: str
+    against: Label | None = None
+
+
+class NomogramRequest(Request):
+    """The two classes that are compared; those left out are chosen."""
+
+    of: Label | None = None
+    against: Label | None = None
+
+
+class WordsRequest(Request):
+    """A class whose strongest words are listed."""
+
+    of: Label
+    against: Label | None = None
+    n: Annotated[int, Meta(ge=1, le=1000)] = 20
+    column: str | None = None
+
+
+class TrainingRequest(Request):
+    """The column to predict of the table that was sent, and kinds of columns that are known."""
+
+    target: str
+    kinds: dict[str, str] = {}
+    model: Literal["NaiveBayes", "AODE", "BayesClassifier"] = "NaiveBayes"
 
 
 class EvaluationRequest(Request):

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from threading import Event, Thread
 from typing import Any, Literal, NamedTuple
 
@@ -20,10 +21,12 @@ from deciban.errors import DecibanError, InputError, ModelWriteError
 from deciban.labels import object_array, positions
 from deciban.serve import lessons
 from deciban.serve.lessons import Content
-from deciban.serve.store import Checkpoint, LiveStore
+from deciban.serve.store import Checkpoint, LiveStore, Taught
 
 __all__ = ["ConflictError", "Learner", "Outcome"]
 
+#: The log loss of each of some lessons; None where it is not known.
+Judge = Callable[[Sequence[Content]], Sequence[float | None]]
 #: Seconds between looks at what other workers have learnt.
 POLL_SECONDS = 0.2
 #: Other callers are waited for, this share of the time that writing takes, and no longer than that.
@@ -55,15 +58,22 @@ class _Request:
     contents: Sequence[bytes]
     done: asyncio.Future[Outcome]
     new_classes: bool = False
+    #: The log loss of each lesson before it is learnt; None where it is not known.
+    losses: Sequence[float | None] = ()
     result: Outcome | DecibanError | None = field(default=None)
 
 
 class Learner:
     """A live store with a model that follows it."""
 
-    def __init__(self, path: str, adopt: Callable[[Checkpoint], None]) -> None:
-        """``adopt`` is called with every newer model, by the thread that made it."""
-        self._path, self._adopt = path, adopt
+    def __init__(
+        self, path: str, adopt: Callable[[Checkpoint], None], judge: Judge | None = None
+    ) -> None:
+        """``adopt`` is called with every newer model, by the thread that made it.
+
+        ``judge`` gives the log loss of lessons under the model that answers now.
+        """
+        self._path, self._adopt, self._judge = path, adopt, judge or _leave_unjudged
         self._store, self._followed = LiveStore(path), LiveStore(path)
         with self._followed.reading():
             self._base = self._current = self._followed.checkpoint()
@@ -105,6 +115,16 @@ class Learner:
         """How many lessons count."""
         with LiveStore(self._path) as store, store.reading():
             return store.n_lessons()
+
+    def last_lessons(self, n: int) -> list[Taught]:
+        """The lessons that were taught last and count, the last first."""
+        with LiveStore(self._path) as store, store.reading():
+            return store.last_lessons(n)
+
+    def last_losses(self, n: int) -> list[tuple[float, float]]:
+        """When lessons were taught, and their log loss before they were learnt."""
+        with LiveStore(self._path) as store, store.reading():
+            return store.last_losses(n)
 
     # ------------------------------------------------------------------ callers
 
@@ -196,6 +216,7 @@ class Learner:
         """Write all requests of a group in one transaction; each of them wholly or not at all."""
         checked = self._written_base
         _check(checked.estimator, group)
+        self._judge_group([r for r in group if r.action == "learn" and r.result is None])
         with self._store.writing():
             if self._store.checkpoint_position() != checked.position:
                 self._written_base = self._store.checkpoint()
@@ -203,6 +224,13 @@ class Learner:
             for request in group:
                 if request.result is None:
                     request.result = _apply(self._store, request)
+
+    def _judge_group(self, group: list[_Request]) -> None:
+        """Judge lessons by the model that has not learnt them."""
+        some = [lessons.read(content) for request in group for content in request.contents]
+        losses = iter(self._judge(some) if some else ())
+        for request in group:
+            request.losses = list(islice(losses, len(request.contents)))
 
     # ------------------------------------------------------------------ the follower
 
@@ -251,6 +279,10 @@ class Learner:
                 self._followers.append((position, followed))
 
 
+def _leave_unjudged(some: Sequence[Content]) -> list[None]:
+    return [None] * len(some)
+
+
 def _check(estimator: Any, group: list[_Request]) -> None:
     """Refuse requests with lessons that cannot be counted; all of a group are counted at once."""
     some = [request for request in group if request.action == "learn"]
@@ -297,14 +329,16 @@ def _apply(store: LiveStore, request: _Request) -> Outcome | DecibanError:
         store.forget(gone)
         return Outcome(len(gone), len(there) - len(gone), store.position())
     new: dict[str, bytes] = {}
-    for name, content in zip(request.names, request.contents, strict=True):
+    losses: list[float | None] = []
+    for name, content, loss in zip(request.names, request.contents, request.losses, strict=True):
         before = new.get(name) or store.lesson(name)
         if before is None:
             new[name] = content
+            losses.append(loss)
         elif before != content:
             return ConflictError(
                 f"the lesson {name!r} was learnt before, and said something else.",
                 hint="give another lesson another id, or forget the first one",
             )
-    store.learn(new.items())
+    store.learn((*lesson, loss) for lesson, loss in zip(new.items(), losses, strict=True))
     return Outcome(len(new), len(request.names) - len(new), store.position())

@@ -55,6 +55,18 @@ class Metrics:
         row[at + _PATH_NUMBERS - 1] += seconds
         row[-1] += rows
 
+    def totals(self) -> dict[str, float]:
+        """Requests that were answered, those that went wrong by the service, seconds, and rows."""
+        total = self._table.sum(axis=0)
+        per_path = total[:-1].reshape(len(self._paths), _PATH_NUMBERS)
+        return {
+            "requests": float(per_path[:, : len(_STATUSES)].sum()),
+            "mistakes": float(per_path[:, 1].sum()),
+            "failures": float(per_path[:, 2].sum()),
+            "seconds": float(per_path[:, -1].sum()),
+            "rows": float(total[-1]),
+        }
+
     def text(self) -> str:
         """All counters, of all workers."""
         total = self._table.sum(axis=0)

@@ -8,13 +8,15 @@ import msgspec
 
 from deciban import __version__
 from deciban.serve import bodies
-from deciban.serve.batch import FORMS
+from deciban.serve.batch import INPUTS, OUTPUTS
 from deciban.serve.problems import Problem
 
 __all__ = ["describe_api"]
 
 _OBJECT = {"type": "object"}
-_TABLES = {kind: {"schema": {"type": "string"}} for kind in FORMS}
+_TABLES_IN, _TABLES_OUT = (
+    {kind: {"schema": {"type": "string"}} for kind in kinds} for kinds in (INPUTS, OUTPUTS)
+)
 
 
 class _Path(NamedTuple):
@@ -43,7 +45,21 @@ _PATHS = {
         "post", "Learn lessons, each once.", bodies.LearnRequest, bodies.LearnAnswer
     ),
     "/api/forget": _Path("post", "Take lessons back.", bodies.ForgetRequest, bodies.ForgetAnswer),
-    "/api/batch": _Path("post", "Classify a whole table: CSV, JSON lines or an Arrow stream."),
+    "/api/batch": _Path(
+        "post", "Classify a whole table: CSV, JSON lines, an Arrow stream, Parquet or Excel."
+    ),
+    "/api/example": _Path("get", "A row to begin with, and its answer if that is known."),
+    "/api/importance": _Path("get", "Which columns carry how much, in decibans a row."),
+    "/api/curve": _Path("post", "What each value of a column says.", bodies.CurveRequest),
+    "/api/nomogram": _Path("post", "Points for every value.", bodies.NomogramRequest),
+    "/api/words": _Path("post", "The strongest words for a class.", bodies.WordsRequest),
+    "/api/lessons": _Path("get", "The lessons that were taught last."),
+    "/api/watch": _Path("get", "Requests, drift since training, log loss of taught answers."),
+    "/api/table": _Path("post", "Send a table to train on; says what its columns are."),
+    "/api/columns": _Path("get", "What the columns of the table are that was sent."),
+    "/api/train": _Path("post", "Begin to train a model on the table.", bodies.TrainingRequest),
+    "/api/training": _Path("get", "How far the training is, and how good the model."),
+    "/api/trained": _Path("get", "The model that was trained, as a file."),
     "/api/openapi.json": _Path("get", "This description."),
     "/metrics": _Path("get", "Counters for Prometheus."),
     "/healthz": _Path("get", "Whether answers can be given."),
@@ -77,19 +93,17 @@ def _operation(path: str, of: _Path) -> dict[str, Any]:
         "operationId": path.strip("/").replace("/", "_").replace(".", "_"),
         "summary": of.summary,
         "responses": {
-            "200": {"description": "The answer.", "content": _answer(path, of)},
+            _OK.get(path, "200"): {"description": "The answer.", "content": _answer(path, of)},
             "default": {
                 "description": "What was wrong, and a hint.",
                 "content": {"application/problem+json": {"schema": _reference(Problem)}},
             },
         },
     }
-    if path == "/api/batch":
-        operation["requestBody"] = {"required": True, "content": _TABLES}
-        operation["parameters"] = [
-            _parameter("keep", "Columns to write as well, between commas; * is all.", "string"),
-            _parameter("evidence", "Whether decibans of every column are written.", "boolean"),
-        ]
+    if path in _PARAMETERS:
+        operation["parameters"] = _PARAMETERS[path]
+    if path in ("/api/batch", "/api/table"):
+        operation["requestBody"] = {"required": True, "content": _TABLES_IN}
     elif of.asks is not None:
         content = {"application/json": {"schema": _reference(of.asks)}}
         operation["requestBody"] = {"required": True, "content": content}
@@ -100,7 +114,9 @@ def _operation(path: str, of: _Path) -> dict[str, Any]:
 
 def _answer(path: str, of: _Path) -> dict[str, Any]:
     if path == "/api/batch":
-        return _TABLES
+        return _TABLES_OUT
+    if path == "/api/trained":
+        return {"application/octet-stream": {"schema": {"type": "string"}}}
     if path == "/metrics":
         return {"text/plain": {"schema": {"type": "string"}}}
     schema = _OBJECT if of.answers is None else _reference(of.answers)
@@ -109,6 +125,19 @@ def _answer(path: str, of: _Path) -> dict[str, Any]:
 
 def _parameter(name: str, text: str, kind: str) -> dict[str, Any]:
     return {"name": name, "in": "query", "description": text, "schema": {"type": kind}}
+
+
+_PARAMETERS = {
+    "/api/batch": [
+        _parameter("keep", "Columns to write as well, between commas; * is all.", "string"),
+        _parameter("evidence", "Whether decibans of every column are written.", "boolean"),
+        _parameter("novelty", "Whether it is written how unlike training a row is.", "boolean"),
+    ],
+    "/api/table": [_parameter("name", "What the table is called.", "string")],
+    "/api/example": [_parameter("number", "Which row: 0, 1, 2, ...", "integer")],
+}
+#: The status of an answer, where it is not 200.
+_OK = {"/api/train": "202"}
 
 
 def _reference(of: type) -> dict[str, str]:

@@ -27,6 +27,7 @@ _TITLES = {
     415: "This type of content is not known",
     421: "This is another server",
     422: "The values cannot be used",
+    429: "This is too much at once",
     500: "This is a bug of deciban",
     501: "A library is missing",
     503: "The service cannot do this now",

@@ -80,7 +80,8 @@ def run(settings: Settings, *, open_page: bool = False) -> None:
         timeout_graceful_shutdown=10,
         timeout_worker_healthcheck=WORKER_SECONDS,
     )
-    print(f"deciban serves {settings.model} at {settings.url}", flush=True)
+    what = settings.model or "a page to train a model on"
+    print(f"deciban serves {what} at {settings.url}", flush=True)
     if settings.store is not None:
         print(f"lessons go to {settings.store}", flush=True)
     if open_page:

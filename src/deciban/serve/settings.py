@@ -18,6 +18,8 @@ class Limits:
     body_bytes: int = 16 << 20
     #: Bytes of a table sent to ``/api/batch``, which is kept in a temporary file.
     batch_bytes: int = 64 << 30
+    #: Bytes of a table that a model is trained on.
+    table_bytes: int = 4 << 30
     #: Rows of one request; ``/api/batch`` has no such limit.
     rows: int = 10_000
     #: Seconds until the head of a request must be there, and between two pieces of its body.
@@ -31,8 +33,11 @@ class Limits:
 class Settings:
     """What is served, and how; every worker gets a copy."""
 
-    model: str
+    #: The model file; None where a model is yet to be trained.
+    model: str | None
     data: str | None = None
+    #: A file with rows to train on, where there is no model.
+    table: str | None = None
     host: str = "127.0.0.1"
     port: int = 8000
     #: The live store; None where nothing is learnt.
@@ -54,7 +59,23 @@ class Settings:
                 f"{self.host} can be reached by others, who could ask and teach this model.",
                 hint="add --token-file FILE, or --insecure if that is meant",
             )
+        if self.model is None:
+            self._check_trainer()
         return self
+
+    def _check_trainer(self) -> None:
+        """Refuse what only a model can have."""
+        for stated, name in ((self.store, "--learn"), (self.data, "--data")):
+            if stated is not None:
+                raise ParameterError(
+                    f"{name} is for a model, and there is none yet.",
+                    hint="name a model file, or train one on the page first",
+                )
+        if self.workers > 1:
+            raise ParameterError(
+                f"a model is trained by one worker, not by {self.workers}.",
+                hint="serve the model that was trained with --workers",
+            )
 
     @property
     def is_local(self) -> bool:

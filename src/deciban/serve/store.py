@@ -11,13 +11,15 @@ Tables
 origin : the digest of the model file that the store was made from.
 checkpoint : one model file, and the position of the last delta that it contains.
 deltas : lessons learnt (sign 1) and taken back (sign -1) after the checkpoint, by position.
-lessons : every lesson that counts, by the name its caller chose.
+lessons : every lesson that counts, by the name its caller chose; the position of its delta, when
+    it was taught (seconds since 1970), and its log loss before it was learnt, if that is known.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -27,19 +29,21 @@ from deciban.errors import ParameterError
 from deciban.files.registry import load
 from deciban.sqlite import Database, Layout
 
-__all__ = ["Checkpoint", "Delta", "LiveStore"]
+__all__ = ["Checkpoint", "Delta", "LiveStore", "Taught"]
 
 #: The number says "deco" in ASCII.
 LAYOUT = Layout(
     name="live store",
     application=0x6465636F,
-    version=1,
+    version=2,
     tables="""
 CREATE TABLE origin (digest TEXT NOT NULL);
 CREATE TABLE checkpoint (position INTEGER NOT NULL, model BLOB NOT NULL);
 CREATE TABLE deltas (position INTEGER PRIMARY KEY AUTOINCREMENT,
     sign INTEGER NOT NULL CHECK (sign IN (-1, 1)), lesson BLOB NOT NULL);
-CREATE TABLE lessons (id TEXT PRIMARY KEY, lesson BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE lessons (id TEXT PRIMARY KEY, lesson BLOB NOT NULL, position INTEGER NOT NULL,
+    taught REAL NOT NULL, loss REAL) WITHOUT ROWID;
+CREATE INDEX lessons_in_order ON lessons (position);
 """,
     making="deciban serve MODEL --learn makes one",
     renewing="make a new one with deciban serve MODEL --learn",
@@ -59,6 +63,15 @@ class Delta(NamedTuple):
     position: int
     sign: int
     lesson: bytes
+
+
+class Taught(NamedTuple):
+    """A lesson that counts: its name, itself, when it was taught and how it was judged before."""
+
+    id: str
+    lesson: bytes
+    taught: float
+    loss: float | None
 
 
 class LiveStore(Database):
@@ -116,16 +129,31 @@ class LiveStore(Database):
         """How many lessons count."""
         return self._number("SELECT count(*) FROM lessons")
 
+    def last_lessons(self, n: int) -> list[Taught]:
+        """The lessons that were taught last and count, the last first."""
+        query = "SELECT id, lesson, taught, loss FROM lessons ORDER BY position DESC LIMIT ?"
+        return [Taught(*row) for row in self.connection.execute(query, (n,))]
+
+    def last_losses(self, n: int) -> list[tuple[float, float]]:
+        """When lessons were taught, and their log loss before they were learnt; in order."""
+        query = """SELECT taught, loss FROM lessons WHERE loss IS NOT NULL
+            ORDER BY position DESC LIMIT ?"""
+        return list(self.connection.execute(query, (n,)))[::-1]
+
     def _number(self, query: str) -> int:
         return int(self.select_one(query, (int,))[0])
 
     # Changes
 
-    def learn(self, lessons: Iterable[tuple[str, bytes]]) -> None:
-        """Record lessons whose names are not known."""
-        rows = list(lessons)
-        self.connection.executemany("INSERT INTO lessons VALUES (?, ?)", rows)
-        self._append(1, [lesson for _, lesson in rows])
+    def learn(self, lessons: Iterable[tuple[str, bytes, float | None]]) -> None:
+        """Record lessons whose names are not known: name, content, and log loss before."""
+        rows, now = list(lessons), time.time()
+        first = self.position() + 1
+        self._append(1, [lesson for _, lesson, _ in rows])
+        recorded = [
+            (name, what, at, now, loss) for at, (name, what, loss) in enumerate(rows, first)
+        ]
+        self.connection.executemany("INSERT INTO lessons VALUES (?, ?, ?, ?, ?)", recorded)
 
     def forget(self, lessons: Iterable[tuple[str, bytes]]) -> None:
         """Take lessons back that count."""

@@ -1,84 +1,124 @@
-// The page of one row: controls from the schema, posterior, evidence; all live.
+// The page: its parts, one at a time, and where it is, which the URL's fragment says.
 
-import { fillTable } from "./bars.js";
-import { buildControls } from "./controls.js";
+import { at, element, show } from "./dom.js";
+import { buildManyRows } from "./manyrows.js";
+import { buildModel } from "./modelview.js";
+import { buildOneRow } from "./onerow.js";
 import { ask, rememberToken } from "./service.js";
-import { chooseLanguage, say } from "./words.js";
+import { changed, forgetListeners, fragment, onChange, readFragment, restore } from "./state.js";
+import { buildTeach } from "./teach.js";
+import { buildTrain } from "./train.js";
+import { buildWatch } from "./watch.js";
+import { chooseLanguage, language, say } from "./words.js";
 
-const at = (id) => document.getElementById(id);
-let readRow = () => ({});
-let asked = 0;
+let model;
+let parts = {}; // what is done when a part is opened
+let current;
 
 function complain(error) {
   at("problem").textContent = error ? error.message : "";
   at("problem").hidden = !error;
-  if (error?.status === 401) at("login").hidden = false;
+  if (error?.status === 401) {
+    at("login").hidden = false;
+    at("token").focus();
+  }
 }
 
-function showPosterior(prediction, unseen) {
-  const rows = Object.entries(prediction.probabilities)
-    .sort((a, b) => b[1] - a[1])
-    .slice(0, 20)
-    .map(([name, p]) => ({ name, value: p, most: 1, text: `${(100 * p).toFixed(1)} %` }));
-  fillTable(at("posterior"), rows, false);
-  at("unseen").textContent = Object.entries(unseen ?? {})
-    .map(([name, entry]) => say("unseen", name, entry.reason))
-    .join("; ");
+function open(part) {
+  current = part;
+  for (const section of document.querySelectorAll("main > section")) section.hidden = section.id !== `view-${part}`;
+  for (const link of at("parts").children) {
+    if (link.dataset.part === part) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  parts[part]?.();
 }
 
-const signed = (value) => (value === null ? "∞" : `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1)}`);
-
-function showEvidence(why) {
-  at("compared").textContent = say("compared", why.answer, why.runner_up);
-  const terms = why.terms
-    .filter((term) => term.decibans !== 0)
-    .sort((a, b) => Math.abs(b.decibans ?? Infinity) - Math.abs(a.decibans ?? Infinity))
-    .map((term) => ({
-      name: `${term.feature} = ${term.value ?? say("missing")}`,
-      value: term.decibans, text: signed(term.decibans), unseen: term.unseen,
-    }));
-  terms.push({ name: say("prior"), value: why.prior, text: signed(why.prior) });
-  terms.push({ name: say("total"), value: why.total, text: signed(why.total), total: true });
-  fillTable(at("evidence"), terms, true);
+function route() {
+  const { part, kept } = readFragment();
+  if (part === "main") return; // where the keyboard skips to
+  const known = part in parts ? part : Object.keys(parts)[0];
+  if (model.kind !== null && part === "row" && Object.keys(kept).length) {
+    restore(kept, model);
+    changed("link");
+  }
+  if (known !== current) open(known);
 }
 
-async function update() {
-  const mine = ++asked; // answers that come too late are not shown
-  const row = readRow();
-  try {
-    const [answer, why] = await Promise.all([
-      ask("/api/predict", { rows: [row] }),
-      ask("/api/explain", { row }),
-    ]);
-    if (mine !== asked) return;
-    complain(null);
-    showPosterior(answer.predictions[0], answer.unseen);
-    showEvidence(why);
-  } catch (error) {
-    if (mine === asked) complain(error);
+function describe() {
+  at("title").textContent = model.target ?? "deciban";
+  document.title = `${model.target ?? model.kind ?? say("train")} · deciban`;
+  at("about").textContent = model.kind === null ? say("noModel") : say("about", model);
+  show(at("parts"), Object.keys(parts).map((part) =>
+    element("a", { href: `#${part}`, "data-part": part, "aria-current": part === current ? "page" : null, textContent: say(`part_${part}`) })));
+}
+
+// After a lesson: figures of the model are no longer those that are shown.
+async function renew() {
+  const before = model.names.join("\n");
+  Object.assign(model, await ask("/api/model"));
+  if (model.names.join("\n") !== before) await begin();
+  else describe();
+}
+
+let writing;
+
+function remember(source) {
+  if (source === "link") return;
+  clearTimeout(writing); // browsers limit how often an address may change
+  writing = setTimeout(() => { if (current === "row") history.replaceState(null, "", fragment("row")); }, 250);
+}
+
+function build() {
+  parts = {};
+  forgetListeners();
+  onChange(remember);
+  if (model.trains) parts.train = buildTrain(complain, begin);
+  if (model.kind !== null) {
+    const update = buildOneRow(model, complain);
+    buildManyRows(model, complain);
+    Object.assign(parts, { row: update, rows: () => {}, model: buildModel(model) });
+    at("teach-this").hidden = !model.learns;
+    if (model.learns) parts.teach = buildTeach(model, complain, renew);
+    parts.watch = buildWatch(model, complain);
   }
 }
 
 async function begin() {
   try {
-    const model = await ask("/api/model");
+    const isFirst = model === undefined;
+    model = await ask("/api/model");
     at("login").hidden = true;
-    chooseLanguage(model.language);
-    at("title").textContent = model.target ?? "deciban";
-    document.title = `${model.target ?? model.kind} · deciban`;
-    at("about").textContent = say("about", model);
-    readRow = buildControls(at("row"), model.columns);
-    await update();
+    complain(null);
+    if (isFirst) chooseLanguage(model.language);
+    build();
+    describe();
+    if (model.kind !== null && isFirst) restore(readFragment().kept, model);
+    if (isFirst) route();
+    changed("link");
   } catch (error) {
     complain(error);
   }
 }
 
-at("row").addEventListener("input", update);
+window.addEventListener("hashchange", route);
 at("row").addEventListener("submit", (event) => event.preventDefault());
 at("login").addEventListener("submit", (event) => {
   event.preventDefault();
   rememberToken(at("token").value);
   begin();
 });
+at("language").addEventListener("change", () => {
+  chooseLanguage(at("language").value, true);
+  location.reload();
+});
+at("copy-link").addEventListener("click", async () => {
+  history.replaceState(null, "", fragment("row"));
+  await navigator.clipboard?.writeText(location.href).catch(() => {});
+  at("copied").textContent = say("copied");
+  setTimeout(() => { at("copied").textContent = ""; }, 3000);
+});
+at("teach-this").addEventListener("click", () => { location.hash = "#teach"; });
+at("open-trained").addEventListener("click", () => { location.hash = "#row"; });
+language();
 begin();
