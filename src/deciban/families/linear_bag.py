@@ -71,7 +71,7 @@ class LinearParameters:
     @cached_property
     def panels(self) -> FloatArray:
         """The weights as sparse rows are scored with them."""
-        return panels.cut(self.weight)
+        return panels.cut_bags(self.weight)
 
     @cached_property
     def veto(self) -> LinearParameters | None:
