@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from deciban import sources
 from deciban.cli.progress import Progress
-from deciban.cli.spaced_rows import SpacedRows
+from deciban.sources.spaced_rows import SpacedRows
 
 
 class Terminal(io.StringIO):

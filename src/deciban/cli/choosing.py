@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from deciban.cli.held_out import HeldOut, Tried, try_models
 from deciban.cli.recipes import MODELS, Recipe, Roles
-from deciban.cli.spaced_rows import SpacedRows
 from deciban.cli.splits import HeldRows
 from deciban.errors import DecibanError, DecibanWarning, ParameterError
 from deciban.evaluation.metrics import losses
@@ -17,6 +16,7 @@ from deciban.evaluation.predictions import predict
 from deciban.evaluation.text import PlainDict
 from deciban.sources import BatchScan
 from deciban.sources.scan import scan_batches
+from deciban.sources.spaced_rows import SpacedRows
 
 if TYPE_CHECKING:
     from deciban.cli.recipes import Learner

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from deciban.cli.spaced_rows import SpacedRows
 from deciban.sources import BATCH_ROWS, Batch, BatchScan, Scan, files
 from deciban.sources.duckdb import DuckDBScan, quote
 from deciban.sources.options import ReadOptions
 from deciban.sources.scan import scan_batches, wrap
+from deciban.sources.spaced_rows import SpacedRows
 
 if TYPE_CHECKING:
     from deciban.cli.progress import Progress

@@ -26,8 +26,8 @@ from deciban.naive_bayes import NaiveBayes
 from deciban.serve.bodies import TrainingRequest
 from deciban.serve.problems import Problem, ProblemError, of_error
 from deciban.sources.batch import Batch
-from deciban.sources.sample import Sample
 from deciban.sources.scan import BatchScan, Scan, hold, peek, scan_batches, wrap
+from deciban.sources.spaced_rows import SpacedRows
 
 __all__ = ["Trainer"]
 
@@ -158,7 +158,7 @@ def _train(training: Training, table: Scan, request: TrainingRequest) -> tuple[A
     target = request.target
     training.enter("reading")
     if isinstance(estimator, CountedClassifier):
-        sample = Sample[Batch](MAX_QUALITY_ROWS)
+        sample = SpacedRows(MAX_QUALITY_ROWS)
         estimator.partial_fit(_watch(table, training, sample), target=target)
         training.enter("judging")
         rows = scan_batches(table.names, sample.batches)
@@ -171,7 +171,7 @@ def _train(training: Training, table: Scan, request: TrainingRequest) -> tuple[A
     return estimator.fit(held, target=target), judged.to_dict()
 
 
-def _watch(table: Scan, training: Training, sample: Sample[Batch] | None) -> Scan:
+def _watch(table: Scan, training: Training, sample: SpacedRows | None) -> Scan:
     """The table, of which every row that is read is counted; the first reading gives a sample."""
     readings = iter((True,))
 
