@@ -211,12 +211,13 @@ def test_drift_is_that_of_the_rows_that_were_asked(path):
         assert after["mistakes"] == 1
 
 
-def test_models_that_are_no_counts_have_no_drift(tmp_path):
+def test_drift_of_models_that_are_no_counts(tmp_path):
     rows = {"x": [1.0, 2.0, 3.0, 4.0] * 9, "y": ["a", "a", "b", "b"] * 9}
     BayesClassifier().fit(rows, target="y").save(tmp_path / "m.deciban")
     with serving(tmp_path / "m.deciban") as client:
         client.post("/api/predict", json={"rows": [{"x": 1.0}] * 9})
-        assert answer(client.get("/api/watch"))["drift"] == []
+        (moved,) = answer(client.get("/api/watch"))["drift"]
+        assert (moved["column"], moved["now"] > moved["before"]) == ("x", True)
 
 
 # ---------------------------------------------------------------------- training
