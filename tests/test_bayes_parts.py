@@ -216,7 +216,7 @@ def test_columns_on_a_common_scale():
 
 # ---------------------------------------------------------------------- trees
 
-RULES = (DEPTH_BY_MIN_ROWS[0], 0.1, 1.0, 3.0, 5.0, 3.0, 100, 20, 0.0)
+RULES = (DEPTH_BY_MIN_ROWS[0], 0.1, 1.0, 3.0, 5.0, 3.0, 50.0, 2.5, 100, 20, 0.0)
 
 
 def grown(X, y, n_classes, sizes, ordered):
@@ -226,7 +226,7 @@ def grown(X, y, n_classes, sizes, ordered):
     starts = [np.zeros((len(side[1]), n_classes)) for side in sides]
     column, left, value, losses_ = boosting.boost(
         *sides[0], starts[0], *sides[1], starts[1],
-        np.array(sizes, dtype=np.intp), np.array(ordered, dtype=np.uint8), *RULES,
+        np.array(sizes, dtype=np.intp), np.array(ordered, dtype=np.uint8), *RULES, X.shape[1],
     )  # fmt: skip
     return Forest(column, left, value), losses_, sides, starts
 

@@ -53,6 +53,7 @@ class FoldFits(NamedTuple):
     evidence: tuple[FloatArray, ...] = ()
     regression: linear.LinearFit | None = None
     forests: tuple[Forest, ...] = ()
+    aode: AODEModel | None = None
 
 
 NOTHING_FITTED = FoldFits()
@@ -178,17 +179,20 @@ def _too_many(table: TrainingTable) -> str:
 
 
 def fit_aode(
-    table: TrainingTable, whole: LabelledBatch, memory_limit: int
+    table: TrainingTable,
+    whole: LabelledBatch,
+    memory_limit: int,
+    begun: FoldFits = NOTHING_FITTED,
 ) -> BaseLearner | Unfitted:
     """AODE of all rows; those of the table, left out of its counts, are the held-out rows."""
-    model = _aode(table, whole, memory_limit)
+    model = begun.aode or _aode(table, whole, memory_limit)
     if isinstance(model, str):
         return Unfitted("pairs", model)
     held_out = model.leave_one_out_joint(
         table.part.batch, table.y, table.single_weight, table.remaining
     )
     terms = replace(zero_terms(table), aode=model, aode_weight=1.0)
-    return BaseLearner("pairs", f"m = {model.m:g}", terms, held_out)
+    return BaseLearner("pairs", f"m = {model.m:g}", terms, held_out, FoldFits(aode=model))
 
 
 def _aode(table: TrainingTable, whole: LabelledBatch, memory_limit: int) -> AODEModel | str:

@@ -67,8 +67,9 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         ``"trees"``, ``"pairs"`` (AODE) and ``"logistic"`` (linear terms alone). ``["logistic"]``
         is a logistic regression on the columns of a table as they are
     max_rows
-        weights, trees and linear terms are learned from no more different rows than
-        this, chosen by what they hold; the counts are those of all rows
+        trees are learned from no more different rows than this, weights, linear terms and
+        texts from no more than 50,000 of them, chosen by what they hold; the counts are
+        those of all rows
     memory_limit
         the most bytes that the pairs of AODE may need; where they need more, it has no weight
     max_classes
@@ -89,8 +90,8 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     array([ True, False])
     >>> print(m.importance())                   # together they say it all, alone nothing
     feature  decibans a row
-    x                  12.2  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
-    z                   5.0  ▇▇▇▇▇▇▇▇▇▇
+    x                  11.8  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
+    z                   5.3  ▇▇▇▇▇▇▇▇▇▇▇
 
     """
 
@@ -100,7 +101,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         kinds: Mapping[str, str] | None = None,
         class_weight: ClassWeight = None,
         learners: str | Sequence[str] = "auto",
-        max_rows: int = 50_000,
+        max_rows: int = 1_000_000,
         max_classes: int | None = MAX_NUMBER_CLASSES,
         memory_limit: int = 1 << 28,
         tokenizer: Tokenizer | None = None,

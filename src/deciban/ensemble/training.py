@@ -9,9 +9,7 @@ import numpy as np
 
 from deciban.ensemble import base_learners, stacking, text_learner
 from deciban.ensemble.base_learners import (
-    NOTHING_FITTED,
     BaseLearner,
-    FoldFits,
     Unfitted,
     zero_terms,
 )
@@ -23,6 +21,7 @@ from deciban.ensemble.summary import EnsembleSummary, LearnerSummary
 from deciban.ensemble.text_learner import TextLearner
 from deciban.ensemble.training_table import N_FOLDS, TrainingTable
 from deciban.ensemble.unit_folds import some_rows
+from deciban.ensemble.useful_learners import fit_useful, learner_fits
 from deciban.models import scores
 from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import ConformityScores
@@ -32,10 +31,12 @@ from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch
 from deciban.text import Tokenizer
 
-#: Rows times columns times classes are no more than this: beyond it, fewer rows are learned from,
+#: Weights, linear terms and texts are learned from no more rows than this; trees from all.
+MAX_WEIGHED_ROWS = 50_000
+#: Rows times columns times classes are no more than this: beyond it, fewer rows are weighed,
 MAX_SCORES = 100_000_000
 #: but no fewer than this.
-MIN_ROWS = 1000
+MIN_WEIGHED_ROWS = 1000
 
 #: The evidence of columns is measured on no more rows than this.
 MAX_MEASURED_ROWS = 2_000
@@ -89,15 +90,24 @@ def train(
     advance: Callable[[], None],
 ) -> EnsembleModel:
     """The model of rows that are counted; ``advance`` is called after each step."""
-    n_rows, most = whole.batch.n_rows, _max_rows(counted, options)
-    content = schema.used
-    part = whole if n_rows <= most else some_rows(whole, most, content)
+    n_rows, most = whole.batch.n_rows, _max_weighed_rows(counted)
+    # Texts, groups and times are not for trees alone, which can do with all rows.
+    all_weighed = tokenizers or whole.units is not None
+    learned = min(most, options.max_rows) if all_weighed else options.max_rows
+    part = whole if n_rows <= learned else some_rows(whole, learned, schema.used)
     table = TrainingTable.of(counted, part, options.seed)
     if table.n_classes == 1:
         return _with_sample(_of_one_class(schema, tokenizers, table, n_rows), table)
-    stack = None
+    if not tokenizers:
+        table = table.in_enough_folds()
+    stack, rows = None, table.spaced_rows(most)
     if _has_plain_columns(schema):
-        stack = _stack(table, whole, options, advance)
+        fits = learner_fits(whole, options.memory_limit, advance)
+        learners = fit_useful(table, rows, {name: fits[name] for name in options.learners})
+        stack = _weigh(table.take(rows), list(learners.values()))
+        for _ in range(4 + N_FOLDS - len(table.splits)):
+            advance()
+    table = table.take(rows)
     texts = [text_learner.fit(name, rule, table, advance) for name, rule in tokenizers]
     return _with_sample(_combine(schema, table, n_rows, stack, texts), table)
 
@@ -109,10 +119,10 @@ def _with_sample(model: EnsembleModel, table: TrainingTable) -> EnsembleModel:
     return replace(model, sample=replace(table.part.take(some), units=None))
 
 
-def _max_rows(counted: NaiveBayesModel, options: TrainingOptions) -> int:
-    """How many rows are learned from: fewer where columns and classes are many."""
+def _max_weighed_rows(counted: NaiveBayesModel) -> int:
+    """How many rows are weighed at most: fewer where columns and classes are many."""
     size = max(1, len(evidence_columns(counted))) * max(1, len(counted.classes))
-    return min(options.max_rows, max(MIN_ROWS, MAX_SCORES // size))
+    return min(MAX_WEIGHED_ROWS, max(MIN_WEIGHED_ROWS, MAX_SCORES // size))
 
 
 def _of_one_class(
@@ -125,72 +135,6 @@ def _of_one_class(
 
 
 # ---------------------------------------------------------------------- all columns but texts
-
-
-def _stack(
-    table: TrainingTable,
-    whole: LabelledBatch,
-    options: TrainingOptions,
-    advance: Callable[[], None],
-) -> Stack:
-    """The base learners, each fitted in folds, and their weights.
-
-    Where rows are many, one fold says which of them are worth fitting in all.
-    """
-    fits = _fold_fits(advance)
-    pairs = [
-        base_learners.fit_aode(table, whole, options.memory_limit)
-        for name in options.learners
-        if name not in fits
-    ]
-    advance()
-    first = table.in_first_fold()
-    learners = [fits[name](first, NOTHING_FITTED) for name in options.learners if name in fits]
-    learners += pairs
-    advance()
-    if first is not table:
-        some = _drop_useless(first, learners)
-        learners = [
-            fits[learner.name](table, learner.by_fold)
-            if isinstance(learner, BaseLearner) and learner.name in fits
-            else learner
-            for learner in some
-        ]
-    advance()
-    stack = _weigh(table, learners)
-    advance()
-    return stack
-
-
-def _fold_fits(
-    advance: Callable[[], None],
-) -> dict[str, Callable[[TrainingTable, FoldFits], BaseLearner | Unfitted]]:
-    """The base learners that are fitted fold by fold; of trees, every fold is a step."""
-    return {
-        "linear": base_learners.fit_linear,
-        "products": base_learners.fit_products,
-        "trees": lambda table, begun: base_learners.fit_trees(table, advance, begun),
-        "logistic": base_learners.fit_logistic,
-    }
-
-
-def _drop_useless(
-    first: TrainingTable, learners: Sequence[BaseLearner | Unfitted]
-) -> list[BaseLearner | Unfitted]:
-    """The base learners without those that rows held out by the first fold hardly miss."""
-    ((_, held),) = first.splits
-    logits = {
-        learner.name: learner.held_out[held]
-        for learner in learners
-        if isinstance(learner, BaseLearner)
-    }
-    useful = stacking.useful(logits, first.y[held], first.weight[held])
-    return [
-        learner
-        if isinstance(learner, Unfitted) or learner.name in useful
-        else Unfitted(learner.name, "the first fold has no use for it")
-        for learner in learners
-    ]
 
 
 def _weigh(table: TrainingTable, learners: Sequence[BaseLearner | Unfitted]) -> Stack:

@@ -25,8 +25,10 @@ from deciban.sources.row_keys import Keys, mix, row_keys
 
 RowIndices = NDArray[np.intp]
 
-#: How many folds there are.
+#: How many folds there are; and how many of them are fitted, by the least rows: where rows are
+#: many, fewer hold out enough of them.
 N_FOLDS = 5
+FITTED_FOLDS_BY_MIN_ROWS = {0: N_FOLDS, 10_000: 3, 50_000: 2}
 #: One fold is believed if it holds out so many rows.
 MIN_JUDGING_ROWS = 1_000
 #: No row is dealt out in more copies: floats must tell them apart.
@@ -95,10 +97,42 @@ class TrainingTable:
 
         Nor do folds in time: the first of them is fitted to the fewest rows.
         """
-        first, forward = self.splits[:1], len(self.held_rows) < len(self.y)
+        first = self.splits[:1]
         judging = sum(self.weight[held].sum() for _, held in first)
         few = judging < MIN_JUDGING_ROWS
-        return self if few or forward else replace(self, splits=first)
+        return self if few or self.forward else replace(self, splits=first)
+
+    def in_enough_folds(self) -> TrainingTable:
+        """The table with its first folds alone, as many as its rows call for."""
+        if self.forward:
+            return self
+        rows = self.weight.sum()
+        n_fitted = min(n for least, n in FITTED_FOLDS_BY_MIN_ROWS.items() if rows >= least)
+        return replace(self, splits=self.splits[:n_fitted])
+
+    @property
+    def forward(self) -> bool:
+        """Whether the folds are those of times, each fitted to what came before."""
+        return self.part.units is not None and self.part.units.kind == "time"
+
+    def spaced_rows(self, max_rows: int) -> RowIndices:
+        """No more rows than this, evenly spaced; all of them where they are in groups or times."""
+        step = 1 if self.remaining is not None else -(-len(self.y) // max_rows)
+        return np.arange(0, len(self.y), step)
+
+    def take(self, rows: RowIndices) -> TrainingTable:
+        """The table of some rows, in rising order, in their folds."""
+        if len(rows) == len(self.y):
+            return self
+        return replace(
+            self,
+            part=self.part.take(rows),
+            numbers=self.numbers[rows],
+            codes=self.codes[rows],
+            y=self.y[rows],
+            weight=self.weight[rows],
+            splits=[(_places(inside, rows), _places(held, rows)) for inside, held in self.splits],
+        )
 
     @cached_property
     def held_rows(self) -> RowIndices:
@@ -125,6 +159,15 @@ class TrainingTable:
     def offset(self) -> FloatArray:
         """The logits of the class frequencies alone for every row, (rows, classes)."""
         return np.tile(self.prior_logits, (len(self.y), 1))
+
+
+def _places(rows: RowIndices, some: RowIndices) -> RowIndices:
+    """Where those of ``rows`` that are among ``some`` stand there; both rise.
+
+    >>> _places(np.array([1, 2, 6]), np.array([0, 2, 4, 6]))
+    array([1, 3])
+    """
+    return np.flatnonzero(np.isin(some, rows, assume_unique=True))
 
 
 # ---------------------------------------------------------------------- folds

@@ -20,16 +20,21 @@ from deciban.kernels import trees as kernel
 Side = tuple[Cells, NDArray[np.intp], FloatArray, FloatArray]
 
 #: Splits between root and leaf, which is how many columns act together, by the least rows.
-DEPTH_BY_MIN_ROWS = {0: 3, 1_000: 4, 4_000: 5}
+DEPTH_BY_MIN_ROWS = {0: 3, 1_000: 4, 4_000: 5, 40_000: 6}
 #: The share of a Newton step that is taken; after so many rounds without gain a fold ends.
 LEARNING_RATE, PATIENCE_ROUNDS = 0.2, 20
+#: From this round on the share grows in proportion to the rounds, up to so many times itself:
+#: what many rounds have not overfitted needs many more, which may be bolder.
+STEADY_ROUNDS, MAX_RATE_GROWTH = 50.0, 2.5
+#: Of d columns, a tree may split by this times sqrt(d): all where they are few.
+COLUMNS_PER_ROOT = 4.0
 #: Rows that have this share of the sum of all gradients, the smallest, are sampled where there are
 #: so many rows and more than two classes: then most rows say next to nothing about each.
 TRIMMED_SHARE, MIN_TRIMMED_ROWS = 0.5, 4_000
 #: The most rounds, and fewer where each is a tree for every class.
-MAX_ROUNDS, MIN_MAX_ROUNDS, MAX_TREES = 1_000, 100, 3_000
+MAX_ROUNDS, MIN_MAX_ROUNDS, MAX_TREES = 400, 100, 3_000
 #: Added to the Hessian of a leaf; of a leaf of sets of categories; and to order categories.
-LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING = 1.0, 3.0, 5.0
+LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING = 1.0, 10.0, 10.0
 #: The least weight of the rows in a leaf.
 MIN_LEAF_WEIGHT = 3.0
 
@@ -129,11 +134,12 @@ def fit(
 def _boost(features: Features, inside: Side, held: Side, depth: int, max_rounds: int) -> Forest:
     """Trees fitted to the rows inside a fold, until those held out gain no more."""
     n_rows, n_classes = inside[-1].shape
+    n_columns = min(len(features.n_cells), round(COLUMNS_PER_ROOT * len(features.n_cells) ** 0.5))
     trim = TRIMMED_SHARE if n_classes > 2 and n_rows >= MIN_TRIMMED_ROWS else 0.0
     column, left, value, _ = boosting.boost(
         *inside, *held, features.n_cells, features.ordered, depth, LEARNING_RATE,
         LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING, MIN_LEAF_WEIGHT,
-        max_rounds, PATIENCE_ROUNDS, trim,
+        STEADY_ROUNDS, MAX_RATE_GROWTH, max_rounds, PATIENCE_ROUNDS, trim, n_columns,
     )  # fmt: skip
     return Forest(column, left, value)
 
@@ -142,7 +148,7 @@ def _depth(n_rows: int) -> int:
     """How deep trees are.
 
     >>> _depth(500), _depth(50_000)
-    (3, 5)
+    (3, 6)
     """
     return max(depth for least, depth in DEPTH_BY_MIN_ROWS.items() if n_rows >= least)
 
@@ -151,6 +157,6 @@ def _max_rounds(trees_per_round: int) -> int:
     """How many rounds there are at most.
 
     >>> _max_rounds(1), _max_rounds(10), _max_rounds(100)
-    (1000, 300, 100)
+    (400, 300, 100)
     """
     return min(MAX_ROUNDS, max(MIN_MAX_ROUNDS, MAX_TREES // trees_per_round))

@@ -25,7 +25,10 @@ def boost(
     set_penalty: float,
     smoothing: float,
     min_weight: float,
+    steady_rounds: float,
+    max_growth: float,
     rounds: int,
     patience: int,
     trim: float,
+    n_columns: int,
 ) -> tuple[Nodes, Sets, FloatArray, FloatArray]: ...

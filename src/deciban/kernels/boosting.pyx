@@ -15,14 +15,16 @@ from libc.string cimport memcpy, memset
 
 cdef extern from "boosting.h":
     void gather "deciban_gather"(
-        const uint8_t*, Py_ssize_t, const Py_ssize_t*, const Py_ssize_t*, Py_ssize_t, const void*,
-        void*
+        const uint8_t*, Py_ssize_t, const Py_ssize_t*, const Py_ssize_t*, Py_ssize_t,
+        const Py_ssize_t*, Py_ssize_t, const void*, void*
     ) noexcept nogil
     void gather_rare "deciban_gather_rare"(
         const int32_t*, const int64_t*, Py_ssize_t, const Py_ssize_t*, const Py_ssize_t*,
         const Py_ssize_t*, Py_ssize_t, const void*, void*
     ) noexcept nogil
-    void subtract "deciban_subtract"(const void*, const void*, void*, Py_ssize_t) noexcept nogil
+    void subtract "deciban_subtract"(
+        const void*, const void*, void*, const Py_ssize_t*, const Py_ssize_t*, Py_ssize_t
+    ) noexcept nogil
 
 cdef extern from "trees.h":
     void fall "deciban_fall"(
@@ -38,6 +40,10 @@ cdef enum:
 #: Where the cells that are not their column's commonest are at most this share of all, only they
 #: are added up.
 MAX_RARE_SHARE = 0.5
+#: Knuth's linear congruential generator, and what spreads its seeds.
+cdef uint64_t LCG_FACTOR = 6364136223846793005
+cdef uint64_t LCG_INCREMENT = 1442695040888963407
+cdef uint64_t SEED_FACTOR = 0x9E3779B97F4A7C15
 #: The fractional parts of its multiples are spread evenly.
 cdef double GOLDEN_RATIO = 0.6180339887498949
 
@@ -58,6 +64,8 @@ cdef struct Table:
     Py_ssize_t d
     const uint8_t* cells           # (rows, columns)
     const Py_ssize_t* first        # the place of each column's first cell
+    const Py_ssize_t* columns      # those that a tree may split by, in rising order
+    Py_ssize_t n_columns
     const Py_ssize_t* common       # ... and of its commonest
     const int32_t* places          # of the cells of each row that are not; or NULL
     const int64_t* starts
@@ -91,7 +99,7 @@ cdef void add_up(
 ) noexcept nogil:
     """The sums of every cell over some rows."""
     if table.places == NULL:
-        gather(table.cells, table.d, table.first, at, n, of, sums)
+        gather(table.cells, table.d, table.first, table.columns, table.n_columns, at, n, of, sums)
     else:
         gather_rare(table.places, table.starts, table.d, table.first, table.common, at, n, of,
                     sums)
@@ -165,6 +173,20 @@ cdef void sample(
     rows.n = kept
 
 
+cdef Py_ssize_t draw_columns(
+    Py_ssize_t d, Py_ssize_t many, Py_ssize_t seed, Py_ssize_t* out
+) noexcept nogil:
+    """So many of d columns, in rising order, any as likely as any other; how many there are."""
+    cdef Py_ssize_t j, taken = 0
+    cdef uint64_t state = <uint64_t>(seed + 1) * SEED_FACTOR
+    for j in range(d):
+        state = state * LCG_FACTOR + LCG_INCREMENT
+        if <Py_ssize_t>((state >> 33) % <uint64_t>(d - j)) < many - taken:
+            out[taken] = j
+            taken += 1
+    return taken
+
+
 cdef void grow(
     const Table* table, const uint8_t* ordered, Rows* rows, const Options* options, Sum** sums,
     Py_ssize_t* begin, Py_ssize_t* end, Tree tree
@@ -184,7 +206,8 @@ cdef void grow(
         child = 2 * node + 1
         split.column = -1
         if begin[node] >= 0:
-            find_split(sums[node], table.d, table.first, ordered, options, &split)
+            find_split(sums[node], table.columns, table.n_columns, table.first, ordered, options,
+                       &split)
         tree.column[node] = <int32_t>split.column
         if split.column < 0:
             if child < inner:
@@ -203,7 +226,8 @@ cdef void grow(
         small = child if 2 * end[child] <= begin[node] + end[node] else child + 1
         large = 2 * child + 1 - small
         add_up(table, rows.at + begin[small], end[small] - begin[small], rows.of, sums[small])
-        subtract(sums[node], sums[small], sums[large], table.first[table.d])
+        subtract(sums[node], sums[small], sums[large], table.first, table.columns,
+                 table.n_columns)
 
 
 cdef void predict(const double[:, ::1] F, double* out) noexcept nogil:
@@ -276,9 +300,13 @@ def boost(
     const uint8_t[:, ::1] X_held, const Py_ssize_t[::1] y_held, const double[::1] weight_held,
     double[:, ::1] F_held, const Py_ssize_t[::1] sizes, const uint8_t[::1] ordered, int depth,
     double rate, double penalty, double set_penalty, double smoothing, double min_weight,
-    int rounds, int patience, double trim,
+    double steady_rounds, double max_growth, int rounds, int patience, double trim,
+    Py_ssize_t n_columns,
 ):
     """Add trees to the logits F until held-out rows have not gained for ``patience`` rounds.
+
+    From round ``steady_rounds`` on the rate grows in proportion to the rounds, up to
+    ``max_growth`` times itself. Each tree splits by ``n_columns`` of the columns.
 
     Returns ``column, left, value`` of the trees up to the best round, and the
     summed loss of the held-out rows before and after every round. The logits
@@ -299,7 +327,8 @@ def boost(
         Py_ssize_t[::1] common = rare[0]
         int32_t[::1] places = rare[1]
         int64_t[::1] starts = rare[2]
-        Table table = Table(d, &X[0, 0], &first[0], &common[0], NULL, &starts[0])
+        Py_ssize_t[::1] columns = np.arange(d, dtype=np.intp)
+        Table table = Table(d, &X[0, 0], &first[0], &columns[0], d, &common[0], NULL, &starts[0])
         Options options = Options(depth, rate, penalty, set_penalty, smoothing, min_weight)
         Sum** sums = <Sum**>malloc(inner * sizeof(Sum*))
         Sum* room = <Sum*>malloc(inner * first[d] * sizeof(Sum))
@@ -321,11 +350,13 @@ def boost(
             sums[i] = room + i * first[d]
         losses[0] = log_loss(F_held, y_held, weight_held)
         for r in range(rounds):
+            options.rate = rate * min(max_growth, max(1.0, <double>r / steady_rounds))
             predict(F, &proba[0, 0])
             for k in range(T):
                 at, target = r * T + k, 1 if K == 2 else k
                 all.proba, all.target = &proba[k, 0], target
                 sample(&all, n, trim, fmod(at * GOLDEN_RATIO, 1.0), &rows)
+                table.n_columns = draw_columns(d, n_columns, at, &columns[0])
                 tree = Tree(&column[at, 0], &left[at, 0, 0], &value[at, 0])
                 grow(&table, &ordered[0], &rows, &options, sums, &ends[0, 0], &ends[1, 0], tree)
                 fall(&X[0, 0], n, d, inner, tree.column, tree.left, tree.value, &F[0, target], K)

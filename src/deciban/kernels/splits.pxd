@@ -22,8 +22,8 @@ cdef struct Options:
 
 
 cdef void find_split(
-    const Sum* sums, Py_ssize_t d, const Py_ssize_t* first, const uint8_t* ordered,
-    const Options* options, Split* best
+    const Sum* sums, const Py_ssize_t* columns, Py_ssize_t n_columns, const Py_ssize_t* first,
+    const uint8_t* ordered, const Options* options, Split* best
 ) noexcept nogil
 
 

@@ -84,11 +84,11 @@ cdef Py_ssize_t sort_categories(
 
 
 cdef void find_split(
-    const Sum* sums, Py_ssize_t d, const Py_ssize_t* first, const uint8_t* ordered,
-    const Options* options, Split* best
+    const Sum* sums, const Py_ssize_t* columns, Py_ssize_t n_columns, const Py_ssize_t* first,
+    const uint8_t* ordered, const Options* options, Split* best
 ) noexcept nogil:
-    """The split of a node that gains most; its column is -1 where none gains."""
-    cdef Py_ssize_t j, c, n, hole
+    """The split of a node by one of some columns that gains most; -1 is its column where none."""
+    cdef Py_ssize_t i, j, c, n, hole
     cdef Py_ssize_t order[MAX_CELLS]
     cdef Py_ssize_t by_step[MAX_CELLS]
     cdef const Sum* cells
@@ -96,13 +96,15 @@ cdef void find_split(
     best.gain = 1e-10
     best.column = -1
     memset(&total, 0, sizeof(Sum))
-    for c in range(first[1]):  # the first column's cells, as any other's, hold all rows
+    j = columns[0]  # its cells, as any other's, hold all rows
+    for c in range(first[j], first[j + 1]):
         add_sum(&total, &sums[c], 1)
     if total.weight < 2 * options.min_weight:
         return
     for c in range(MAX_CELLS):
         order[c] = c
-    for j in range(d):
+    for i in range(n_columns):
+        j = columns[i]
         cells, hole = sums + first[j], first[j + 1] - first[j] - 1
         if ordered[j]:
             find_cut(cells, order, hole, hole, total, options.penalty, options.min_weight, j, best)

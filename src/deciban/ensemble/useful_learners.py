@@ -1,0 +1,98 @@
+"""Which base learners are fitted, and to which rows.
+
+Where rows are many, one fold is fitted first, and says which base learners the others
+need not fit. Trees gain from every row and are fitted to all; the others, which have few
+coefficients, are judged by some rows and fitted to no more than are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from deciban.ensemble import base_learners, stacking
+from deciban.ensemble.base_learners import NOTHING_FITTED, BaseLearner, FoldFits, Unfitted
+from deciban.ensemble.training_table import RowIndices, TrainingTable
+from deciban.sources.labelled import LabelledBatch
+
+#: Which base learners are of use is asked of no more rows than this.
+MAX_JUDGING_ROWS = 10_000
+
+#: Fits a base learner to a table, going on from what is fitted already.
+Fit = Callable[[TrainingTable, FoldFits], BaseLearner | Unfitted]
+
+
+def learner_fits(
+    whole: LabelledBatch, memory_limit: int, advance: Callable[[], None]
+) -> dict[str, Fit]:
+    """How each base learner is fitted; ``whole`` are the rows that AODE counts."""
+    return {
+        "linear": base_learners.fit_linear,
+        "products": base_learners.fit_products,
+        "trees": lambda table, begun: base_learners.fit_trees(table, advance, begun),
+        "logistic": base_learners.fit_logistic,
+        "pairs": lambda table, begun: base_learners.fit_aode(table, whole, memory_limit, begun),
+    }
+
+
+def fit_useful(
+    table: TrainingTable, rows: RowIndices, fits: Mapping[str, Fit]
+) -> dict[str, BaseLearner | Unfitted]:
+    """The base learners; their logits are those of some ``rows``, which all but trees see alone.
+
+    Those that rows held out by the first fold hardly miss are left out.
+    """
+    first, nothing = table.in_first_fold(), dict.fromkeys(fits, NOTHING_FITTED)
+    if first is table:
+        return _fit(table, rows, fits, nothing)
+    some = first.spaced_rows(MAX_JUDGING_ROWS)
+    judged = _fit(first, some, fits, nothing)
+    useful = _useful(first.take(some), judged)
+    return _left_out(judged) | _fit(table, rows, fits, useful)
+
+
+def _fit(
+    table: TrainingTable,
+    rows: RowIndices,
+    fits: Mapping[str, Fit],
+    begun: Mapping[str, FoldFits],
+) -> dict[str, BaseLearner | Unfitted]:
+    """The base learners that are begun, trees fitted to all rows and the others to some."""
+    sample, out = table.take(rows), {}
+    for name, fitted in begun.items():
+        if name == "trees":
+            out[name] = _of_rows(fits[name](table, fitted), rows)
+        else:
+            out[name] = fits[name](sample, fitted)
+    return out
+
+
+def _of_rows(learner: BaseLearner | Unfitted, rows: RowIndices) -> BaseLearner | Unfitted:
+    """A base learner with the logits of some rows alone."""
+    if isinstance(learner, Unfitted):
+        return learner
+    return replace(learner, held_out=learner.held_out[rows])
+
+
+def _useful(
+    sample: TrainingTable, judged: Mapping[str, BaseLearner | Unfitted]
+) -> dict[str, FoldFits]:
+    """The base learners that rows held out by the one fold miss, with what the others go on from.
+
+    That is the forest of the fold, or the counts of pairs; regressions saw but some of the rows.
+    """
+    ((_, held),) = sample.splits
+    fitted = {name: each for name, each in judged.items() if isinstance(each, BaseLearner)}
+    logits = {name: learner.held_out[held] for name, learner in fitted.items()}
+    useful = stacking.useful(logits, sample.y[held], sample.weight[held])
+    return {name: fitted[name].by_fold._replace(evidence=(), regression=None) for name in useful}
+
+
+def _left_out(judged: Mapping[str, BaseLearner | Unfitted]) -> dict[str, BaseLearner | Unfitted]:
+    """Every base learner as one that is not fitted, with the reason."""
+    return {
+        name: Unfitted(name, "the first fold has no use for it")
+        if isinstance(learner, BaseLearner)
+        else learner
+        for name, learner in judged.items()
+    }
