@@ -86,6 +86,37 @@ def test_one_row_and_many(client, model):
         assert one[0]["answer"] == prediction["answer"]
 
 
+def test_one_row_goes_a_shorter_way_to_the_same_answer(tmp_path):
+    """Rows one by one and as a table: equal to the last bit, also with odd or missing values."""
+    rng = np.random.default_rng(3)
+    n = 300
+    X = {
+        "n": rng.normal(size=n).round(2).tolist(), "k": rng.poisson(2, n).tolist(),
+        "s": rng.choice(["S", "M", "L"], n).tolist(), "b": rng.choice([True, False], n).tolist(),
+        "one": ["same"] * n, "y": rng.choice(["a", "b", "c"], n).tolist(),
+    }  # fmt: skip
+    model = NaiveBayes().fit(X, target="y")
+    model.save(tmp_path / "m.deciban")
+    choices = {
+        "n": [0.5, None, -3, "1.5", "odd", 10**30], "k": [0, 3, None, True, 2.5],
+        "s": ["S", "XL", None, "", 3], "b": [True, False, None, "true"],
+        "one": ["same", "other", None],
+    }  # fmt: skip
+    rows = [
+        {
+            name: some[rng.integers(len(some))]
+            for name, some in choices.items()
+            if rng.random() < 0.8
+        }
+        for _ in range(150)
+    ]
+    with serving(tmp_path / "m.deciban") as client:
+        for row in rows:
+            (one,) = answer(client.post("/api/predict", json={"rows": [row]}))["predictions"]
+            two = answer(client.post("/api/predict", json={"rows": [row, row]}))["predictions"]
+            assert [one, one] == two, row
+
+
 def test_values_are_cast_and_what_was_never_seen_is_named(client):
     odd = {**ROW, "grams": "heavy", "colour": "octarine"}
     body = answer(client.post("/api/predict", json={"rows": [odd]}))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from deciban import decision
 from deciban.decision import Loss
-from deciban.encoding.unseen import Unseen
+from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen
 from deciban.errors import DecibanError, InputError, ParameterError
 from deciban.estimators.classifier import TableClassifier, table_classifier
 from deciban.evaluation import evaluate
@@ -38,6 +38,7 @@ from deciban.serve.bodies import (
     WordsRequest,
 )
 from deciban.serve.columns import describe_columns, typical_row
+from deciban.serve.short_way import ShortWay
 from deciban.sources import column_names
 from deciban.sources.scan import Scan
 
@@ -65,6 +66,7 @@ class Answers:
         self._required = frozenset(required_columns(self._classifier.model_))
         self._allowed = {*self.model.schema.names, self.target}
         self._text = _only_text(self._classifier)
+        self._short_way = ShortWay(self.model, self._text)
 
     @property
     def target(self) -> str | None:
@@ -102,6 +104,10 @@ class Answers:
 
         The classifier remembers what was unseen last, so every request has a shell of its own.
         """
+        if len(rows) == 1 and not log:
+            posterior = self._short_way.posterior(rows[0])
+            if posterior is not None:
+                return posterior, NOTHING_UNSEEN
         classifier, table = self._shell(), self._table(rows)
         score = classifier.predict_log_proba if log else classifier.predict_proba
         return score(table), classifier.unseen_
