@@ -165,8 +165,13 @@ def leave_out(
         others = MeanAndSpread(*(part[None, :, column] for part in classes.moments))
         out = fit(others, by_row, lam, how).log(x[:, None])
         out[np.arange(len(x)), own] = fit(less, prior, lam, how).log(x)
-    out[prior.n <= 0] = 0.0  # the only value of the column: without it nothing is known
+    out[is_unknown(prior, how)] = 0.0
     return out
+
+
+def is_unknown(whole: MeanAndSpread, how: GaussianSettings) -> NDArray[np.bool_]:
+    """Where nothing is known of a column: it has no value, or one alone, which has no spread."""
+    return np.asarray((whole.n <= 0) | ((whole.spread <= 0) & (how.method != "ml")))
 
 
 def _share_left(classes: ColumnSums, column: int, less: MeanAndSpread, own: Codes) -> MeanAndSpread:

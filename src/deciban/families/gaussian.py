@@ -19,6 +19,7 @@ from deciban.families.bell import (
     Density,
     GaussianSettings,
     fit,
+    is_unknown,
     leave_out,
     pool_by_row,
     remove_units,
@@ -146,7 +147,7 @@ class GaussianParameters:
             of = remove_units(self.classes, j, x, remaining)
             whole = pool_by_row(of)
             out = fit(of, whole, rows, self.settings).log(x[:, None])
-            out[np.isnan(x) | (whole.n[:, 0] <= 0)] = 0.0
+            out[np.isnan(x) | is_unknown(whole, self.settings)[:, 0]] = 0.0
             yield out
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:
@@ -265,7 +266,8 @@ def _density(classes: MeanAndSpread, whole: MeanAndSpread, how: GaussianSettings
     needed = np.any(lam) or not moments.n.all()
     prior = whole if needed else MeanAndSpread(*np.zeros((3, 1)))
     check_moments(classes, prior)
-    return _transpose(fit(moments, prior, lam, how), (moments.n != 0).any(axis=0))
+    known = (moments.n != 0).any(axis=0) & ~is_unknown(whole, how)[0]
+    return _transpose(fit(moments, prior, lam, how), known)
 
 
 def _transpose(fitted: Density, known: NDArray[np.bool_]) -> Density:

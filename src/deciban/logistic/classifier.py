@@ -14,11 +14,11 @@ from deciban.decision import Loss
 from deciban.estimators.one_row import OneRow
 from deciban.estimators.sets import PredictionSets
 from deciban.labels import Labels
+from deciban.logistic.left_out import FittedRows
 from deciban.logistic.model import LogisticModel
-from deciban.models import scores
+from deciban.models import novelty, scores
 from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import ConformityScores
-from deciban.models.novelty import no_likelihoods
 from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.matrix import finite_matrix, is_sparse
 from deciban.sources.tabular import Tabular
@@ -60,6 +60,7 @@ class LinearClassifier(
             vars(self).get("feature_names_in_"),
             vars(self).get("_columns"),
             vars(self).get("_left_out"),
+            vars(self).get("_fitted"),
         )
 
     def decision_function(self, X: Tabular) -> FloatArray:
@@ -131,27 +132,42 @@ class LinearClassifier(
         frame: Labels = make_frame({"prediction": answers, **columns}, X, output)
         return frame
 
-    def decide(self, X: Tabular, loss: Loss = None, abstain: float | None = None) -> Labels:
+    def decide(
+        self,
+        X: Tabular,
+        loss: Loss = None,
+        abstain: float | None = None,
+        novel: float | None = None,
+    ) -> Labels:
         """The answer of least expected loss; None is an abstention.
+
+        With ``abstain``, the cost of no answer, rows get none whose least expected loss is
+        greater. With ``novel``, rows get none whose :meth:`novelty` is not above it.
 
         >>> from deciban import LogisticRegression
         >>> m = LogisticRegression().fit([[-1.0], [1.0]], ["a", "b"])
         >>> m.decide([[2.0]], loss={("b", "a"): 9}), m.decide([[0.1]], abstain=0.2)
         (array(['a'], dtype='<U1'), array([None], dtype=object))
         """
-        return decision.decide(self.predict_proba(X), self.classes_, loss, abstain)
+        if novel is not None:
+            novelty.check_level(novel)
+        answers = decision.decide(self.predict_proba(X), self.classes_, loss, abstain)
+        return answers if novel is None else novelty.abstain(answers, self.novelty(X), novel)
 
     def novelty(self, X: Tabular) -> FloatArray:
-        """Refused: without counts it is not known how likely a row is.
+        """How likely a row like those that were learned is as unlikely as each: small is new.
+
+        Coefficients do not know how likely a row is; what the columns were in training does
+        (:mod:`deciban.logistic.typicality`). The result is a p-value, (rows,).
 
         >>> from deciban import LogisticRegression
-        >>> m = LogisticRegression().fit([[-1.0], [1.0]], ["a", "b"])
-        >>> m.novelty([[9.0]])
-        Traceback (most recent call last):
-        ...
-        deciban.errors.InputError: a LogisticRegression keeps no counts by which a row is likely ...
+        >>> m = LogisticRegression().fit([[x / 10] for x in range(100)], [0, 1] * 50)
+        >>> m.novelty([[5.0], [99.0]]).round(2)
+        array([1.  , 0.01])
         """
-        raise no_likelihoods(self.model_)
+        model = self.model_
+        typicality = novelty.require_typicality(model)[1]
+        return typicality.novelty(model.likelihoods_of_matrix(finite_matrix(self, X, reset=False)))
 
     def evidence(self, X: Tabular, against: Hashable = None) -> Tabular:
         """The evidence of every column for every class, in decibans, from the mean row on.
@@ -200,7 +216,10 @@ class LinearClassifier(
         return self.model_
 
     def _keep_conformity(self, scores: ConformityScores) -> None:
-        self._left_out: LeftOutScores | None = LeftOutScores(scores)
+        before = self.model_.left_out
+        typicality = None if before is None else before.typicality
+        self._left_out: LeftOutScores | None = LeftOutScores(scores, typicality)
+        self._fitted: FittedRows | None = None
 
     def _logits(self, X: Tabular) -> FloatArray:
         model = self.model_

@@ -94,6 +94,11 @@ def summarize(
     )
 
 
+def summarises_all(X: FloatArray | csr_array) -> bool:
+    """Whether the summary of a matrix is that of all its rows."""
+    return bool(X.shape[0] <= _n_rows(X))
+
+
 def _n_rows(X: FloatArray | csr_array) -> int:
     """Of how many rows the summary is."""
     numbers = X.shape[1] if isinstance(X, np.ndarray) else max(1, X.nnz // max(1, X.shape[0]))

@@ -15,11 +15,13 @@ from deciban.labels import Labels
 from deciban.logistic import closed_form, fitting, penalty, solvers, stored
 from deciban.logistic.checks import check_finite, check_several, row_weights
 from deciban.logistic.classifier import LinearClassifier
-from deciban.logistic.columns import ColumnSummary, summarize
+from deciban.logistic.columns import ColumnSummary, summarises_all, summarize
 from deciban.logistic.fitting import Options
+from deciban.logistic.left_out import FittedRows
 from deciban.logistic.solvers import Prior, Problem
 from deciban.models.class_weights import ClassWeight
 from deciban.progress import shows_progress
+from deciban.sources.kept_rows import KeptRows
 from deciban.sources.matrix import CheckedMatrix, finite_matrix
 from deciban.sources.tabular import Tabular
 from deciban.transaction import all_or_nothing
@@ -117,6 +119,7 @@ class LogisticRegression(LinearClassifier):
             )
             self._solve(problems, start, options, fitting.MAX_POSTERIOR_FLOPS)
             self._columns = summarize(X, labelled.codes, weight, len(self.classes_))
+            self._keep_rows(X, labelled.codes, weight, None)
         return self
 
     def partial_fit(
@@ -155,10 +158,12 @@ class LogisticRegression(LinearClassifier):
                 priors = self._posteriors or self._penalties_around(X, codes, weight, options)
                 problems = fitting.problems(X, codes, weight, priors, options.fit_intercept)
             start = np.hstack([problem.prior.centre for problem in problems])
+            before = vars(self).get("_fitted")
             self._solve(problems, start, options)
             known = None if first else self._columns
             more = summarize(X, codes, weight, len(self.classes_))
             self._columns = more if known is None else known + more
+            self._keep_rows(X, codes, weight, None if first else before)
         return self
 
     @classmethod
@@ -278,10 +283,24 @@ class LogisticRegression(LinearClassifier):
             solutions = fitting.solve(problems, start, options)
             posteriors = fitting.laplace_posteriors(problems, solutions, max_flops)
         check_finite(posteriors)
-        self._left_out = None  # other coefficients, other scores
+        self._left_out = self._fitted = None  # other coefficients, other scores
         self._set_coefficients(fitting.coefficients(solutions, options.fit_intercept))
         self.n_iter_ = np.array([solution.n_iter for solution in solutions])
         self._posteriors = posteriors
+
+    def _keep_rows(
+        self,
+        X: CheckedMatrix,
+        codes: NDArray[np.intp],
+        weight: FloatArray | None,
+        before: FittedRows | None,
+    ) -> None:
+        """Keep some rows, with those of earlier batches, to be judged when somebody asks."""
+        kept, summarised = KeptRows.of(X, codes, self.classes_, weight), summarises_all(X)
+        if before is not None:
+            kept, summarised = before.kept + kept, before.summarised and summarised
+        model, posteriors = self.model_, self._posteriors or []
+        self._fitted = FittedRows(model, kept, posteriors, bool(self.fit_intercept), summarised)
 
     def _start(
         self,

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.encoding import matrices
-from deciban.errors import MissingValueError
+from deciban.errors import InputError, MissingValueError
 from deciban.explanation.measurement import as_written
 from deciban.families.piece import Piece
 from deciban.formulas import Formula
@@ -36,6 +36,7 @@ from deciban.labels import Labels
 from deciban.logistic import formula
 from deciban.logistic.columns import ColumnSummary
 from deciban.logistic.formula import MIN_LOGIT_STEP
+from deciban.logistic.typicality import ColumnLikelihoods
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.scores import decibans
 from deciban.schema import ColumnSchema, Schema
@@ -44,7 +45,9 @@ from deciban.sources.batch import Batch
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from deciban.logistic.left_out import FittedRows
     from deciban.models.calibration import LeftOutScores
+    from deciban.models.novelty import RowLikelihoods
     from deciban.models.protocol import Model, WordContribution
 
 FloatArray = NDArray[np.float64]
@@ -55,8 +58,9 @@ class LogisticModel:
     """Classes and coefficients; see the conventions above.
 
     ``feature_names`` are the names of the columns, (columns,); None is x0, x1, and so on.
-    ``columns`` are what the columns were in training; None is not known. ``left_out`` are the
-    scores of rows that it was not fitted to, if it was given any.
+    ``columns`` are what the columns were in training; None is not known. ``scores`` are those of
+    rows that were left out or held out; where there are ``fitted`` rows, these are judged instead
+    when somebody asks.
 
     >>> from deciban.sources.columns import Numbers
     >>> model = LogisticModel(np.array(["a", "b"]), np.array([[2.0]]), np.array([-1.0]))
@@ -73,7 +77,8 @@ class LogisticModel:
     one_vs_rest: bool = False
     feature_names: Labels | None = None
     columns: ColumnSummary | None = None
-    left_out: LeftOutScores | None = None
+    scores: LeftOutScores | None = None
+    fitted: FittedRows | None = None
 
     # ------------------------------------------------------------------ what it is
 
@@ -161,9 +166,9 @@ class LogisticModel:
 
     def log_joint_of_matrix(self, X: FloatArray | csr_array) -> FloatArray:
         """The log joint of a matrix of finite numbers, dense or sparse, (rows, classes)."""
-        return self._joint(self.logits(X))
+        return self.joint(self.logits(X))
 
-    def _joint(self, logits: FloatArray) -> FloatArray:
+    def joint(self, logits: FloatArray) -> FloatArray:
         """The log joint of every class, (rows, classes), from logits, (rows, m)."""
         if logits.shape[1] == 1:
             return np.column_stack([np.zeros(len(logits)), logits])
@@ -181,9 +186,27 @@ class LogisticModel:
             )
         return X
 
+    @property
+    def left_out(self) -> LeftOutScores | None:
+        """The scores of left-out rows; None where there are none."""
+        return self.scores if self.fitted is None else self.fitted.scores
+
     def with_left_out(self, scores: LeftOutScores | None) -> LogisticModel:
         """The model with other scores of left-out rows."""
-        return replace(self, left_out=scores)
+        return replace(self, scores=scores, fitted=None)
+
+    def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
+        """``log P(x | c)`` by the summary of the columns, (rows, classes), and sizes."""
+        return self.likelihoods_of_matrix(self._matrix(batch))
+
+    def likelihoods_of_matrix(self, X: FloatArray | csr_array) -> RowLikelihoods:
+        """Those of a matrix of finite numbers, dense or sparse."""
+        if self.columns is None:
+            raise InputError(
+                "this LogisticRegression does not know what its columns were in training.",
+                hint="its file is of an older version: fit it again",
+            )
+        return ColumnLikelihoods(self.columns).of_rows(X)
 
     # ------------------------------------------------------------------ reasons
 
@@ -199,7 +222,7 @@ class LogisticModel:
 
     def _piece(self, j: int, name: str, x: FloatArray) -> Piece:
         logits = self.logits(self.centre[None]) + np.outer(x - self.centre[j], self.coef[:, j])
-        said = self._joint(logits) - self.log_prior
+        said = self.joint(logits) - self.log_prior
         values = as_written(self.schema.columns[j], x)
         return Piece(name, name, "number", values, said, np.full_like(said, 1 / len(x)))
 

@@ -203,11 +203,11 @@ def conformity_of(model: Model) -> ConformityScores:
             f"a {model.kind} keeps no scores of left-out rows, which sets are made from.",
             hint="the models of this package do",
         )
-    if model.left_out is None:
+    if model.left_out is None or not model.left_out.conformity.rows:
         raise InputError(
             f"this {model.kind} has no scores of left-out rows, which sets are made from.",
-            hint="fit it again with calibrate=True, where it has that, or give it rows that it "
-            "was not fitted to: calibrate_sets(X, y)",
+            hint="fit it again with calibrate=True, where it has that, or with fewer columns, or "
+            "give it rows that it was not fitted to: calibrate_sets(X, y)",
         )
     return model.left_out.conformity
 
