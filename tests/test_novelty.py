@@ -10,6 +10,7 @@ from commands import FRUIT, done
 from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes, load
 from deciban.errors import InputError, ParameterError
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
+from deciban.naive_bayes import GaussianNB
 from deciban.naive_bayes.likelihoods import NumberRanges
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.report import report
@@ -238,9 +239,9 @@ def test_models_that_do_not_know_what_is_usual_say_so():
         NaiveBayes(calibrate=False).fit(X, y).novelty(X)
     with pytest.raises(InputError, match=r"columns besides texts"):
         BayesClassifier().fit(*texts(60, 20)).novelty(["red"])
-    logistic = LogisticRegression().fit([[-1.0], [1.0]], ["a", "b"])
-    with pytest.raises(InputError, match=r"a LogisticRegression keeps no counts"):
-        logistic.explain([0.0], novelty=True)
+    bell = GaussianNB(shared_variance=True).fit([[-1.0], [0.0], [1.0]], ["a", "a", "b"])
+    with pytest.raises(InputError, match=r"does not know how likely the rows are"):
+        LogisticRegression.from_gaussian(bell).explain([0.0], novelty=True)
 
 
 def test_the_command_writes_novelty_and_abstains(tmp_path):
