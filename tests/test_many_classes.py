@@ -100,7 +100,7 @@ def test_fewer_rows_are_left_out_where_classes_are_many(monkeypatch):
     monkeypatch.setattr(leave_one_out, "MIN_ROWS", 10)
     whole = NaiveBayes().fit({**X, "n": np.arange(N) / 8}, ["ab"[i % 2] for i in range(N)])
     assert whole.model_.calibration.rows == pytest.approx(N)
-    assert len(whole._left_out_.codes) == 300
+    assert len(whole.training_scores_.codes) == 300
 
 
 def test_products_and_trees_are_left_out_where_classes_are_many(monkeypatch):

@@ -22,7 +22,8 @@ from deciban.files.arrays import ArrayReader, left_out_from, left_out_to
 from deciban.files.description import AODEEntry, CurveEntry
 from deciban.files.npy import Array
 from deciban.models.calibration import DISCOUNT_GRID
-from deciban.naive_bayes.stored import check_texts, plain, schema_of, stated_prior
+from deciban.naive_bayes.stored import check_texts, schema_of, stated_prior
+from deciban.plain import plain
 from deciban.schema import Schema
 from deciban.stats.categories import CATEGORIES, count_of
 from deciban.stats.cells import MAX_GRID_KEYS
@@ -40,7 +41,7 @@ def to_stored(
             str(name): np.asarray(cuts, dtype=np.float64).tolist() for name, cuts in bins.items()
         }
     description: dict[str, Any] = {
-        "parameters": plain({**parameters, "bins": bins}),
+        "parameters": plain({**parameters, "bins": bins}, strict=True),
         "target": target,
         "named": named,
         "columns": [asdict(entry) for entry in model.schema.columns],

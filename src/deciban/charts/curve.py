@@ -22,6 +22,7 @@ from deciban.charts import (
     finite,
     label_axis,
 )
+from deciban.plain import plain
 from deciban.sources.tabular import Value
 
 FloatArray = NDArray[np.float64]
@@ -130,7 +131,7 @@ def _rows(curve: Curve, c: int) -> list[Row]:
     return [
         {
             "class": str(curve.classes[c]),
-            "x": _plain(curve.x[i]),
+            "x": plain(curve.x[i]),
             "label": curve.labels[i],
             "decibans": finite(curve.decibans[i, c], MAX_DECIBANS),
             "low": finite(low[i, c], MAX_DECIBANS),
@@ -146,10 +147,6 @@ def _ends(curve: Curve) -> tuple[float, float]:
     shown = np.clip(curve.decibans, -MAX_DECIBANS, MAX_DECIBANS)
     room = 0.5 * float(np.ptp(shown)) + 5.0
     return float(shown.min()) - room, float(shown.max()) + room
-
-
-def _plain(value: object) -> object:
-    return value.isoformat() if isinstance(value, date | time) else value
 
 
 def _tips(alt: ModuleType) -> list[Chart]:

@@ -18,7 +18,7 @@ from deciban.evaluation import Comparison, Evaluation, evaluate
 from deciban.evaluation.comparison import compare_decisions
 from deciban.evaluation.decisions import Decisions, decide
 from deciban.evaluation.predictions import predict
-from deciban.evaluation.text import PlainDict
+from deciban.plain import PlainDict
 from deciban.sources import Scan
 from deciban.sources.scan import hold, select
 

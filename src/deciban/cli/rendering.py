@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from deciban.evaluation.text import Plain, PlainDict, align, between
+from deciban.evaluation.text import align, between
 from deciban.explanation.terminal import bar_length
+from deciban.plain import PlainDict, plain
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -49,8 +50,8 @@ def show(facts: HasDict | DataclassInstance, *, json: bool, quiet: bool = False)
 
 def as_json(facts: HasDict | DataclassInstance) -> str:
     """One object on one line; a number that JSON does not know is null."""
-    plain = facts.to_dict() if isinstance(facts, HasDict) else asdict(facts)
-    return json.dumps(_plain(plain), ensure_ascii=False)
+    values = facts.to_dict() if isinstance(facts, HasDict) else asdict(facts)
+    return json.dumps(plain(values), ensure_ascii=False)
 
 
 def as_text(facts: HasDict | DataclassInstance) -> str:
@@ -66,14 +67,6 @@ def as_text(facts: HasDict | DataclassInstance) -> str:
     }
     lines = lines_of.get(type(facts).__name__)
     return str(facts) if lines is None else "\n".join(lines(facts))
-
-
-def _plain(value: Plain) -> Plain:
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 # ---------------------------------------------------------------------- what each command says

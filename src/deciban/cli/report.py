@@ -10,7 +10,7 @@ from deciban.cli import models
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
 from deciban.decision import Loss
-from deciban.evaluation.text import PlainDict
+from deciban.plain import PlainDict
 from deciban.report import Report, pdf
 from deciban.report import report as make
 

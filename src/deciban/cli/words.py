@@ -10,8 +10,8 @@ import typer
 from deciban.cli import options as o
 
 if TYPE_CHECKING:
-    from deciban.evaluation.text import PlainDict
     from deciban.explanation import StrongestEvidence
+    from deciban.plain import PlainDict
 
 
 @dataclass(frozen=True)

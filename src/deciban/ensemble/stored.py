@@ -56,7 +56,7 @@ def to_stored(
         tables[VALUES] = aode.counts.tables[VALUES]
         arrays |= {f"pairs_{name}": array for name, array in inner.arrays.items()}
     description = {
-        "parameters": counted_files.plain(parameters),
+        "parameters": counted_files.stored_parameters(parameters),
         "target": target,
         "named": named,
         "counted": dict(counted.description),

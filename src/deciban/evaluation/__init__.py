@@ -22,10 +22,10 @@ Read in the order of a run:
 
 from __future__ import annotations
 
+from deciban.evaluation.classifier import LeaveOneOutScores
 from deciban.evaluation.comparison import Comparison, Difference, compare
 from deciban.evaluation.evaluator import evaluate
 from deciban.evaluation.metrics import PerClass
-from deciban.evaluation.predictions import LeaveOneOutScores
 from deciban.evaluation.reliability import Bin, Reliability, measure_reliability
 from deciban.evaluation.result import Evaluation
 from deciban.evaluation.sets import SetEvaluation, SetFigures

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import InputError
+from deciban.errors import (
+    InputError,
+)
 from deciban.labels import Labels
 from deciban.models.protocol import Model
 from deciban.schema import Schema
@@ -15,6 +19,26 @@ from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
 from deciban.stats.counts import Counts
 
 FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOutScores:
+    """Log posteriors, (rows, classes), of training rows, each taken out of the counts.
+
+    An estimator that keeps them after ``fit`` as ``training_scores_`` can be evaluated without
+    rows.
+    """
+
+    log_posterior: FloatArray
+    codes: NDArray[np.intp]
+    weight: FloatArray
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LeaveOneOutScores) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in vars(self)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class Classifier(Protocol):
@@ -104,6 +128,58 @@ class HasClassCount(Protocol):
     @property
     def class_count_(self) -> FloatArray:
         """The weight of the training rows of each class."""
+
+
+@runtime_checkable
+class HasTrainingScores(Classifier, Protocol):
+    """A classifier that kept what it says of its training rows, each left out."""
+
+    @property
+    def training_scores_(self) -> LeaveOneOutScores | None:
+        """The scores; None where no row was left out."""
+
+
+@runtime_checkable
+class HasTemperature(Protocol):
+    """A classifier whose evidence is calibrated."""
+
+    @property
+    def temperature_(self) -> float:
+        """What the evidence is divided by."""
+
+
+class Shaped(Protocol):
+    """How a column is modelled."""
+
+    @property
+    def shape(self) -> str:
+        """The kind of its model."""
+
+
+@runtime_checkable
+class HasChoices(Protocol):
+    """A classifier that chooses how each column is modelled."""
+
+    @property
+    def choices_(self) -> Mapping[str, Shaped]:
+        """The choice of each counted column."""
+
+
+@runtime_checkable
+class HasBins(Protocol):
+    """A classifier that cuts numbers into bins before it counts them."""
+
+    @property
+    def bins_(self) -> Mapping[str, Sequence[float]]:
+        """The edges between the bins of each column."""
+
+
+@runtime_checkable
+class HasParameters(Protocol):
+    """An estimator that says how it was set."""
+
+    def get_params(self, deep: bool = True) -> Mapping[str, object]:
+        """The parameters by name."""
 
 
 def target_of(model: Classifier) -> str | None:

@@ -21,7 +21,8 @@ from deciban.evaluation.decisions import Decisions, decide
 from deciban.evaluation.predictions import predict
 from deciban.evaluation.reliability import Interval
 from deciban.evaluation.rounding import ROUNDING
-from deciban.evaluation.text import PlainDict, align, between, figure, html, plain
+from deciban.evaluation.text import align, between, figure, html
+from deciban.plain import PlainDict, plain
 from deciban.progress import shows_progress
 
 FloatArray = NDArray[np.float64]

@@ -30,6 +30,7 @@ from deciban.errors import (
 from deciban.evaluation.classifier import (
     Classifier,
     HasSchema,
+    HasTrainingScores,
     LeaveOneOutClassifier,
     check_model,
     class_weight_of,
@@ -45,25 +46,6 @@ Codes = NDArray[np.intp]
 
 #: So many labels that are not known are named.
 MAX_NAMED_LABELS = 5
-
-
-@dataclass(frozen=True, eq=False)
-class LeaveOneOutScores:
-    """Log posteriors, (rows, classes), of training rows, each taken out of the counts.
-
-    An estimator that keeps them after ``fit`` as ``_left_out_`` can be evaluated without rows.
-    """
-
-    log_posterior: FloatArray
-    codes: Codes
-    weight: FloatArray
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, LeaveOneOutScores) and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in vars(self)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +103,8 @@ class Predictions:
 
 def training_predictions(model: Classifier) -> Predictions:
     """The leave-one-out predictions of the training rows that the model kept in ``fit``."""
-    scores = getattr(model, "_left_out_", None)
-    if not isinstance(scores, LeaveOneOutScores):
+    scores = model.training_scores_ if isinstance(model, HasTrainingScores) else None
+    if scores is None:
         raise InputError(
             f"this {type(model).__name__} keeps no leave-one-out scores of its training rows.",
             hint="pass X and y; leave_one_out=True if they are the rows it was trained on",

@@ -16,9 +16,10 @@ from deciban.evaluation.decisions import Decisions
 from deciban.evaluation.metrics import CLASS_METRICS, Key, PerClass
 from deciban.evaluation.reliability import Bin, Interval
 from deciban.evaluation.sets import SetEvaluation
-from deciban.evaluation.text import PlainDict, align, between, figure, html, plain
+from deciban.evaluation.text import align, between, figure, html
 from deciban.evaluation.thresholds import Thresholds
 from deciban.labels import Labels
+from deciban.plain import PlainDict, plain
 
 FloatArray = NDArray[np.float64]
 

@@ -13,8 +13,9 @@ from deciban.errors import InputError
 from deciban.evaluation.classifier import Classifier, HasModel
 from deciban.evaluation.predictions import Predictions
 from deciban.evaluation.reliability import Interval
-from deciban.evaluation.text import PlainDict, between, figure
+from deciban.evaluation.text import between, figure
 from deciban.models.conformal import ConformityScores, Sets, check_coverage, conformity_of
+from deciban.plain import PlainDict
 
 FloatArray = NDArray[np.float64]
 

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
-
-#: What JSON knows, and what is turned into it.
-Plain: TypeAlias = Any
-#: Plain values by name: an object of JSON.
-PlainDict: TypeAlias = dict[str, Plain]
 
 
 def align(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> Iterator[str]:
@@ -66,18 +60,3 @@ def between(ends: Sequence[float] | None) -> str:
     if ends is None or math.isnan(ends[0]):
         return ""
     return f"{figure(ends[0])} to {figure(ends[1])}"
-
-
-def plain(value: Plain) -> Plain:
-    """What JSON knows: lists, names, finite numbers; the rest as text.
-
-    >>> plain({"a": (1, float("nan"))})
-    {'a': [1, None]}
-    """
-    if isinstance(value, dict):
-        return {name: plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)

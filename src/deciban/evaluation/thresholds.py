@@ -21,7 +21,7 @@ from deciban.evaluation.metrics import share
 from deciban.evaluation.predictions import Predictions
 from deciban.evaluation.reliability import Interval
 from deciban.evaluation.rounding import ROUNDING
-from deciban.evaluation.text import Plain
+from deciban.plain import Plain
 
 FloatArray = NDArray[np.float64]
 

@@ -13,13 +13,12 @@ import json
 import math
 from collections.abc import Hashable
 from dataclasses import asdict, dataclass, field
-from datetime import date, datetime, time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deciban.charts import Chart
-from deciban.evaluation.text import PlainDict
+from deciban.plain import PlainDict, plain
 from deciban.sources.tabular import Value
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ class Explanation:
 
         A term has ``unseen`` only where training did not have its value.
         """
-        values: PlainDict = _plain(asdict(self))
+        values: PlainDict = plain(asdict(self))
         for term in values["terms"]:
             if not term["unseen"]:
                 del term["unseen"]
@@ -136,17 +135,3 @@ class Explanation:
         from deciban.explanation import html
 
         return html.explanation(self)
-
-
-def _plain(value: Value) -> Value:
-    if isinstance(value, dict):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, datetime | date | time):
-        return value.isoformat()
-    return value if value is None or isinstance(value, str | bool | int) else str(value)

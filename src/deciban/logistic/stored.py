@@ -20,7 +20,8 @@ from deciban.files.description import LogisticEntry
 from deciban.files.npy import Array
 from deciban.logistic.columns import ColumnSummary
 from deciban.logistic.model import LogisticModel
-from deciban.models.class_weights import restored_parameters
+from deciban.models.class_weights import plain_parameters, restored_parameters
+from deciban.plain import plain
 
 KIND = "LogisticRegression"
 FloatArray = NDArray[np.float64]
@@ -51,10 +52,7 @@ class Training:
 
 def to_stored(model: LogisticModel, training: Training) -> Stored:
     """The model and its training as a file holds them."""
-    parameters = {name: _plain(value) for name, value in training.parameters.items()}
-    weights = training.parameters.get("class_weight")
-    if isinstance(weights, dict):
-        parameters["class_weight"] = [[_plain(k), _plain(v)] for k, v in weights.items()]
+    parameters = plain(plain_parameters(dict(training.parameters)), strict=True)
     labels = {"classes": model.classes}
     if model.feature_names is not None:
         labels["columns"] = model.feature_names
@@ -72,10 +70,6 @@ def to_stored(model: LogisticModel, training: Training) -> Stored:
     arrays |= left_out_to(model.left_out, model.classes)
     description = {"parameters": parameters, "posteriors": len(training.posteriors)}
     return Stored(KIND, None, description, labels, arrays)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def from_stored(stored: Stored) -> LogisticModel:

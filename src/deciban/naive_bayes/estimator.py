@@ -243,7 +243,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         max_rows = min(RowSample().max_rows, leave_one_out.max_rows(len(model.classes)))
         sample = ENGINES[rows.scan.place].sample(rows, max_rows)
         self.model_, _ = leave_one_out.judge(model, sample)
-        self.__dict__.pop("_left_out_", None)
+        self.__dict__.pop("training_scores_", None)
         return self
 
     def __add__(self, other: object) -> Self:
@@ -410,7 +410,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         """Make a model this estimator's; it fails before anything changes."""
         self.model_ = model.estimate()
         self.classes_ = model.classes
-        self.__dict__.pop("_left_out_", None)  # other rows, other scores
+        self.__dict__.pop("training_scores_", None)  # other rows, other scores
 
     def _sample(self, units: TrainingUnits | None) -> Sample | None:
         if units is not None:
@@ -428,4 +428,4 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         judge = leave_one_out.judge if self.calibrate else leave_one_out.judge_as_is
         self.model_, left_out = judge(self.model_, sample, before)
         if before is None:
-            self._left_out_ = left_out
+            self.training_scores_ = left_out

@@ -6,9 +6,8 @@ The choices are stored as well, so that a model answers as soon as it is read.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict as fields_of
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from deciban.models.options import Options
 from deciban.models.selection import Choice
 from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes.model import NaiveBayesModel
+from deciban.plain import plain
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.formats import Format
 from deciban.stats.categories import CATEGORIES
@@ -47,12 +47,12 @@ def to_stored(
 ) -> Stored:
     """The model as a file holds it."""
     description: dict[str, Any] = {
-        "parameters": plain(parameters),
+        "parameters": stored_parameters(parameters),
         "target": target,
         "named": named,
         "columns": [fields_of(column) for column in model.schema.columns],
         "choices": [_plain_choice(choice) for choice in model.choices.values()],
-        "options": plain(fields_of(model.options)),
+        "options": plain(fields_of(model.options), strict=True),
         "prior": None if model.prior is None else np.asarray(model.prior).tolist(),
     }
     if model.schema.texts:
@@ -71,21 +71,11 @@ def _plain_choice(choice: Choice) -> dict[str, Any]:
     return entry
 
 
-def plain(values: dict[str, Any]) -> dict[str, Any]:
-    """Arrays as lists, and any number as Python's own: what JSON can hold."""
-    return {name: _plain_value(value) for name, value in values.items()}
-
-
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, Tokenizer):
-        return value.describe()
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return plain(dict(value))
-    if isinstance(value, list | tuple):
-        return [_plain_value(item) for item in value]
-    return float(value) if isinstance(value, Real) and not isinstance(value, int) else value
+def stored_parameters(values: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as JSON can hold them; a tokenizer by its description."""
+    rules = {name: v.describe() for name, v in values.items() if isinstance(v, Tokenizer)}
+    parameters: dict[str, Any] = plain({**values, **rules}, strict=True)
+    return parameters
 
 
 def from_stored(stored: Stored) -> NaiveBayesModel:

@@ -5,7 +5,7 @@ The training side is read off the counts of a model; a model without counts has 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.encoding.matrices import category_columns, factorise, numbers
-from deciban.evaluation.classifier import Classifier, HasCounts, HasModel
+from deciban.evaluation.classifier import Classifier, HasBins, HasCounts, HasModel
 from deciban.families.histogram import edges_of, sum_bins
 from deciban.labels import Labels, positions
 from deciban.models.protocol import HasCounts as CountsInside
@@ -51,7 +51,8 @@ def column_distributions(model: Classifier, rows: LabelledRows) -> list[ColumnDi
     total = float(counts.weight.sum())
     tables = counts.tables
     if "values" in tables:
-        trained = list(_train_values(tables["values"], getattr(model, "bins_", {})))
+        edges = model.bins_ if isinstance(model, HasBins) else {}
+        trained = list(_train_values(tables["values"], edges))
     else:
         trained = [*_train_numbers(tables), *_train_categories(tables)]
     return list(_add_current(trained, rows, total))
@@ -93,7 +94,7 @@ def _train_categories(tables: Mapping[str, Table]) -> Iterator[_Training]:
             yield _Training(name, weight, values=values)
 
 
-def _train_values(table: Table, edges: Mapping[str, FloatArray]) -> Iterator[_Training]:
+def _train_values(table: Table, edges: Mapping[str, Sequence[float]]) -> Iterator[_Training]:
     """Values that are bins where a column has cut points."""
     for name, values, weight in _by_column(table.cells, count_of(table)):
         if name in edges:

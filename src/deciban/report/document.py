@@ -11,10 +11,10 @@ from deciban.decision import Loss
 from deciban.errors import FileError, InputError, ParameterError
 from deciban.evaluation import Evaluation, evaluate
 from deciban.evaluation.classifier import Classifier
-from deciban.evaluation.text import PlainDict, plain
 from deciban.explanation import Explainable, Importance
 from deciban.files.atomic import output
 from deciban.files.overwriting import check_overwrite
+from deciban.plain import PlainDict, plain
 from deciban.progress import shows_progress
 from deciban.report import figures
 from deciban.report.cautions import Caution, list_cautions

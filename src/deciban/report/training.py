@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deciban.evaluation.classifier import Classifier, class_weight_of, target_of
+from deciban.evaluation.classifier import (
+    Classifier,
+    HasChoices,
+    HasParameters,
+    HasTemperature,
+    class_weight_of,
+    target_of,
+)
 from deciban.explanation import Explainable
 
 #: Longer settings are cut.
@@ -38,7 +45,7 @@ def summarize_training(model: Classifier) -> TrainingSummary:
         _settings(model),
         None if weight is None else float(sum(weight)),
         dict(zip(labels, known, strict=True)),
-        getattr(model, "temperature_", None),
+        model.temperature_ if isinstance(model, HasTemperature) else None,
         _shapes(model),
     )
 
@@ -50,7 +57,7 @@ def _class_weight(model: Classifier) -> list[float] | None:
 
 
 def _settings(model: Classifier) -> dict[str, str]:
-    if not hasattr(model, "get_params"):
+    if not isinstance(model, HasParameters):
         return {}
     params = model.get_params(deep=False).items()
     return {name: _short(repr(value)) for name, value in params if value is not None}
@@ -63,8 +70,5 @@ def _short(text: str) -> str:
 
 def _shapes(model: Classifier) -> dict[str, str]:
     """How each column is modelled, where the model chose that."""
-    try:
-        choices = getattr(model, "choices_", None) or {}
-    except AttributeError:
-        return {}
-    return {name: str(getattr(choice, "shape", "")) for name, choice in choices.items()}
+    choices = model.choices_ if isinstance(model, HasChoices) else {}
+    return {name: choice.shape for name, choice in choices.items()}

@@ -30,7 +30,8 @@ from deciban.naive_bayes.dropins.encoders import (
     PresenceEncoder,
 )
 from deciban.naive_bayes.dropins.model import BLOCK, UNWEIGHTED, DropInModel, Encoder
-from deciban.naive_bayes.stored import plain, schema_of
+from deciban.naive_bayes.stored import schema_of
+from deciban.plain import plain
 from deciban.schema import Schema
 from deciban.stats.counts import Counts
 
@@ -73,11 +74,11 @@ def to_stored(model: DropInModel, parameters: dict[str, Any], named: bool) -> St
     """The model as a file holds it."""
     settings = {f.name: getattr(model.settings, f.name) for f in fields(model.settings) if f.init}
     description = {
-        "parameters": plain(parameters),
+        "parameters": plain(parameters, strict=True),
         "target": None,
         "named": named,
         "columns": [asdict(entry) for entry in model.schema.columns],
-        "settings": plain(settings),
+        "settings": plain(settings, strict=True),
     }
     arrays = {"log_prior": model.log_prior, "fallback": model.fallback}
     arrays |= left_out_to(model.left_out, model.classes)
