@@ -13,7 +13,7 @@ from deciban.cli.splits import HeldRows
 from deciban.errors import DecibanError, DecibanWarning, ParameterError
 from deciban.evaluation.metrics import losses
 from deciban.evaluation.predictions import predict
-from deciban.evaluation.text import PlainDict
+from deciban.plain import PlainDict
 from deciban.sources import BatchScan
 from deciban.sources.scan import scan_batches
 from deciban.sources.spaced_rows import SpacedRows

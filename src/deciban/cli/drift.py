@@ -12,7 +12,7 @@ from deciban.cli.exits import DRIFTED
 
 if TYPE_CHECKING:
     from deciban.cli.reading import Input
-    from deciban.evaluation.text import PlainDict
+    from deciban.plain import PlainDict
     from deciban.report.drift import Drift
     from deciban.report.novelty import NewRows
 

@@ -16,7 +16,7 @@ from deciban.evaluation.comparison import Comparison, compare_decisions
 from deciban.evaluation.decisions import Decisions, decide
 from deciban.evaluation.evaluator import evaluate_decisions
 from deciban.evaluation.predictions import Predictions, predict
-from deciban.evaluation.text import PlainDict
+from deciban.plain import PlainDict
 from deciban.sources import Scan
 
 #: Intervals rest on so many resamples, and hold this share of them.

@@ -12,8 +12,8 @@ from deciban.errors import ParameterError
 
 if TYPE_CHECKING:
     from deciban.cli.reading import Input
-    from deciban.evaluation.text import PlainDict
     from deciban.evaluation.thresholds import FoundThreshold
+    from deciban.plain import PlainDict
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from deciban.cli.reading import Input, WatchedTable
 from deciban.cli.recipes import AUTO, Recipe, Roles, model_of, without
 from deciban.cli.splits import HeldRows
 from deciban.errors import ParameterError
-from deciban.evaluation.text import PlainDict
+from deciban.plain import PlainDict
 from deciban.sources import Batch, BatchScan, Scan
 from deciban.sources.columns import missing_column
 
