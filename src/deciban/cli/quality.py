@@ -30,12 +30,13 @@ class Quality:
         """On counted rows, each judged as if it, or what belongs to it, had never been seen."""
         from deciban.ensemble import BayesClassifier
         from deciban.evaluation import evaluate
+        from deciban.evaluation.classifier import HasTrainingScores
 
         if isinstance(model, BayesClassifier):
             of, weight = model.report_, model.model_.counts.weight
             commonest = str(model.classes_.tolist()[int(weight.argmax())])
             return cls(of.learned_rows, None, of.loss, commonest, None, of.prior_loss)
-        if vars(model).get("_left_out_") is not None:  # the rows judged while it was fitted
+        if isinstance(model, HasTrainingScores):  # the rows judged while it was fitted
             return cls._of(evaluate(model, bootstrap=0))
         return cls._of(evaluate(model, rows.scan(), target=target, leave_one_out=True, bootstrap=0))
 
