@@ -19,12 +19,12 @@ from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen
 from deciban.errors import DecibanError, InputError, ParameterError
 from deciban.estimators.classifier import TableClassifier, table_classifier
 from deciban.evaluation import evaluate
-from deciban.evaluation.text import PlainDict, plain
 from deciban.labels import Labels
 from deciban.models.columns import required_columns
 from deciban.models.novelty import require_typicality
 from deciban.models.prior import base_rates
 from deciban.models.protocol import HasCounts, Model
+from deciban.plain import PlainDict, plain
 from deciban.serve import drift, figures
 from deciban.serve.bodies import (
     Asked,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from deciban.evaluation.text import PlainDict, plain
 from deciban.explanation import Explainable
+from deciban.plain import PlainDict, plain
 
 __all__ = ["curve", "importance", "nomogram", "plain_values", "strongest"]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from deciban.errors import DecibanError
-from deciban.evaluation.text import PlainDict, plain
 from deciban.files.registry import load
+from deciban.plain import PlainDict, plain
 from deciban.serve.answers import Answers
 from deciban.serve.bodies import EvaluationRequest
 from deciban.serve.learner import Learner

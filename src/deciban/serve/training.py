@@ -21,8 +21,8 @@ from deciban.ensemble import BayesClassifier
 from deciban.errors import DecibanError
 from deciban.estimators.counted import CountedClassifier
 from deciban.evaluation import evaluate
-from deciban.evaluation.text import PlainDict, plain
 from deciban.naive_bayes import NaiveBayes
+from deciban.plain import PlainDict, plain
 from deciban.serve.bodies import TrainingRequest
 from deciban.serve.problems import Problem, ProblemError, of_error
 from deciban.sources.batch import Batch
