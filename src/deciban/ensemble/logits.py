@@ -33,13 +33,6 @@ def softmax(logits: FloatArray) -> FloatArray:
     return np.asarray(out)
 
 
-def residuals(logits: FloatArray, y: NDArray[np.intp]) -> FloatArray:
-    """The derivative of each row's log loss by its logits: probabilities less the truth."""
-    out = softmax(logits)
-    out[np.arange(len(y)), y] -= 1.0
-    return out
-
-
 def log_losses(logits: FloatArray, y: NDArray[np.intp]) -> FloatArray:
     """The log loss of each row: minus the log-probability of its class, in nats."""
     top = logits.max(axis=1)

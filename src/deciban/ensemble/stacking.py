@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.ensemble.logits import FloatArray, centre, log_losses, residuals
+from deciban.ensemble.logits import FloatArray, centre, log_losses
 
 #: The penalty on weights that add up to one, in nats: as if so many rows spoke for the usual ones.
 USUAL_WEIGHTS_PENALTY = 15.0
@@ -40,12 +40,12 @@ def simplex_weights(
     """
     from scipy.optimize import minimize
 
-    logits = np.stack([centre(each) for each in held_out])
+    logits = _rows_last(np.stack([centre(each) for each in held_out]))
     prior = np.full(len(logits), 1 / len(logits)) if usual is None else usual
 
     def objective(t: FloatArray) -> tuple[float, FloatArray]:
         w = _softmax(t)
-        loss, gradient = _loss(w, logits, 0.0, y, weight)
+        loss, gradient = _loss(w, logits, np.zeros(1), y, weight)
         value = loss - USUAL_WEIGHTS_PENALTY * prior @ np.log(w)
         penalty_gradient = USUAL_WEIGHTS_PENALTY * (w - prior)
         return float(value), w * (gradient - w @ gradient) + penalty_gradient
@@ -103,7 +103,7 @@ def nonnegative_weights(
     """
     from scipy.optimize import minimize
 
-    equal = 1 / len(added)
+    equal, added, offset = 1 / len(added), _rows_last(added), _rows_last(offset)
 
     def objective(w: FloatArray) -> tuple[float, FloatArray]:
         loss, gradient = _loss(w, added, offset, y, weight)
@@ -114,18 +114,26 @@ def nonnegative_weights(
     return np.asarray(solution.x)
 
 
+def _rows_last(logits: FloatArray) -> FloatArray:
+    """(..., rows, classes) as (..., classes, rows): classes are few, and rows are added up fast."""
+    return np.ascontiguousarray(np.swapaxes(logits, -1, -2))
+
+
 def _loss(
-    w: FloatArray,
-    logits: FloatArray,
-    offset: FloatArray | float,
-    y: NDArray[np.intp],
-    weight: FloatArray,
+    w: FloatArray, logits: FloatArray, offset: FloatArray, y: NDArray[np.intp], weight: FloatArray
 ) -> tuple[float, FloatArray]:
-    """The summed log loss of ``offset + sum_k w_k logits_k``, and its gradient by w."""
-    combined = offset + np.tensordot(w, logits, 1)
-    residual = residuals(combined, y) * weight[:, None]
-    gradient = np.tensordot(logits, residual, ((1, 2), (0, 1)))
-    return float(weight @ log_losses(combined, y)), np.asarray(gradient)
+    """The summed log loss of ``offset + sum_k w_k logits_k``, and its gradient by w.
+
+    ``logits`` is (models, classes, rows), ``offset`` (classes, rows).
+    """
+    combined, truth = offset + np.tensordot(w, logits, 1), (y, np.arange(len(y)))
+    combined -= combined.max(axis=0)
+    residual = np.exp(combined)
+    total = residual.sum(axis=0)
+    loss = weight @ (np.log(total) - combined[truth])
+    residual *= weight / total
+    residual[truth] -= weight
+    return float(loss), np.asarray(logits.reshape(len(logits), -1) @ residual.ravel())
 
 
 def _softmax(t: FloatArray) -> FloatArray:

@@ -20,7 +20,7 @@ __all__ = ["scan_texts", "text_column", "text_list"]
 BATCH_TEXTS = 8192
 #: About how many characters they have together: few where a vocabulary is learned, as memory
 #: is short then; more where it is known already.
-LEARNED_CHARACTERS, KNOWN_CHARACTERS = 1 << 17, 1 << 21
+LEARNED_CHARACTERS, KNOWN_CHARACTERS = 1 << 19, 1 << 21
 
 
 def scan_texts(X: Any, names: Sequence[str] | None = None) -> BatchScan:
