@@ -12,6 +12,7 @@ import serving
 from commands import FRUIT, done
 from deciban import load
 from deciban.serve import pages
+from deciban.serve.app import API_PATHS
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 STATIC = Path(pages.__file__).parent / "static"
@@ -484,3 +485,6 @@ def test_the_description_of_the_api_is_a_page(url, chromium):
     with Visit(chromium, url, "docs") as visit:
         visit.at("h2", has_text="POST /api/predict").wait_for()
         assert "PredictionRequest" in visit.at("pre").all_inner_texts()[0]
+        visit.at("h2", has_text="GET /healthz").wait_for()  # the last one
+        assert visit.at("h2").count() == len(API_PATHS)
+        assert not visit.at("#problem").is_visible()

@@ -1,8 +1,12 @@
-"""Services as real processes: killed under load, several workers, callers who trickle."""
+"""Services as real processes: killed under load, several workers, callers who trickle.
+
+``DECIBAN_KILLS=200`` kills that many instead of a few.
+"""
 
 import asyncio
 import contextlib
 import json
+import os
 import random
 import signal
 import socket
@@ -19,6 +23,8 @@ from deciban.serve.server import Factory
 from deciban.serve.settings import Limits, Settings
 from deciban.serve.store import LiveStore
 from serving import ROW, fruit_model, lesson
+
+KILLS = int(os.environ.get("DECIBAN_KILLS", "5"))
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +47,7 @@ def teach(url, numbers, acknowledged):
 def test_kills_under_load_lose_nothing_acknowledged_and_double_nothing(path, tmp_path):
     store, acknowledged, sent = tmp_path / "live.db", [], 0
     chance = random.Random(7)
-    for _ in range(5):
+    for _ in range(KILLS):
         with serving.started(path, "--learn", "--store", store) as (server, url):
             before = len(acknowledged)
             teachers = [

@@ -40,7 +40,7 @@ try {
         add(section, "p", `?${one.name}: ${one.description}`);
       }
       show(section, say("asks"), operation.requestBody?.content, all);
-      show(section, say("answers"), operation.responses["200"].content, all);
+      show(section, say("answers"), Object.values(operation.responses)[0].content, all);
     }
   }
 } catch (error) {
