@@ -23,12 +23,14 @@ from deciban.aode.one_dependence import AODEParameters
 from deciban.aode.options import AODEOptions
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
 from deciban.encoding import matrices
+from deciban.encoding.row import RowEncoder
 from deciban.explanation.measurement import as_written, measure
 from deciban.families.discrete import log_shares
-from deciban.families.histogram import bin_codes
+from deciban.families.histogram import flat_edges
 from deciban.families.piece import Piece
 from deciban.families.remaining import Remaining, remaining_rows
 from deciban.formulas import Formula
+from deciban.kernels import histogram as kernel
 from deciban.labels import Labels
 from deciban.models import prior, scores
 from deciban.models.calibration import LeftOutScores, discount_penalty
@@ -42,7 +44,7 @@ from deciban.naive_bayes.pieces import column_homes
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch
-from deciban.sources.tabular import Value
+from deciban.sources.tabular import Row, Value
 from deciban.stats.categories import CATEGORIES, count_of
 from deciban.stats.counts import Counts
 
@@ -196,16 +198,28 @@ class AODEModel:
 
     def cells(self, batch: Batch) -> NDArray[np.int64]:
         """The cells of some rows: -1 is skipped, V + j is a value never seen in column j."""
-        cuts = tuple(self.pair_counts.cut_points[name] for name in self.schema.numbers)
-        binned = bin_codes(cuts, matrices.numbers(self.schema, batch))
         columns = matrices.category_columns(self.schema, batch)
-        codes = np.hstack([binned, matrices.category_codes(self._lookups, columns, batch.n_rows)])
+        codes = matrices.category_codes(self._lookups, columns, batch.n_rows)
+        return self.cells_of_columns(matrices.numbers(self.schema, batch), codes)
+
+    def cells_of_columns(self, numbers: FloatArray, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The cells of rows whose numbers and codes of categories are known."""
+        edges, sizes, holes = self._binning
+        codes = np.concatenate([kernel.bins(numbers, *edges), codes], axis=1)
         layout = self.pair_counts.layout
-        new = codes >= np.array(layout.sizes, dtype=np.int64)
-        holes = np.array(self._missing_is_value, dtype=bool)
+        new = codes >= sizes
         out = np.where(new, layout.n_cells + np.arange(layout.n_columns), codes + 1)
         out = np.where(new, out, out + layout.first[:-1])
         return np.ascontiguousarray(np.where((codes < 0) & ~holes, -1, out), dtype=np.int64)
+
+    @cached_property
+    def _binning(
+        self,
+    ) -> tuple[tuple[FloatArray, Codes], NDArray[np.int64], NDArray[np.bool_]]:
+        """The cut points of all numbers, how many values columns have, and whose holes are one."""
+        cuts = tuple(self.pair_counts.cut_points[name] for name in self.schema.numbers)
+        sizes = np.array(self.pair_counts.layout.sizes, dtype=np.int64)
+        return flat_edges(cuts), sizes, np.array(self._missing_is_value, dtype=bool)
 
     # ------------------------------------------------------------------ scoring
 
@@ -214,6 +228,19 @@ class AODEModel:
         cells = self.cells(batch)
         out[:] = self._joint(self.log_prior, one_dependence.log_likelihood(self.params, cells))
         return bool((cells[:, self._plain] >= self.pair_counts.layout.n_cells).any())
+
+    def log_joint_row(self, row: Row) -> FloatArray | None:
+        """The log joint of one row, (1, classes); None where only a table can tell."""
+        encoded = self._row_encoder.encode(row)
+        if encoded is None:
+            return None
+        numbers, codes = np.array([encoded.numbers]), np.array([encoded.codes], np.int64)
+        cells = self.cells_of_columns(numbers, codes)
+        return self._joint(self.log_prior, one_dependence.log_likelihood(self.params, cells))
+
+    @cached_property
+    def _row_encoder(self) -> RowEncoder:
+        return RowEncoder.of(self.caster)
 
     def contributions(self, batch: Batch) -> FloatArray:
         """Each column's part of ``log P(x | c) / temperature``, (rows, columns, classes)."""

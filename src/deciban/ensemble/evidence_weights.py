@@ -52,8 +52,15 @@ def evidence_columns(model: NaiveBayesModel) -> list[str]:
 
 def evidence(model: NaiveBayesModel, batch: Batch) -> FloatArray:
     """The evidence of any rows, (rows, parts, classes)."""
-    matrices = model.encode(batch)
-    none = np.empty((batch.n_rows, 0, len(model.log_prior)))
+    return evidence_of_columns(model, *model.columns(batch))
+
+
+def evidence_of_columns(
+    model: NaiveBayesModel, numbers: FloatArray, codes: NDArray[np.int64]
+) -> FloatArray:
+    """The evidence of the numbers and categories of some rows, (rows, parts, classes)."""
+    matrices = model.encode_columns(numbers, codes)
+    none = np.empty((len(numbers), 0, len(model.log_prior)))
     parts = [block.parameters.contributions(matrices[block.name]) for block in model.blocks]
     return _bound(np.concatenate([none, *parts], axis=1))
 

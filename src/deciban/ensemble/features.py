@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.histogram import bin_codes, edges_of
+from deciban.families.histogram import edges_of, flat_edges
+from deciban.kernels import histogram as kernel
 from deciban.stats.categories import count_by_column
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import even, grid_of
@@ -90,12 +91,20 @@ class Features:
 
     def linear(self, numbers: FloatArray, codes: Codes) -> FloatArray:
         """The linear terms: standardised numbers, and indicators less their mean."""
-        terms = [self.standardise(numbers)]
-        for j, (frequency, n) in enumerate(zip(self.frequency, self.n_indicators, strict=True)):
-            ranks = self._ranks(j, codes[:, j])
-            indicators = (ranks[:, None] == np.arange(n)) - frequency[:n]
-            terms.append(np.where((ranks >= 0)[:, None], indicators, 0.0))
-        return np.ascontiguousarray(np.hstack(terms))
+        columns, ranks, frequency = self._indicators
+        mine = self._ranks(codes)[:, columns]
+        indicators = np.where(mine >= 0, (mine == ranks) - frequency, 0.0)
+        return np.concatenate([self.standardise(numbers), indicators], axis=1)
+
+    @cached_property
+    def _indicators(self) -> tuple[NDArray[np.intp], Codes, FloatArray]:
+        """The category, the rank and the frequency of every indicator."""
+        sizes = self.n_indicators
+        columns = np.repeat(np.arange(len(sizes)), sizes)
+        some = [f[:n] for f, n in zip(self.frequency, sizes, strict=True)]
+        ranks = [np.arange(n, dtype=np.int64) for n in sizes]
+        none = np.empty(0, dtype=np.int64)
+        return columns, np.concatenate([none, *ranks]), np.concatenate([np.empty(0), *some])
 
     def products(self, numbers: FloatArray) -> FloatArray:
         """Squares and products of the numbers, scaled."""
@@ -125,16 +134,28 @@ class Features:
     def cells(self, numbers: FloatArray, codes: Codes) -> Cells:
         """The cell of every value; the last one of a column is for missing values."""
         out = np.empty((len(numbers), len(self.n_cells)), dtype=np.int64)
-        out[:, : self.n_numbers] = bin_codes(self.edges, np.ascontiguousarray(numbers))
-        for j in range(len(self.frequency)):
-            out[:, self.n_numbers + j] = self._ranks(j, codes[:, j])
+        out[:, : self.n_numbers] = kernel.bins(np.ascontiguousarray(numbers), *self._flat_edges)
+        out[:, self.n_numbers :] = self._ranks(codes)
         known = (out >= 0) & (out < self.n_cells)
         return np.ascontiguousarray(np.where(known, out, self.n_cells).astype(np.uint8))
 
-    def _ranks(self, j: int, codes: Codes) -> Codes:
+    @cached_property
+    def _flat_edges(self) -> tuple[FloatArray, NDArray[np.intp]]:
+        return flat_edges(self.edges)
+
+    @cached_property
+    def _flat_ranks(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Codes]:
+        """How many values each category has, where its ranks begin, all ranks, -1 after each."""
+        sizes = np.array([len(rank) for rank in self.rank], dtype=np.intp)
+        starts = np.cumsum(np.append(0, sizes + 1))[:-1]
+        ranks = [np.append(rank, -1) for rank in self.rank]
+        return sizes, starts, np.concatenate([np.empty(0, dtype=np.int64), *ranks])
+
+    def _ranks(self, codes: Codes) -> Codes:
         """How frequent values are, 0 being the most; -1 for missing and for unseen values."""
-        known = (codes >= 0) & (codes < len(self.rank[j]))
-        return np.where(known, np.append(self.rank[j], -1)[np.where(known, codes, -1)], -1)
+        sizes, starts, ranks = self._flat_ranks
+        known = (codes >= 0) & (codes < sizes)
+        return np.asarray(ranks[np.where(known, codes, sizes) + starts])
 
 
 def product_columns(n_numbers: int) -> NDArray[np.intp]:

@@ -15,8 +15,13 @@ from numpy.typing import NDArray
 from deciban import threads
 from deciban.aode.model import AODEModel
 from deciban.encoding.matrices import Caster
+from deciban.encoding.row import RowEncoder
 from deciban.ensemble import formula
-from deciban.ensemble.evidence_weights import evidence, evidence_columns
+from deciban.ensemble.evidence_weights import (
+    evidence,
+    evidence_columns,
+    evidence_of_columns,
+)
 from deciban.ensemble.features import Features
 from deciban.ensemble.logits import FloatArray
 from deciban.ensemble.phrases import PhraseModel
@@ -34,6 +39,7 @@ from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch
+from deciban.sources.tabular import Row
 from deciban.stats.counts import Counts
 
 
@@ -174,15 +180,7 @@ class EnsembleModel:
 
     def _add_up(self, batch: Batch, out: FloatArray) -> bool:
         terms, (numbers, codes) = self.terms, self.counted.columns(batch)
-        out[:] = terms.constants
-        if terms.evidence.any():
-            out += np.tensordot(evidence(self.counted, batch), terms.evidence, (1, 0))
-        if terms.linear.any():
-            out += self.features.linear(numbers, codes) @ terms.linear
-        if terms.products.any():
-            out += self.features.products(numbers) @ terms.products
-        if len(terms.forest):
-            terms.forest.add(self.features.cells(numbers, codes), out)
+        self._add_columns(numbers, codes, out)
         if terms.aode is not None:
             log_joint = np.empty_like(out)
             terms.aode.log_joint(batch, log_joint)
@@ -190,6 +188,39 @@ class EnsembleModel:
         for text in self.texts:
             out += text.logits(batch)
         return bool((codes >= self.counted.n_known).any())
+
+    def log_joint_row(self, row: Row) -> FloatArray | None:
+        """The logits of one row, (1, classes); None where only a table can tell."""
+        encoded = None if self.texts else self._row_encoder.encode(row)
+        if encoded is None:
+            return None
+        out = np.empty((1, len(self.classes)))
+        self._add_columns(np.array([encoded.numbers]), np.array([encoded.codes], np.int64), out)
+        if self.terms.aode is not None:
+            log_joint = self.terms.aode.log_joint_row(row)
+            if log_joint is None:
+                return None
+            out += self.terms.aode_weight * log_joint
+        return out
+
+    @cached_property
+    def _row_encoder(self) -> RowEncoder:
+        return RowEncoder.of(self.caster)
+
+    def _add_columns(self, numbers: FloatArray, codes: NDArray[np.int64], out: FloatArray) -> None:
+        """Write the constants and what numbers and categories add, AODE apart."""
+        terms = self.terms
+        out[:] = terms.constants
+        if terms.evidence.any():
+            said = evidence_of_columns(self.counted, numbers, codes)
+            one = len(said) == 1  # the threads of a large product would cost more than it does
+            out += terms.evidence @ said[0] if one else np.tensordot(said, terms.evidence, (1, 0))
+        if terms.linear.any():
+            out += self.features.linear(numbers, codes) @ terms.linear
+        if terms.products.any():
+            out += self.features.products(numbers) @ terms.products
+        if len(terms.forest):
+            terms.forest.add(self.features.cells(numbers, codes), out)
 
     def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
         """``log P(x | c)`` of all columns but texts, by the counts, and the size of every row."""

@@ -32,6 +32,7 @@ from deciban.estimators.stream import (
     Lesson,
     Stream,
 )
+from deciban.evaluation import LeaveOneOutScores
 from deciban.labels import Labels
 from deciban.models.protocol import Scored
 from deciban.sources.labelled import LabelledScan
@@ -129,6 +130,18 @@ class StreamedClassifier(RiverStep, LessonCounts[C, T, B]):
     @classes_.setter
     def classes_(self, classes: Labels) -> None:
         self.__dict__["classes_"] = classes
+
+    @property
+    def training_scores_(self) -> LeaveOneOutScores | None:
+        """The scores of rows of training left out, for an evaluation without rows."""
+        if "model_" in self.__dict__:
+            self._model()
+        scores: LeaveOneOutScores | None = self.__dict__.get("training_scores_")
+        return scores
+
+    @training_scores_.setter
+    def training_scores_(self, scores: LeaveOneOutScores | None) -> None:
+        self.__dict__["training_scores_"] = scores
 
     def _row_model(self) -> Scored | None:
         return self._answering() if "model_" in self.__dict__ else None

@@ -175,17 +175,10 @@ class LiveNaiveBayes:
         return EncodedRow(numbers[0].tolist(), codes[0].tolist(), texts)
 
     def _encode(self, batch: Batch) -> tuple[list[Matrix], NDArray[np.int64]]:
-        numbers, codes = matrices.numbers(self.schema, batch), self._codes(batch)
+        codes = self._codes(batch)
+        encoded = self.model.encode_columns(matrices.numbers(self.schema, batch), codes)
         texts = {name: each.encode(batch) for name, each in self.model.text_encoders.items()}
-        encoded: list[Matrix] = []
-        for block in self.model.blocks:
-            if block.input == "text":
-                encoded.append(texts[block.name])
-                continue
-            both = np.hstack([np.isnan(numbers), codes < 0]).astype(np.int64)
-            source = {"numbers": numbers, "categories": codes, "missing": both}[block.input]
-            encoded.append(np.ascontiguousarray(source[:, block.positions]))
-        return encoded, codes
+        return [{**encoded, **texts}[block.name] for block in self.model.blocks], codes
 
     def _codes(self, batch: Batch, *, grow: bool = False) -> NDArray[np.int64]:
         """The codes of categories, also of those that were learned since."""

@@ -192,6 +192,11 @@ class NaiveBayesModel:
         if len(out) == len(self.blocks):
             return out, None
         numbers, codes = self.columns(batch)
+        return {**out, **self.encode_columns(numbers, codes)}, codes
+
+    def encode_columns(self, numbers: FloatArray, codes: NDArray[np.int64]) -> dict[str, Matrix]:
+        """Numbers and codes of categories as every block but those of texts reads them."""
+        out: dict[str, Matrix] = {}
         for block in self.blocks:
             if block.input == "categories":
                 out[block.name] = _take(codes, block.positions)
@@ -200,7 +205,7 @@ class NaiveBayesModel:
             elif block.input == "missing":
                 gaps = np.column_stack([np.isnan(numbers), codes < 0])
                 out[block.name] = _take(gaps.astype(np.int64), block.positions)
-        return out, codes
+        return out
 
     def unseen_rows(self, batch: Batch) -> dict[str, NDArray[np.intp]]:
         """The rows in which a column has a category that was never seen."""
