@@ -21,6 +21,7 @@ show that fewer than one in ``n + 2`` is mistaken (Laplace's rule of succession)
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from math import exp, log, log1p
 from typing import NamedTuple
 
@@ -173,11 +174,11 @@ def weights(counts: Counts) -> dict[str, float]:
         weight = log((spams + PRIOR_MESSAGES) / (hams + PRIOR_MESSAGES)) + base
         if weight >= MIN_WEIGHT or weight <= -MIN_WEIGHT:
             strong.setdefault(section(token), {})[token] = weight
-    return {
-        token: weight * _section_weight(name, len(tokens)) / len(tokens)
-        for name, tokens in strong.items()
-        for token, weight in tokens.items()
-    }
+    out: dict[str, float] = {}
+    for name, tokens in strong.items():
+        n, factor = len(tokens), _section_weight(name, len(tokens))
+        out.update({token: weight * factor / n for token, weight in tokens.items()})
+    return out
 
 
 def _section_weight(name: str, tokens: int) -> float:
@@ -222,7 +223,13 @@ def calibrate(levels: Mapping[int, Pair]) -> Calibration:
     >>> calibrate({})
     Calibration(offset=0.0, slope=0.25, doubt=0.5)
     """
-    rows = [(at / DECIBANS, ham, spam) for at, (ham, spam) in levels.items()]
+    return _fit(tuple((at, *pair) for at, pair in levels.items()))
+
+
+@lru_cache(1)  # most messages are judged by the lessons that the one before was judged by
+def _fit(levels: tuple[tuple[int, int, int], ...]) -> Calibration:
+    """The calibration by how many lessons of ham and of spam came at each level."""
+    rows = [(at / DECIBANS, ham, spam) for at, ham, spam in levels]
     lessons = sum(ham + spam for _, ham, spam in rows)
     calibration = Calibration(0.0, PRIOR_SLOPE, 1 / (lessons + 2))
     if not any(ham for _, ham, _ in rows) or not any(spam for _, _, spam in rows):
