@@ -1,5 +1,6 @@
 """Where hypothesis keeps what it learns, and fixtures that scikit-learn's own tests ask for."""
 
+import os
 from pathlib import Path
 
 import hypothesis
@@ -17,6 +18,10 @@ hypothesis.settings.register_profile("deciban", derandomize=True, **patient)
 generate = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
 hypothesis.settings.register_profile("mutants", derandomize=True, phases=generate, **patient)
 hypothesis.settings.load_profile("deciban")
+
+
+# Sessions of Spark take a minute to start: `make test-engines` asks for them.
+collect_ignore = [] if os.environ.get("DECIBAN_TEST_SPARK") else ["spark"]
 
 
 @pytest.fixture

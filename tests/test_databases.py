@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import duckdb
 import numpy as np
@@ -12,12 +13,15 @@ import pytest
 
 import deciban
 import postgres
+from commands import done, run
 from deciban import NaiveBayes
-from deciban.errors import DecibanError, InputError, ParameterError
+from deciban.engines.spark import shipped
+from deciban.errors import DecibanError, InputError, MissingPackageError, ParameterError
 from deciban.sources.databases.errors import hide_secrets
 from deciban.sources.databases.postgres import connect
 from deciban.sources.row_keys import seed_of
 from deciban.sources.scan import BatchScan
+from deciban.sources.spark import explain
 from places import in_postgres, in_sqlite, mixed
 
 SECRET = "swordfish-17"
@@ -361,3 +365,83 @@ def test_predictions_of_rows_in_a_database(visits, wanted):
     first = pa.Table.from_batches(mixed().to_batches()).slice(0, 50)
     wanted_rows = wanted.predict_proba(first.select(wanted.schema_.names))
     assert frame.shape[0] == wanted_rows.shape[0]
+
+
+# ---------------------------------------------------------------------- the command
+
+
+@pytest.mark.parametrize("place", ["sqlite", "postgres"])
+def test_the_command_trains_and_predicts_in_a_database(place, tmp_path, request):
+    table, model = mixed(), tmp_path / "m.deciban"
+    with placed(place, table, tmp_path, request) as url:
+        done("train", url, "--table", "t", "-t", "label", "-o", model)
+        query = ("--sql", "SELECT name, number, flag, day, moment, instant, price, whole FROM t")
+        done("predict", model, url, *query, "--keep", "name", "--into", "scores", "--digits", "17")
+        rows = list(deciban.scan(url, table="scores"))
+        found = [row for batch in rows for row in batch.tolist()]
+        wanted = deciban.load(model).predict_proba(table.select(deciban.load(model).schema_.names))
+        assert [row["name"] for row in found] == table.column("name").to_pylist()
+        posterior = [[row[f"p_{c}"] for c in ("late", "no", "yes")] for row in found]
+        np.testing.assert_array_equal(posterior, wanted)
+        again = run("predict", model, url, *query, "--into", "scores")
+        assert again.code == 1
+        assert "has a table 'scores' already" in again.err
+        done("predict", model, url, *query, "--into", "scores", "--force")
+        drop(url)
+
+
+@contextmanager
+def placed(place, table, folder, request):
+    where = request.getfixturevalue("visits") if place == "postgres" else folder
+    if place == "postgres":
+        yield where
+        return
+    with in_sqlite(table, where) as (url, _):
+        yield url
+
+
+def drop(url):
+    if url.startswith("postgresql"):
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("DROP TABLE scores")
+
+
+def test_a_file_of_duckdb_is_not_written_to(tmp_path):
+    table, model, url = mixed(60), tmp_path / "m.deciban", f"duckdb:///{tmp_path}/t.duckdb"
+    with duckdb.connect(tmp_path / "t.duckdb") as connection:
+        connection.register("rows", table)
+        connection.execute("CREATE TABLE t AS FROM rows")
+    done("train", url, "--table", "t", "-t", "label", "-o", model)
+    ended = run("predict", model, url, "--table", "t", "--into", "scores")
+    assert ended.code == 1
+    assert "cannot be written into a table" in ended.err
+
+
+def test_what_the_command_refuses(tmp_path, visits):
+    url = visits.replace("postgres@", f"stranger:{SECRET}@")
+    for arguments, message in [
+        (["train", url, "-t", "label", "-o", tmp_path / "m"], "needs a query, or the name"),
+        (["train", url, "--table", "t", "-t", "label", "-o", tmp_path / "m"], "permission denied"),
+        (["train", url, url, "--table", "t", "-t", "y", "-o", tmp_path / "m"], "got 2 inputs"),
+    ]:
+        ended = run(*arguments)
+        assert ended.code == 1
+        assert message in ended.err
+        assert SECRET not in ended.err + ended.out
+        assert "Traceback" not in ended.err
+    assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------------- executors of Spark
+
+
+def test_an_executor_without_deciban_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "deciban.errors", None)
+    with pytest.raises(RuntimeError, match=r"deciban is not installed on this executor.*ship it"):
+        next(shipped.run(b"", "ship it"))
+
+
+def test_the_driver_says_how_to_ship_it():
+    error = explain(Exception("Job aborted\n ModuleNotFoundError: No module named 'deciban'\n"))
+    assert isinstance(error, MissingPackageError)
+    assert "spark.archives" in str(error)

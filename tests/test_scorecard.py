@@ -77,9 +77,9 @@ def test_points_are_decibans_that_people_can_read():
     model = NaiveBayes(smoothing=1, calibrate=False).fit({"x": ["S", "S", "L"]}, ["a", "a", "b"])
     card = json.loads(model.to_json())
     (part,) = card["columns"][0]["parts"]
-    assert part["values"] == ["S", "L"]
+    assert part["values"] == ["L", "S"]
     odds = np.diff(part["points"], axis=1)[:, 0]
-    evidence = model.evidence({"x": ["S", "L"]})[:, 0, 1]
+    evidence = model.evidence({"x": ["L", "S"]})[:, 0, 1]
     np.testing.assert_allclose(odds, evidence, atol=1e-12)
     prior = np.diff(card["prior"])[0]
     np.testing.assert_allclose(prior, model.prior_evidence()[1], atol=1e-12)

@@ -20,11 +20,13 @@ from deciban.aode.cut_points import Bins, CutPoints
 from deciban.aode.pair_counts import VALUES, PairCounts, PairLayout, check_memory, counted_columns
 from deciban.encoding import matrices
 from deciban.engines.local.count import read, require_rows
+from deciban.engines.spark.count import is_spread
 from deciban.families.histogram import bin_codes
 from deciban.kernels import pairs as kernel
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.sample import Sample
+from deciban.sources.spark import SparkScan
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts, Table
@@ -47,6 +49,11 @@ def count_table(
     rows: LabelledScan, bins: Bins, memory_limit: int, sample: Sample | None
 ) -> PairCounts:
     """The pair counts of a table that must not be empty; some rows are kept in the sample."""
+    if isinstance(rows.scan, SparkScan) and is_spread(rows, sample):
+        from deciban.aode.spread import count_partitions
+
+        there = count_partitions(rows, rows.scan, bins, memory_limit, sample)
+        return require_rows(rows, there)
     return require_rows(rows, count(rows.schema, read(rows, sample), bins, memory_limit))
 
 

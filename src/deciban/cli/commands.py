@@ -32,7 +32,7 @@ def change(
     from deciban.cli.outputs import check_outputs
 
     out, forget = output or model, context.info_name == "forget"
-    check_outputs([out], data, force=force)
+    check_outputs([out], o.paths(data, how), force=force)
     rows = _input(data, how)
     facts = changing.update(model, rows, target, out, forget=forget, overwrite=force, quiet=quiet)
     _show(facts, json, quiet)
@@ -205,7 +205,7 @@ def report(
     options = reporting.ReportOptions(
         output, charts, pdf, force, partial(o.loss, loss), leave_one_out, bootstrap, seed
     )
-    check_outputs([output, pdf], data, [model, loss], force=force)
+    check_outputs([output, pdf], o.paths(data, how), [model, loss], force=force)
     rows = _input(data, how)
     _show(reporting.report(model, rows, target, options, quiet=quiet), json, quiet)
 

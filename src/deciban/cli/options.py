@@ -110,6 +110,18 @@ Seed = Annotated[int, typer.Option(min=0, help="Of the resamples.")]
 
 #: The options of all commands that read files, by the names of ``ReadOptions``.
 READING = {
+    "sql": Annotated[
+        str | None,
+        typer.Option("--sql", metavar="QUERY", help="A query, where DATA is a URL of a database."),
+    ],
+    "table": Annotated[
+        str | None,
+        typer.Option("--table", metavar="NAME", help="A table, where DATA is such a URL."),
+    ],
+    "engine": Annotated[
+        Literal["spark"] | None,
+        typer.Option("--engine", help="Who has the rows: DATA is a table of Spark's catalogue."),
+    ],
     "encoding": Annotated[
         str | None,
         typer.Option(
@@ -144,6 +156,17 @@ READING = {
         typer.Option("--sheet", metavar="NAME", help="Of a workbook: its name, or its number."),
     ],
 }
+
+
+def paths(data: Sequence[str], how: Mapping[str, Any]) -> list[str]:
+    """The files among the data: URLs of databases and tables of Spark are none.
+
+    >>> paths(["a.csv", "sqlite:///b.db"], {"engine": None})
+    ['a.csv']
+    """
+    from deciban.sources.databases import is_url
+
+    return [] if how["engine"] is not None else [path for path in data if not is_url(path)]
 
 
 def reads_files(command: Callable[..., None]) -> Callable[..., None]:

@@ -24,6 +24,10 @@ def predict(
             "--output", "-o", metavar="FILE", help="Write here; without it, standard output."
         ),
     ] = None,
+    into: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE", help="Write a new table of the database that DATA is."),
+    ] = None,
     form: o.Form = None,
     keep: Keep = None,
     evidence: Annotated[
@@ -68,7 +72,9 @@ def predict(
     quiet: o.Quiet = False,
 ) -> None:
     """Classify rows: a prediction and a probability for each class."""
-    if json and output is None:
+    if into is not None and (output is not None or len(data) != 1):
+        raise typer.BadParameter("one database, and no --output beside it", param_hint="--into")
+    if json and output is None and into is None:
         raise typer.BadParameter("the table is on the standard output: add -o", param_hint="--json")
     from functools import partial
 
@@ -76,10 +82,13 @@ def predict(
     from deciban.cli import exits, prediction, writing
     from deciban.cli.outputs import check_outputs
     from deciban.cli.reading import Input
+    from deciban.prediction.into import into_table
     from deciban.prediction.scored import PredictionOptions
 
-    check_outputs([output], data, [model, loss], force=force)
+    check_outputs([output], o.paths(data, how), [model, loss], force=force)
     written = partial(writing.table, output, writing.format_of(output, form), force)
+    if into is not None:
+        written = partial(into_table, data[0], into, force)
     opened = files.open(model)
     classes = opened.model.classes.tolist()
     options = PredictionOptions(
@@ -92,11 +101,11 @@ def predict(
         Input(tuple(data), how),
         options,
         written,
-        output=output or "",
+        output=output or into or "",
         quiet=quiet,
     )
     exits.warn_unseen(facts.unseen)
-    if json or not (quiet or output is None):
+    if json or not (quiet or (output is None and into is None)):
         from deciban.cli import rendering
 
         rendering.show(facts, json=json)

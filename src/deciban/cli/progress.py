@@ -60,6 +60,7 @@ class Progress(progress.Progress):
 
 def expected_rows(table: Scan, paths: tuple[str, ...]) -> int | None:
     """The rows of a table: known, counted by DuckDB, or by the lines at the beginning of files."""
+    from deciban.sources.databases import is_url
     from deciban.sources.duckdb import DuckDBScan
     from deciban.sources.files import matching
 
@@ -68,7 +69,7 @@ def expected_rows(table: Scan, paths: tuple[str, ...]) -> int | None:
     if isinstance(table, DuckDBScan):
         (batch,) = table.ask(f"SELECT count(*) AS n FROM {table.sql}", 1)
         return int(batch.columns["n"].tolist()[0] or 0)
-    if "-" in paths:
+    if "-" in paths or table.place in ("database", "spark") or any(map(is_url, paths)):
         return None
     rows = [_lines(file) for path in paths for file in matching(path)]
     return None if None in rows else sum(n or 0 for n in rows)

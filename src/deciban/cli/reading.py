@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from deciban.errors import MissingPackageError, ParameterError
 from deciban.sources import BATCH_ROWS, Batch, BatchScan, Scan, files
+from deciban.sources.databases import is_url, scan_database
+from deciban.sources.databases.query import query_of
 from deciban.sources.duckdb import DuckDBScan, quote
 from deciban.sources.options import ReadOptions
 from deciban.sources.scan import scan_batches, wrap
 from deciban.sources.spaced_rows import SpacedRows
+from deciban.sources.spark import SparkScan, errors_of_spark, scan_spark
 
 if TYPE_CHECKING:
     from deciban.cli.progress import Progress
@@ -35,11 +39,44 @@ class Input:
         they stand in the files.
         """
         how = {**self.how, "na": self.how.get("na") or None}
+        query = query_of(how.pop("sql", None), how.pop("table", None))
+        engine = how.pop("engine", None)
+        if engine is not None or query is not None or is_url(self.paths[0]):
+            table = self._scan_elsewhere(engine, query, rows)
+            for name in kept or ():
+                table.require(name)
+            return table
         options = ReadOptions(rows=rows, types=types or {}, kept=kept, **how)
         table = files.scan(self.paths, options)
         for name in kept or ():
             table.require(name)
         return table
+
+    def _scan_elsewhere(self, engine: str | None, query: str | None, rows: int) -> Scan:
+        """The table of a database, or of Spark."""
+        if len(self.paths) != 1:
+            raise ParameterError(
+                f"one database is read at once, got {len(self.paths)} inputs.",
+                hint="join tables in the query",
+            )
+        (path,) = self.paths
+        if engine is None:
+            return scan_database(path, query, rows)
+        with errors_of_spark():
+            session = _spark_session()
+            frame = session.table(path) if query is None else session.sql(query)
+        return scan_spark(frame, rows)
+
+
+def _spark_session() -> Any:
+    """The session that the environment states, as spark-submit and pyspark find it."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise MissingPackageError(
+            "--engine spark needs pyspark, which is not installed.", hint="pip install pyspark"
+        ) from None
+    return SparkSession.builder.appName("deciban").getOrCreate()
 
 
 def watch(table: Scan, watchers: Sequence[Callable[[Batch], object]]) -> Scan:
@@ -56,6 +93,8 @@ def watch(table: Scan, watchers: Sequence[Callable[[Batch], object]]) -> Scan:
             show(batch)
             yield batch
 
+    if isinstance(table, SparkScan):  # its rows are counted where they are: nobody sees them pass
+        return table
     if isinstance(table, DuckDBScan):
         return WatchedDuckDBScan(**vars(table), shown=shown)
     return wrap(table, lambda: shown(iter(table)))
@@ -83,6 +122,8 @@ class WatchedTable:
 
     def batches(self) -> list[Batch]:
         """The rows that were kept; of a table that DuckDB has, it is asked for them now."""
+        if isinstance(self._source, SparkScan) and not self._kept.batches:
+            self._kept.batches.extend(self._source.head(self._kept.max_rows))
         if isinstance(self._source, DuckDBScan) and not self._kept.batches:
             stride = -(-self.rows_read // self._kept.max_rows)
             self._kept.batches.extend(_every(self._source, max(1, stride)))

@@ -157,7 +157,7 @@ def train(
         raise typer.BadParameter("--test and --cv both hold rows out", param_hint="--cv")
     share, files = _test(test), list(unlabelled or ())
     tests = [] if test is None or share is not None else [test]
-    check_outputs([output], [*data, *tests, *files], force=force)
+    check_outputs([output], o.paths([*data, *tests, *files], how), force=force)
     parameters: dict[str, Any] = {
         "kinds": o.kinds(kind),
         "max_classes": None if classes_ok else MAX_NUMBER_CLASSES,

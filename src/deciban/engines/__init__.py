@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from deciban.engines.duckdb import DuckDBEngine
 from deciban.engines.local import LocalEngine
 from deciban.engines.protocol import Engine, Plan, Score
+from deciban.engines.spark import SparkEngine
 from deciban.sources.scan import Place
 
 __all__ = ["ENGINES", "Engine", "Plan", "Score"]
@@ -22,5 +23,5 @@ ENGINES: Mapping[Place, Engine] = {
     "file": LocalEngine(),
     "duckdb": DuckDBEngine(),
     "database": LocalEngine(),
-    "spark": LocalEngine(),
+    "spark": SparkEngine(),
 }

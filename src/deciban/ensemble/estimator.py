@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from deciban import files, threads
 from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
 from deciban.engines import ENGINES, Plan
-from deciban.engines.local.count import count_batch
 from deciban.ensemble import stored
 from deciban.ensemble.base_learners import USUAL_LEARNERS
 from deciban.ensemble.model import EnsembleModel
@@ -29,6 +28,8 @@ from deciban.progress import Progress, should_show
 from deciban.schema import Schema, check_columns
 from deciban.sources.databases.query import query_of
 from deciban.sources.labelled import LabelledBatch, LabelledScan, labelled_scan
+from deciban.sources.row_sample import RowSample
+from deciban.sources.sample import Sample
 from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
 from deciban.sources.unit_sample import AllRows, TrainingUnits, check_units
 from deciban.sources.units import UnitSource, unit_source
@@ -148,7 +149,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
                 limit=NumberClasses(self.max_classes),
             )  # fmt: skip
             check_columns(rows.schema)
-            counted, part = _count(rows)
+            counted, part = _count(rows, options.max_rows)
             if self.class_weight is not None:
                 counted, part = _weigh_classes(self.class_weight, counted, part, rows.units)
             self._remember(rows)
@@ -227,10 +228,13 @@ def _check_learners(stated: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in known if name in names)
 
 
-def _count(rows: LabelledScan) -> tuple[NaiveBayesModel, LabelledBatch]:
-    """The naive Bayes model of all columns but texts, and the rows that count."""
+def _count(rows: LabelledScan, max_rows: int) -> tuple[NaiveBayesModel, LabelledBatch]:
+    """The naive Bayes model of all columns but texts, and the rows that count.
+
+    Of rows that are spread over the executors of Spark, no more than ``max_rows`` are brought here.
+    """
     schema = Schema(tuple(column for column in rows.schema.columns if not column.texts))
-    every = AllRows()
+    every: Sample = AllRows() if rows.scan.place != "spark" else RowSample(max_rows)
     counts = ENGINES[rows.scan.place].count(rows, Plan(schema, sample=every))
     parts = [part for part in every.batches if part.batch.n_rows]
     model = NaiveBayesModel.of(schema, counts, Options())
@@ -256,6 +260,6 @@ def _weigh_classes(
     """The rows with their weights times those of their classes, and the model of these."""
     each = class_weights(stated, counted.classes, counted.counts.weight)
     rows = replace(rows, weight=rows.weights * each[rows.codes_among(counted.classes)])
-    counts = count_batch(Plan(counted.schema), rows)
+    counts = counted.counts.scale_classes(each)
     model = NaiveBayesModel.of(counted.schema, counts, Options())
     return _leave_units_out(model, units, [rows]), rows

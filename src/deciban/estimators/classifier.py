@@ -16,7 +16,8 @@ from deciban import decision, explanation, files, labels
 from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen
 from deciban.engines import ENGINES, Score
 from deciban.engines.local.score import run_batches, score_batch
-from deciban.errors import InputError
+from deciban.engines.spark.score import scored_frame
+from deciban.errors import InputError, ParameterError
 from deciban.estimators.one_row import OneRow
 from deciban.estimators.sets import PredictionSets
 from deciban.explanation.changeable import M
@@ -34,6 +35,7 @@ from deciban.schema import Schema
 from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.held import HeldTable, refuse_sparse
 from deciban.sources.labelled import LabelledBatch, LabelledScan, few_texts, labelled_scan
+from deciban.sources.spark import is_spark
 from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
 from deciban.sources.trained_rows import TrainedRows
 from deciban.sources.unit_sample import TrainingUnits
@@ -109,6 +111,14 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
         >>> m.predict_proba({"x": ["L"]}, priors={1: 0.9, 2: 0.1}).round(3)
         array([[0.771, 0.229]])
         """
+        if output == "frame" and is_spark(X):
+            if priors is not None:
+                raise ParameterError(
+                    "other priors are not known to a data frame of Spark.",
+                    hint="leave priors out, or pass output=None to bring the rows here",
+                )
+            scored: FloatArray = self._scored_frame(X, answers=False, prefix="")
+            return scored
         if priors is None:
             posterior = self._score(X, "posterior")
         else:
@@ -125,12 +135,16 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
 
         With ``output``, a frame of ``prediction`` and of a probability for each class, as the
         command writes them: ``"pandas"``, ``"polars"``, or ``"frame"``, which is what ``X`` is.
+        A data frame of Spark stays one: all its columns and these, scored when they are asked for.
 
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes().fit({"x": ["S", "S", "L"]}, ["a", "a", "b"])
         >>> m.predict({"x": ["S"]})
         array(['a'], dtype='<U1')
         """
+        if output == "frame" and is_spark(X):
+            scored: Labels = self._scored_frame(X, answers=True, prefix="p_")
+            return scored
         posterior = self.predict_proba(X)
         answers = np.asarray(self.classes_[posterior.argmax(axis=1)])
         if output is None:
@@ -138,6 +152,13 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
         columns = probability_columns(posterior, self.classes_, "p_")
         frame: Labels = make_frame({"prediction": answers, **columns}, X, output)
         return frame
+
+    def _scored_frame(self, X: Any, *, answers: bool, prefix: str) -> Any:
+        """A data frame of Spark with its scores; columns that are not used pass through."""
+        model = self._model()
+        used = [name for name in X.columns if name in model.schema.names]
+        rows = self._rows(X.select([f"`{name.replace('`', '``')}`" for name in used]))
+        return scored_frame(X, rows, model, answers=answers, prefix=prefix)
 
     def novelty(self, X: Tabular) -> FloatArray:
         """How likely a row like those that were learned is as unlikely as each: small is new.

@@ -34,6 +34,7 @@ from deciban.sources.columns import Strings
 from deciban.sources.duckdb import DuckDBScan
 from deciban.sources.open import scan_features
 from deciban.sources.scan import BatchScan, Scan, hold, peek
+from deciban.sources.spark import SparkScan
 from deciban.sources.units import UnitSource
 
 __all__ = ["LabelledBatch", "LabelledScan", "few_texts", "labelled_scan"]
@@ -318,7 +319,7 @@ def _infer(scan: Scan, beside: set[str], kinds: Mapping[str, str] | None) -> tup
     """The schema of the first rows, and the scan with these rows still to be read."""
     features = [name for name in scan.names if name not in beside]
     texts = kinds is not None and all(kinds.get(name) == "text" for name in features)
-    if isinstance(scan, DuckDBScan):
+    if isinstance(scan, DuckDBScan | SparkScan):
         first = list(scan.head(INFERENCE_ROWS))
     else:
         first, scan = peek(scan, 1 if texts else INFERENCE_ROWS)

@@ -16,6 +16,7 @@ from deciban.sources.databases import is_database, scan_database
 from deciban.sources.databases.query import query_of
 from deciban.sources.options import ReadOptions
 from deciban.sources.scan import BATCH_ROWS, BatchScan, Scan
+from deciban.sources.spark import is_spark, scan_spark
 
 __all__ = ["Form", "batches", "is_matrix", "is_texts", "names", "scan", "scan_features"]
 
@@ -131,6 +132,8 @@ def _scan_object(source: Any, rows: int) -> Scan:
         return frames.scan_pandas(source, rows)
     if hasattr(source, "collect_batches"):
         return frames.scan_lazy(source, rows)
+    if is_spark(source):
+        return scan_spark(source, rows)
     if type(source).__name__ == "DuckDBPyRelation":
         return duckdb.scan_relation(source, rows)
     if hasattr(source, "__arrow_c_stream__"):
@@ -178,6 +181,8 @@ def is_matrix(X: Any) -> bool:
     >>> is_matrix([[1, 2]]), is_matrix([{"x": 1}]), is_matrix("rows.csv")
     (True, False, False)
     """
+    if is_spark(X):
+        return False
     if isinstance(X, list | tuple):
         return not (X and (isinstance(X[0], Mapping) or _is_table(X[0])))
     return not (

@@ -87,6 +87,22 @@ class RowSample(Sample):
         return [replace(rows, weight=None if single else weight.copy()).drop_unused_classes()]
 
     @property
+    def settled(self) -> KeyedRows | None:
+        """The rows that are kept with their keys and weights, in the order of their keys."""
+        self._settle()
+        return self._settled
+
+    def hold(self, rows: KeyedRows) -> None:
+        """Take rows over that another sample kept; they are counted as seen there."""
+        self._more.append(rows)
+
+    def merge(self, other: RowSample) -> None:
+        """Put the rows of another sample, of as many rows, into this one."""
+        both = self + other
+        self.rows_seen, self.weight_seen = both.rows_seen, both.weight_seen
+        self.limit, self._settled, self._more = both.limit, both._settled, both._more
+
+    @property
     def n_rows(self) -> int:
         """How many different rows are kept."""
         self._settle()

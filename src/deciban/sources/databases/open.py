@@ -14,7 +14,7 @@ from deciban.sources.databases.errors import errors_of, hide_secrets
 from deciban.sources.databases.query import table_query
 from deciban.sources.scan import Scan
 
-__all__ = ["is_database", "is_url", "scan_database"]
+__all__ = ["is_database", "is_url", "path_of", "scan_database"]
 
 #: Schemes of files and of stores of files, which are no databases.
 _FILE_SCHEMES = {"file", "http", "https", "s3", "gs", "gcs", "az", "abfs", "hf", "r2", "memory"}
@@ -86,7 +86,7 @@ def _scan_url(url: str, query: str, rows: int) -> Scan:
     scheme = url.partition("://")[0].partition("+")[0]
     if scheme in ("postgresql", "postgres"):
         return postgres.scan_postgres(None, query, rows, url)
-    path = _path(url)
+    path = path_of(url)
     if scheme == "sqlite":
         return sqlite.scan_sqlite(sqlite.connect(path), query, rows)
     if scheme == "duckdb":
@@ -103,7 +103,7 @@ def _scan_url(url: str, query: str, rows: int) -> Scan:
     return cursor.scan_alchemy(engine, None, query, rows)
 
 
-def _path(url: str) -> str:
+def path_of(url: str) -> str:
     """The path in a URL of a file: three slashes are a relative one, four an absolute one."""
     return unquote(urlsplit(url).path.removeprefix("/"))
 

@@ -1,0 +1,21 @@
+"""Rows of Spark: every partition is counted where it is, and the counts are merged.
+
+``shipped`` is what runs on executors that may not have deciban, ``partitions`` maps work over the
+partitions of a data frame and merges what they give, ``transfer`` is what crosses the wire.
+"""
+
+from __future__ import annotations
+
+from deciban.engines.spark.count import count as count_rows
+from deciban.engines.spark.sample import sample as sample_rows
+from deciban.engines.spark.score import score as score_rows
+
+__all__ = ["SparkEngine"]
+
+
+class SparkEngine:
+    """The executors of a Spark session, classic or Connect."""
+
+    count = staticmethod(count_rows)
+    sample = staticmethod(sample_rows)
+    score = staticmethod(score_rows)

@@ -1,0 +1,113 @@
+"""Scores of rows of Spark: brought here as arrays, or as a data frame that Spark makes."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deciban.engines.local.score import score, score_batch
+from deciban.engines.spark.partitions import iter_nothing, ship
+from deciban.errors import ParameterError
+from deciban.labels import Labels
+from deciban.models.protocol import Model
+from deciban.sources import arrow
+from deciban.sources.labelled import LabelledScan
+from deciban.sources.scan import BatchScan, scan_batches
+from deciban.sources.spark import SparkScan, errors_of_spark
+
+__all__ = ["MAX_CLOSURE_BYTES", "score", "scored_frame"]
+
+#: A larger model is sent as a file beside the job: messages to a server are bounded.
+MAX_CLOSURE_BYTES = 100_000_000
+
+
+def scored_frame(
+    frame: Any, rows: LabelledScan, model: Model, *, answers: bool, prefix: str
+) -> Any:
+    """A data frame with all columns, the answer, and a probability of each class, not run yet."""
+    scan = rows.scan
+    if not isinstance(scan, SparkScan):
+        raise TypeError("only rows of Spark are scored there")
+    classes = model.classes
+    added = [*(["prediction"] if answers else []), *(f"{prefix}{c}" for c in classes.tolist())]
+    _check_columns(frame.columns, added)
+    bare = replace(rows, scan=BatchScan(scan.names, iter_nothing))
+    with errors_of_spark():
+        model_of = _send(frame.sparkSession, model)
+        work = ship(partial(_score_partition, bare, model_of, added, answers))
+        return frame.mapInArrow(work, _schema(frame, classes, added, answers))
+
+
+def _check_columns(names: Sequence[str], added: Sequence[str]) -> None:
+    taken = next((name for name in added if name in names), None)
+    if taken is not None:
+        raise ParameterError(
+            f"the data frame has a column {taken!r} already, which answers would have.",
+            hint="rename the column, or drop it",
+        )
+
+
+def _schema(frame: Any, classes: Labels, added: Sequence[str], answers: bool) -> Any:
+    from pyspark.sql import types
+
+    kinds = {
+        "b": types.BooleanType,
+        "i": types.LongType,
+        "u": types.LongType,
+        "f": types.DoubleType,
+    }
+    schema = types.StructType(list(frame.schema.fields))
+    for place, name in enumerate(added):
+        label = answers and place == 0
+        kind = kinds.get(classes.dtype.kind, types.StringType) if label else types.DoubleType
+        schema = schema.add(types.StructField(name, kind(), True))
+    return schema
+
+
+def _send(session: Any, model: Model) -> Any:
+    """How an executor gets the model: with the work, or as a file if it is large."""
+    from pyspark import cloudpickle
+
+    data: bytes = cloudpickle.dumps(model)  # type: ignore[no-untyped-call]
+    if len(data) <= MAX_CLOSURE_BYTES:
+        return partial(pickle.loads, data)
+    path = Path(tempfile.mkdtemp(prefix="deciban-")) / "model.pickle"
+    path.write_bytes(data)
+    session.addArtifacts(str(path), file=True)
+    return partial(_load_file, path.name)
+
+
+def _load_file(name: str) -> Any:
+    from pyspark import SparkFiles
+
+    return pickle.loads(Path(SparkFiles.get(name)).read_bytes())
+
+
+def _score_partition(
+    rows: LabelledScan, model_of: Any, added: Sequence[str], answers: bool, batches: Iterable[Any]
+) -> Iterator[Any]:
+    import pyarrow as pa
+
+    model: Model = model_of()
+    for record_batch in batches:
+        if not record_batch.num_rows:
+            continue
+        some = record_batch.select(list(rows.scan.names))
+        table = pa.Table.from_batches([some])
+        (batch,) = arrow.read(arrow.open_stream(table), record_batch.num_rows)
+        (cast,) = replace(rows, scan=scan_batches(rows.scan.names, [batch])).batches()
+        posterior, _ = score_batch(cast, model, "posterior")
+        columns = [pa.array(column) for column in np.ascontiguousarray(posterior.T)]
+        if answers:
+            labels = model.classes[posterior.argmax(axis=1)]
+            text = labels.dtype.kind in "OU"
+            columns.insert(0, pa.array(list(map(str, labels.tolist())) if text else labels))
+        names = [*record_batch.schema.names, *added]
+        yield pa.RecordBatch.from_arrays([*record_batch.columns, *columns], names)

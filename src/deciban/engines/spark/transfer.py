@@ -1,0 +1,171 @@
+"""What crosses the wire: the counts of a partition as a checked archive, its sample as Arrow.
+
+An executor that refuses its rows sends the error itself, so that the driver raises it as it would
+have for rows of its own.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deciban import errors
+from deciban.errors import DecibanError, InputError
+from deciban.labels import object_array
+from deciban.sources import arrow
+from deciban.sources.batch import Batch, LabelledBatch
+from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings, Times
+from deciban.sources.row_sample import KeyedRows, RowSample
+
+__all__ = ["PART_SCHEMA", "Part", "parts_of", "to_record_batch"]
+
+#: The columns of what a task gives: the number of its partition, what it counted, and its sample.
+PART_SCHEMA = "part long, n_rows long, counted binary, sample binary, error string, hint string"
+
+
+@dataclass(frozen=True)
+class Part:
+    """What was counted of some partitions, as bytes."""
+
+    number: int
+    n_rows: int = 0
+    counted: bytes | None = None
+    sample: bytes | None = None
+    error: str | None = None
+    hint: str | None = None
+
+    @classmethod
+    def of_error(cls, number: int, error: DecibanError) -> Part:
+        """A partition whose rows were refused."""
+        said = f"{type(error).__name__}:{error.message}"
+        return cls(number, error=said, hint=error.hint)
+
+    def require(self) -> Part:
+        """Itself, unless its rows were refused: then the error, as the executor raised it."""
+        if self.error is None:
+            return self
+        name, _, message = self.error.partition(":")
+        kind = getattr(errors, name, InputError)
+        raise kind(message, hint=self.hint or "")
+
+
+def to_record_batch(part: Part) -> Any:
+    """A part as the rows that Spark takes."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array([part.number], pa.int64()), pa.array([part.n_rows], pa.int64()),
+            pa.array([part.counted], pa.binary()), pa.array([part.sample], pa.binary()),
+            pa.array([part.error], pa.string()), pa.array([part.hint], pa.string()),
+        ],
+        ["part", "n_rows", "counted", "sample", "error", "hint"],
+    )  # fmt: skip
+
+
+def parts_of(table: Any) -> Iterator[Part]:
+    """The parts in rows of Arrow."""
+    for row in table.to_pylist():
+        yield Part(
+            row["part"], row["n_rows"], row["counted"], row["sample"], row["error"], row["hint"]
+        )
+
+
+# ---------------------------------------------------------------------- samples
+
+
+def sample_to_bytes(sample: RowSample) -> bytes:
+    """A sample: its rows as Arrow, and beside them their keys, weights, classes and codes."""
+    import pyarrow as pa
+
+    sample.batches  # noqa: B018  puts the rows in order
+    about: dict[str, Any] = {
+        "max_rows": sample.max_rows,
+        "rows_seen": sample.rows_seen,
+        "weight_seen": sample.weight_seen,
+        "limit": sample.limit,
+        "units": {},
+    }
+    columns: dict[str, Any] = {}
+    rows = sample.settled
+    if rows is not None:
+        about["classes"] = rows.rows.classes.tolist()
+        about["weighted"] = rows.rows.weight is not None
+        for name, column in rows.rows.batch.columns.items():
+            columns[f"c.{name}"] = _to_arrow(column)
+            if isinstance(column, Numbers):
+                about["units"][name] = column.whole
+        columns["keys"], columns["weight"] = pa.array(rows.keys), pa.array(rows.weight)
+        columns["codes"] = pa.array(rows.rows.codes)
+    buffer = io.BytesIO()
+    table = pa.table(columns)
+    with pa.ipc.new_stream(buffer, table.schema) as stream:
+        stream.write_table(table)
+    return pickle.dumps((about, buffer.getvalue()))
+
+
+def sample_from_bytes(data: bytes) -> RowSample:
+    """The sample that another process of this job sent."""
+    import pyarrow as pa
+
+    about, stream = pickle.loads(data)
+    sample = RowSample(about["max_rows"], about["rows_seen"], about["weight_seen"], about["limit"])
+    table = pa.ipc.open_stream(stream).read_all().combine_chunks()
+    if not table.num_columns or not table.num_rows:
+        return sample
+    values = table.select([name for name in table.column_names if name.startswith("c.")])
+    batch = next(arrow.read(arrow.open_stream(values), table.num_rows))
+    columns = {
+        name[2:]: _restore(column, about["units"].get(name[2:]))
+        for name, column in batch.columns.items()
+    }
+    keys = np.ascontiguousarray(table.column("keys").to_numpy())
+    weight = np.array(table.column("weight").to_numpy())
+    codes = table.column("codes").to_numpy().astype(np.intp)
+    classes = _classes(about["classes"])
+    rows = LabelledBatch(
+        Batch(batch.n_rows, columns), classes, codes,
+        weight if about["weighted"] else None,
+    )  # fmt: skip
+    sample.hold(KeyedRows(rows, keys, weight))
+    return sample
+
+
+def _classes(values: list[Any]) -> Any:
+    kinds = {type(value) for value in values}
+    return np.array(values) if len(kinds) == 1 and str not in kinds else object_array(values)
+
+
+def _to_arrow(column: Column) -> Any:
+    import pyarrow as pa
+
+    if isinstance(column, Numbers):
+        return pa.array(column.values)
+    if isinstance(column, Strings):
+        offsets = np.ascontiguousarray(column.offsets, dtype=np.int64)
+        data = np.ascontiguousarray(column.data)
+        valid = pa.array(~column.missing).buffers()[1]
+        buffers = [valid, pa.py_buffer(offsets), pa.py_buffer(data)]
+        return pa.Array.from_buffers(pa.large_binary(), len(column), buffers)
+    kind = None
+    if isinstance(column, Times):
+        kind = {"date": pa.timestamp("us"), "timestamp": pa.timestamp("us")}.get(column.unit)
+        if column.unit == "date":
+            days = pa.array(column.values // 86_400_000_000, pa.int64(), mask=column.missing)
+            return days.cast(pa.int32()).cast(pa.date32())
+        if column.unit == "time":
+            return pa.array(column.values, pa.time64("us"), mask=column.missing)
+    return pa.array(column.values, kind, mask=column.missing)
+
+
+def _restore(column: Column, whole: bool | None) -> Column:
+    if isinstance(column, Numbers) and whole:
+        return Numbers(column.values, whole=True)
+    if isinstance(column, Strings | Integers | Booleans | Times | Numbers):
+        return column
+    raise TypeError(f"no column is a {type(column).__name__}")
