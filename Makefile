@@ -2,6 +2,7 @@
 #
 #   make demo    install deciban and show what it does
 #   make test    install what the tests need, then lint, type-check and test
+#   make test-engines   train and predict on a Spark of two workers, classic and Connect
 #   make wheel   build dist/: a wheel that any Linux of its age or younger takes, and an sdist
 #   make docs    build build/docs/: a site of docs/ and of the docstrings
 #   make bench   install the peers, then measure side by side with them
@@ -17,7 +18,7 @@ SOURCES := $(shell find src -type f ! -name '*.pyc') meson.build pyproject.toml
 
 export PATH := $(abspath $(BIN)):$(PATH)
 
-.PHONY: demo test wheel docs bench torture sanitize clean
+.PHONY: demo test test-engines wheel docs bench torture sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(STAMPS)/installed
@@ -31,6 +32,10 @@ test: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-docs \
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest -n auto
+
+# Sessions of Spark take minutes to start, and need Java.
+test-engines: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-spark $(STAMPS)/debian-default-jre-headless
+	DECIBAN_TEST_SPARK=1 $(BIN)/python -m pytest tests/spark
 
 # The wheel is built from the sdist, so that this has all that is needed; git says what is in it.
 # Beside it lies the list of what an environment with the wheel holds (CycloneDX).
@@ -90,6 +95,7 @@ $(STAMPS)/group-%: pyproject.toml constraints.txt | $(STAMPS)
 PROGRAM_chromium := chromium
 PROGRAM_postgresql := pg_ctlcluster
 PROGRAM_nodejs := node
+PROGRAM_default-jre-headless := java
 
 $(STAMPS)/debian-%: | $(STAMPS)
 	@command -v $(PROGRAM_$*) >/dev/null || ! command -v apt-get >/dev/null || { \
