@@ -14,6 +14,14 @@ on most messages of each corpus, and answer about the others:
 
 A line has how much spam and how much ham is called spam / unsure / ham, the log loss (bogofilter's
 score is not meant as a probability; below is that of the base rate), and 1 - ROCA in percent.
+
+Of the 18 runs in time order and at random, deciban called more spam spam in all (7,528 against
+5,066 in sum), was unsure of fewer messages in 17 (6,855 against 10,621; half or less in 11), and
+called no more ham spam in 10: 36 messages in sum against 364, of which bogofilter's 358 are those
+of one run; without that run 19 against 6 of some 33,000. Its log loss in time order was below 0.1
+but with 200 and 2,000 messages of SpamAssassin (0.82 and 0.12). From old folders to new ones it
+called 58 ham spam against 3. Of clusters that were held out, the log loss was 0.03 in the mean,
+below the base rate in all 10.
 """
 
 from __future__ import annotations

@@ -135,3 +135,17 @@ def test_separable_rows_without_a_penalty_have_scores():
     with pytest.warns(Warning, match="separable"):
         model = LogisticRegression(lam=0).fit(X, y)
     assert model.predict_set(X).any(axis=1).all()
+
+
+def test_texts_of_words_that_were_never_said_are_new():
+    rng = np.random.default_rng(9)
+    y = np.arange(600) % 2
+    words = rng.integers(0, 40, (600, 6)) + 40 * y[:, None]
+    X = np.zeros((600, 100))
+    np.put_along_axis(X, words, 0.3, axis=1)
+    strange = np.zeros((1, 100))
+    strange[0, 80:86] = 0.3
+    for kind in (np.asarray, csr_array):
+        model = LogisticRegression().fit(kind(X[:300]), y[:300])
+        assert model.novelty(kind(strange))[0] < 0.01
+        assert model.novelty(kind(X[300:])).mean() == pytest.approx(0.5, abs=0.06)

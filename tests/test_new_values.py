@@ -232,3 +232,15 @@ def test_a_row_of_many_new_values_is_as_finite_as_others():
     new = {name: ["new" if j % 2 else values[0]] for j, (name, values) in enumerate(X.items())}
     assert np.isfinite(model.predict_joint_log_proba(new)).all()
     assert np.isfinite(model.evidence(new)).all()
+
+
+def test_a_number_that_one_row_alone_has_says_nothing_of_others():
+    nan = float("nan")
+    X = {"x": [5.0, nan, nan, nan], "z": ["S", "L", "S", "L"]}
+    y = ["a", "b", "b", "b"]
+    model = NaiveBayes(numeric="gaussian", missing="skip").fit(X, y)
+    known, none = model.predict_proba({"x": [4.0, nan], "z": ["S", "S"]})
+    np.testing.assert_allclose(known, none)
+    assert np.isfinite(model.leave_one_out(X, y)).all()
+    by_group = model.leave_one_out(X, y, groups=[0, 1, 2, 3])
+    np.testing.assert_allclose(by_group, model.leave_one_out(X, y))

@@ -6,6 +6,9 @@ Any other is taken for a Student's t distribution around the mean of the class, 
 a summary does not know the shape of its columns, and numbers may lie far out; its scale is the mean
 distance from the centre. Both have a prior worth one row of the whole column. A column that had one
 value alone says nothing of it, and of any other that it comes once in n + 1 rows.
+
+Rows of amounts that are nearly all zero are bags, such as those of words: each unit of an amount is
+one draw from the columns, as in :mod:`deciban.families.multinomial`.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.families.bag_removal import Entries
 from deciban.logistic.columns import ColumnSummary
 from deciban.models.novelty import RowLikelihoods
 
@@ -31,6 +35,10 @@ FloatArray = NDArray[np.float64]
 DEGREES = 3.0
 #: Densities of so many numbers are computed at a time.
 CHUNK_NUMBERS = 1 << 20
+#: Where more of the values are zero than this, and none is negative, a row is a bag.
+BAG_ZEROS = 0.9
+#: The pseudo-count of a column of a bag, as a share of the unit: that of words in naive Bayes.
+BAG_SMOOTHING = 0.03
 #: Differences that are less than this share of a number are those of rounding.
 ROUNDING = 1e-9
 
@@ -63,8 +71,18 @@ class ColumnLikelihoods:
         near = np.abs(of.deviation - expected) <= ROUNDING * np.maximum(expected, ROUNDING)
         return np.asarray(between & near.all(axis=0))
 
+    @cached_property
+    def _unit(self) -> float:
+        """What one draw of a bag is worth: the mean largest amount; 0 if rows are no bags."""
+        values = self.summary.values
+        between = values[1:-1]  # the ends are the least and the greatest
+        is_bag = between.size and values.min() >= 0 and (between == 0).mean() > BAG_ZEROS
+        return float(values.max(axis=0).mean()) if is_bag else 0.0
+
     def of_rows(self, X: FloatArray | csr_array) -> RowLikelihoods:
-        """``log P(x | c)``, (rows, classes), and the number of columns of each row."""
+        """``log P(x | c)``, (rows, classes), and the number of columns, or draws, of each row."""
+        if self._unit > 0:
+            return self._bags(X)
         of = self.summary
         out = np.empty((X.shape[0], len(of.weight)))
         for rows in self._chunks(X.shape[0]):
@@ -78,6 +96,8 @@ class ColumnLikelihoods:
     ) -> RowLikelihoods:
         """Those of rows that were summarised, each taken out of its class; the column's stay."""
         (out, size), of = self.of_rows(X), self.summary
+        if self._unit > 0:
+            return self._bags_without(X, y, weight, RowLikelihoods(out, size))
         for some in self._chunks(X.shape[0]):
             x, own, one = _dense(X[some]), y[some], weight[some, None]
             left = np.maximum(of.weight[own, None] - one, 0.0)
@@ -88,6 +108,35 @@ class ColumnLikelihoods:
             log = self._log_likelihood(x, mean, deviation, left)
             out[np.arange(len(y))[some], own] = log
         return RowLikelihoods(out, size)
+
+    @property
+    def _amount(self) -> FloatArray:
+        """The amounts of each class and column, in units and smoothed, (classes, columns)."""
+        counted = self.summary.weight[:, None] * np.maximum(self.summary.mean, 0.0) / self._unit
+        return np.asarray(counted + BAG_SMOOTHING)
+
+    def _bags(self, X: FloatArray | csr_array) -> RowLikelihoods:
+        amount = self._amount
+        log = np.log(amount) - np.log(amount.sum(axis=1, keepdims=True))
+        size = np.asarray(X.sum(axis=1)).ravel() / self._unit
+        return RowLikelihoods(np.asarray(X @ log.T) / self._unit, np.maximum(size, 0.0))
+
+    def _bags_without(
+        self,
+        X: FloatArray | csr_array,
+        y: NDArray[np.intp],
+        weight: FloatArray,
+        rows: RowLikelihoods,
+    ) -> RowLikelihoods:
+        """Bags by the amounts of their own class without them."""
+        bags, amount = Entries.of(X), self._amount
+        draws = np.maximum(bags.amount, 0.0) / self._unit
+        left = amount[y[bags.row], bags.column] - weight[bags.row] * draws
+        total = amount.sum(axis=1)[y] - weight * bags.sum_rows(draws)
+        least = BAG_SMOOTHING
+        log = np.log(np.maximum(left, least)) - np.log(np.maximum(total, least))[bags.row]
+        rows.log_likelihood[np.arange(len(y)), y] = bags.sum_rows(draws * log)
+        return rows
 
     def _log_likelihood(
         self, X: FloatArray, mean: FloatArray, deviation: FloatArray, weight: FloatArray
