@@ -133,6 +133,21 @@ def test_a_cell_without_rows_is_a_value_never_seen():
     np.testing.assert_array_equal(new[0], new[1])
 
 
+@pytest.mark.parametrize("unseen", ["leave_one_out", "smooth", "skip"])
+def test_a_curve_shows_what_rows_are_told(unseen):
+    """Every counted value, by its share of S values; one without rows as a value never seen."""
+    counts = table([[5, 1, 0], [2, 0, 0]])
+    parameters = CATEGORICAL.estimate(counts, CategoricalSettings("bayes", 1.0, unseen=unseen))
+    piece = parameters.curve(0)
+    assert len(piece.log_likelihood) == len(piece.values) == 3
+    rows = parameters.contributions(np.arange(3)[:, None])[:, 0]
+    np.testing.assert_array_equal(piece.log_likelihood, rows)
+    np.testing.assert_allclose(np.exp(rows[:2]), [[6 / 9, 3 / 5], [2 / 9, 1 / 5]])
+    never = parameters.contributions(np.array([[9]]))[0, 0]
+    assert np.array_equal(rows[2], never) == (unseen != "skip")
+    assert never.any() == (unseen != "skip")
+
+
 rows_of_one_column = st.lists(
     st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("xyz")), min_size=6, max_size=25
 )

@@ -9,7 +9,8 @@ from scipy import stats
 import deciban
 from deciban import Counts, NaiveBayes, families
 from deciban.errors import ParameterError
-from deciban.families.poisson import MAX_COUNT, POISSON, CountDistribution, PoissonSettings
+from deciban.families.poisson import POISSON
+from deciban.families.rate import MAX_COUNT, CountDistribution, PoissonSettings
 from deciban.families.settings import Settings
 from deciban.stats.moments import MOMENTS
 from deciban.stats.table import Table

@@ -6,7 +6,7 @@ an object of the protocol, and its line here; from outside the package, call :fu
 Read in this order: ``protocol`` with ``settings``, ``piece`` (what a curve is drawn from) and
 ``soft`` (columns as EM estimates them), ``removal`` (one row less) and ``remaining`` (whole groups
 less), ``discrete``, ``categorical``, ``bell`` with ``gaussian``,
-``histogram``, ``poisson``, ``von_mises`` with ``circle``, ``linear_bag`` with
+``histogram``, ``rate`` with ``poisson``, ``von_mises`` with ``circle``, ``linear_bag`` with
 ``multinomial``, ``complement`` and ``bernoulli``, ``words`` with ``unit_removal``.
 """
 
