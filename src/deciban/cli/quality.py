@@ -36,7 +36,8 @@ class Quality:
             of, weight = model.report_, model.model_.counts.weight
             commonest = str(model.classes_.tolist()[int(weight.argmax())])
             return cls(of.learned_rows, None, of.loss, commonest, None, of.prior_loss)
-        if isinstance(model, HasTrainingScores):  # the rows judged while it was fitted
+        kept = model.training_scores_ if isinstance(model, HasTrainingScores) else None
+        if kept is not None:  # the rows judged while it was fitted
             return cls._of(evaluate(model, bootstrap=0))
         return cls._of(evaluate(model, rows.scan(), target=target, leave_one_out=True, bootstrap=0))
 

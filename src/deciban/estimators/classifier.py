@@ -337,9 +337,10 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
         sql: str | None = None,
         weight: WeightsLike = None,
         units: UnitSource | None = None,
+        model: Scored | None = None,
     ) -> LabelledScan:
         """Rows in the columns of the model."""
-        model = self._answering()
+        model = self._answering() if model is None else model
         return labelled_scan(
             X,
             y,
@@ -382,7 +383,7 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
         if few is not None:
             scores, self._unseen = score_batch(few, model, what)
             return scores
-        rows = self._rows(X)
+        rows = self._rows(X, model=model)
         scores = ENGINES[rows.scan.place].score(rows, model, what)
         self._unseen = rows.unseen
         return scores

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from deciban import checks, labels
 from deciban import schema as schemas
 from deciban.encoding.class_limit import NumberClasses
-from deciban.errors import InputError, ParameterError
+from deciban.errors import DecibanError, InputError, ParameterError
 from deciban.estimators.classifier import TableClassifier
 from deciban.estimators.stream import (
     Held,
@@ -92,6 +92,64 @@ class LessonCounts(TableClassifier[C], Generic[C, T, B]):
     def _stream(self) -> Stream[T, B] | None:
         stream: Stream[T, B] | None = self.__dict__.get("_stream")
         return stream
+
+    @property
+    def model_(self) -> C:
+        """The model of all rows that were learned."""
+        stream = self._stream
+        if stream is not None and stream.unsettled:
+            with stream.lock:
+                if stream.unsettled and not stream.busy:
+                    self._settle(stream)
+        return self._selected()
+
+    @model_.setter
+    def model_(self, model: C) -> None:
+        stream = self._stream
+        if stream is not None and not stream.busy:
+            del self.__dict__["_stream"]  # other rows than those of the stream made it
+        self.__dict__["model_"] = model
+
+    @property
+    def classes_(self) -> Labels:
+        """The classes, in order."""
+        stream = self._stream
+        if stream is not None and stream.unsettled and not stream.busy:
+            return stream.classes
+        try:
+            classes: Labels = self.__dict__["classes_"]
+        except KeyError:
+            raise AttributeError("classes_ is there when something was learned") from None
+        return classes
+
+    @classes_.setter
+    def classes_(self, classes: Labels) -> None:
+        self.__dict__["classes_"] = classes
+
+    def _row_model(self) -> Scored | None:
+        return self._answering() if "model_" in self.__dict__ else None
+
+    def _answering(self) -> Scored:
+        """The model that follows all rows, with the choices made last."""
+        stream = self._stream
+        if stream is None or not stream.unsettled:
+            return self._model()
+        with stream.lock:
+            if stream.busy:
+                return self._selected()
+            if stream.is_due(self.half_life):
+                try:
+                    self._settle(stream)
+                except DecibanError:  # as fit would say of these rows, and settle does
+                    stream.n_selected, stream.due = stream.n_rows, False
+                else:
+                    return self._selected()
+            live = stream.follow()
+            if live is None:
+                with self._at_work(stream):
+                    self._count_pending(stream)
+                    live = stream.begin(self._follow(stream.total))
+            return live
 
     def _kept(self, n_rows: int) -> float:
         """What is left of all that was learned before, when so many rows come."""

@@ -33,8 +33,6 @@ from deciban.estimators.stream import (
     Stream,
 )
 from deciban.evaluation import LeaveOneOutScores
-from deciban.labels import Labels
-from deciban.models.protocol import Scored
 from deciban.sources.labelled import LabelledScan
 from deciban.sources.tabular import Row, Value
 from deciban.transaction import all_or_nothing
@@ -99,39 +97,6 @@ class StreamedClassifier(RiverStep, LessonCounts[C, T, B]):
     # ------------------------------------------------------------------ the model
 
     @property
-    def model_(self) -> C:
-        """The model of all rows that were learned."""
-        stream = self._stream
-        if stream is not None and stream.unsettled:
-            with stream.lock:
-                if stream.unsettled and not stream.busy:
-                    self._settle(stream)
-        return self._selected()
-
-    @model_.setter
-    def model_(self, model: C) -> None:
-        stream = self._stream
-        if stream is not None and not stream.busy:
-            del self.__dict__["_stream"]  # other rows than those of the stream made it
-        self.__dict__["model_"] = model
-
-    @property
-    def classes_(self) -> Labels:
-        """The classes, in order."""
-        stream = self._stream
-        if stream is not None and stream.unsettled and not stream.busy:
-            return stream.classes
-        try:
-            classes: Labels = self.__dict__["classes_"]
-        except KeyError:
-            raise AttributeError("classes_ is there when something was learned") from None
-        return classes
-
-    @classes_.setter
-    def classes_(self, classes: Labels) -> None:
-        self.__dict__["classes_"] = classes
-
-    @property
     def training_scores_(self) -> LeaveOneOutScores | None:
         """The scores of rows of training left out, for an evaluation without rows."""
         if "model_" in self.__dict__:
@@ -142,31 +107,6 @@ class StreamedClassifier(RiverStep, LessonCounts[C, T, B]):
     @training_scores_.setter
     def training_scores_(self, scores: LeaveOneOutScores | None) -> None:
         self.__dict__["training_scores_"] = scores
-
-    def _row_model(self) -> Scored | None:
-        return self._answering() if "model_" in self.__dict__ else None
-
-    def _answering(self) -> Scored:
-        """The model that follows all rows, with the choices made last."""
-        stream = self._stream
-        if stream is None or not stream.unsettled:
-            return self._model()
-        with stream.lock:
-            if stream.busy:
-                return self._selected()
-            if stream.is_due(self.half_life):
-                try:
-                    self._settle(stream)
-                except DecibanError:  # as fit would say of these rows, and settle does
-                    stream.n_selected, stream.due = stream.n_rows, False
-                else:
-                    return self._selected()
-            live = stream.follow()
-            if live is None:
-                with self._at_work(stream):
-                    self._count_pending(stream)
-                    live = stream.begin(self._follow(stream.total))
-            return live
 
     def _copy(self) -> Self:
         self._model()

@@ -85,8 +85,8 @@ def scan(
     """
     if rows != BATCH_ROWS:
         checks.whole_number("rows", rows, 1, "try 65536")
-    query = query_of(sql, table)
-    if query is not None or is_database(source):
+    query = None if sql is None and table is None else query_of(sql, table)
+    if query is not None or _is_database(source):
         return scan_database(source, query, rows)
     if isinstance(source, str | os.PathLike):
         options = ReadOptions(
@@ -167,7 +167,7 @@ def scan_features(
     >>> scan_features([[1, 2]])[0].names, scan_features(["good film"])[0].names
     (('x0', 'x1'), ('text',))
     """
-    asked = sql is not None or is_database(X)
+    asked = sql is not None or _is_database(X)
     if not asked and is_texts(X):
         return texts.scan_texts(X, names), "texts"
     if not asked and is_matrix(X):
@@ -207,6 +207,11 @@ def is_texts(X: Any) -> bool:
         return False
     head = X[:100]
     return is_texts(head.to_pylist() if hasattr(head, "to_pylist") else list(head))
+
+
+def _is_database(X: Any) -> bool:
+    """Whether it is a database, which rows in memory are not."""
+    return not isinstance(X, list | tuple | Mapping | np.ndarray) and is_database(X)
 
 
 def _is_table(X: Any) -> bool:
