@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, Literal
 
 import numpy as np
@@ -184,24 +185,18 @@ def copy_rows(
 
 
 def _lots(copy: Any, rows: int) -> Iterator[tuple[bytes, int]]:
-    """The bytes of so many rows; the server sends every row by itself."""
-    some: list[bytes] = []
-    first = True
-    for message in copy:
-        data = bytes(message)
-        if first:
-            start = len(_HEADER) + 8
-            if not data.startswith(_HEADER):
-                raise InputError(f"{ENGINE} sent no rows of COPY.", hint="train again")
-            data, first = data[start:], False
-        if data == b"\xff\xff" or not data:
-            continue
-        some.append(data)
-        if len(some) == rows:
-            yield b"".join(some), rows
-            some = []
-    if some:
-        yield b"".join(some), len(some)
+    """The bytes of so many rows; the server sends every row by itself, and an end of two bytes."""
+    messages = iter(copy)
+    first = next(messages, b"")
+    start = len(_HEADER) + 8
+    if not bytes(first).startswith(_HEADER):
+        raise InputError(f"{ENGINE} sent no rows of COPY.", hint="train again")
+    messages = chain([first[start:]] if len(first) > start else [], messages)
+    while some := list(islice(messages, rows)):
+        if some[-1] == b"\xff\xff":
+            some.pop()
+        if some:
+            yield b"".join(some), len(some)
 
 
 def _batch(data: bytes, n_rows: int, columns: Sequence[PostgresColumn]) -> Batch:

@@ -1,0 +1,167 @@
+"""Rows where they are: how long a model takes from each place, beside what people do there today.
+
+    python bench/engines.py [--rows 2000000] [--only duckdb,postgres,spark]
+
+Prints the ratio to the peer of the same run: DuckDB tables to Parquet, PostgreSQL to a COPY of the
+same columns that nobody reads, Spark to an empty ``mapInArrow`` and to pyspark.ml. PostgreSQL is
+started in a temporary folder, Spark as ``local-cluster[2,1,4096]``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import polars as pl
+
+from deciban import NaiveBayes
+
+N_NUMBERS = N_CATEGORIES = 5
+
+
+def table(n_rows: int) -> pl.DataFrame:
+    """Five numbers, five categories, and a label that depends on the numbers."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n_rows)
+    columns: dict[str, Any] = {f"n{j}": rng.normal(0.3 * j * y, 1) for j in range(N_NUMBERS)}
+    for j in range(N_CATEGORIES):
+        values = np.array([f"value {i}" for i in range(10 ** (j // 2 + 1))])
+        columns[f"c{j}"] = values[rng.integers(0, len(values), n_rows)]
+    return pl.DataFrame({**columns, "label": np.where(y, "yes", "no")})
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The time of the better of two runs."""
+    times = []
+    for _ in range(2):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def show(what: str, ours: float, peer: str, theirs: float, n_rows: int) -> None:
+    """One line: our time, the peer's, the ratio and our rows a second."""
+    figures = f"ratio {ours / theirs:5.2f}  {n_rows / ours:12,.0f} rows/s"
+    print(f"{what:16} {ours:7.2f} s  {peer:24} {theirs:7.2f} s  {figures}")
+
+
+def in_duckdb(path: Path, n_rows: int) -> None:
+    """A table of DuckDB beside the same rows in Parquet."""
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE t AS FROM read_parquet('{path}')")
+        ours = seconds(lambda: NaiveBayes().fit(connection, table="t", target="label"))
+    show("DuckDB", ours, "Parquet", seconds(lambda: NaiveBayes().fit(path, target="label")), n_rows)
+
+
+def in_postgres(path: Path, n_rows: int) -> None:
+    """A table of PostgreSQL beside a COPY of it."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    import psycopg
+
+    import postgres
+
+    with postgres.server() as url, tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "t.csv"
+        pl.read_parquet(path).write_csv(file)
+        numbers = ", ".join(f"n{j} float8" for j in range(N_NUMBERS))
+        names = ", ".join(f"c{j} text" for j in range(N_CATEGORIES))
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(f"CREATE TABLE t ({numbers}, {names}, label text)")
+            with connection.cursor().copy("COPY t FROM STDIN (FORMAT CSV, HEADER)") as copy:
+                copy.write(file.read_bytes())
+
+            def read() -> None:
+                with connection.cursor().copy("COPY t TO STDOUT (FORMAT BINARY)") as rows:
+                    for _ in rows:
+                        pass
+
+            theirs = seconds(read)
+        ours = seconds(lambda: NaiveBayes().fit(url, table="t", target="label"))
+    show("PostgreSQL", ours, "COPY of all columns", theirs, n_rows)
+
+
+def in_spark(path: Path, n_rows: int) -> None:
+    """A data frame of Spark beside an empty mapInArrow, and pyspark.ml."""
+    os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable)
+    from pyspark.sql import SparkSession
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["SPARK_WORKER_DIR"] = folder
+        builder = SparkSession.builder.master("local-cluster[2,1,4096]")
+        for name in ("spark.driver.host", "spark.driver.bindAddress"):
+            builder = builder.config(name, "127.0.0.1")
+        spark = builder.config("spark.executor.memory", "3g").getOrCreate()
+        spark.sparkContext.setLogLevel("OFF")
+        frame = spark.read.parquet(str(path)).repartition(8).cache()
+        frame.count()
+        ours = seconds(lambda: NaiveBayes().fit(frame, target="label"))
+        show("Spark, counts", ours, "empty mapInArrow", seconds(lambda: _empty(frame)), n_rows)
+        show("Spark, counts", ours, "pyspark.ml", seconds(lambda: _ml(frame)), n_rows)
+        model, pipeline = NaiveBayes().fit(frame, target="label"), _ml(frame)
+        scored = seconds(lambda: _run(model.predict(frame, output="frame")))
+        theirs = seconds(
+            lambda: _run(pipeline.transform(frame).select("prediction", "probability"))
+        )
+        show("Spark, scores", scored, "pyspark.ml transform", theirs, n_rows)
+        spark.stop()
+
+
+def _empty(frame: Any) -> None:
+    def nothing(batches: Any) -> Any:
+        for _ in batches:
+            pass
+        yield from ()
+
+    frame.mapInArrow(nothing, "x long").collect()
+
+
+def _run(frame: Any) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def _ml(frame: Any) -> Any:
+    from pyspark.ml import Pipeline
+    from pyspark.ml.classification import NaiveBayes as Peer
+    from pyspark.ml.feature import Bucketizer, StringIndexer, VectorAssembler
+
+    names = [f"c{j}" for j in range(N_CATEGORIES)]
+    numbers = [f"n{j}" for j in range(N_NUMBERS)]
+    cuts = [-np.inf, *np.linspace(-3, 3, 9).tolist(), np.inf]
+    indexed = StringIndexer(inputCols=names, outputCols=[f"{n}_i" for n in names])
+    label = StringIndexer(inputCol="label", outputCol="label_i")
+    binned = Bucketizer(
+        inputCols=numbers, outputCols=[f"{n}_b" for n in numbers], splitsArray=[cuts] * N_NUMBERS
+    )
+    columns = [*(f"{n}_i" for n in names), *(f"{n}_b" for n in numbers)]
+    features = VectorAssembler(inputCols=columns, outputCol="features")
+    stages = [indexed, label, binned, features, Peer(labelCol="label_i", featuresCol="features")]
+    return Pipeline(stages=stages).fit(frame)
+
+
+PLACES = {"duckdb": in_duckdb, "postgres": in_postgres, "spark": in_spark}
+
+
+def main() -> None:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--only", default=",".join(PLACES))
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.parquet"
+        table(given.rows).write_parquet(path)
+        for name in given.only.split(","):
+            PLACES[name](path, given.rows)
+
+
+if __name__ == "__main__":
+    main()
