@@ -76,7 +76,7 @@ sanitize: $(STAMPS)/installed $(STAMPS)/group-test
 	  -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false -Csetup-args=-Dbuildtype=debugoptimized .
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 PYTHONMALLOC=malloc \
-	PYTHONPATH=$(SANITIZED)/lib $(BIN)/python -m pytest -n auto $(SANITIZE_TESTS)
+	PYTHONPATH=$(SANITIZED)/lib $(BIN)/python -m pytest -n auto --capture=sys $(SANITIZE_TESTS)
 
 clean:
 	rm -rf $(VENV) dist build

@@ -118,7 +118,7 @@ def floats(const int64_t[::1] keys, int drop):
         int64_t bits
         double[::1] out = np.empty(n)
     for i in range(n):
-        bits = keys[i] << drop
+        bits = <int64_t>(<uint64_t>keys[i] << drop)
         bits ^= (bits >> 63) & INT64_MAX
         memcpy(&out[i], &bits, 8)
     return np.asarray(out)
