@@ -134,6 +134,19 @@ def ebm(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> Answer:
     return np.asarray(model.classes_), model.predict_proba(b)
 
 
+def catboost(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> Answer:
+    """CatBoostClassifier, categories as such: strong without tuning, and slow."""
+    from catboost import CatBoostClassifier
+
+    a, b = plain(train), plain(test)
+    categories = split_columns(train)[1]
+    model = CatBoostClassifier(
+        random_seed=0, thread_count=1, verbose=False, allow_writing_files=False,
+        cat_features=categories,
+    ).fit(a, y)  # fmt: skip
+    return np.asarray(model.classes_), model.predict_proba(b)
+
+
 STRONG = {
     "logistic": logistic,
     "forest": forest,
@@ -141,4 +154,4 @@ STRONG = {
     "lightgbm": lightgbm,
     "khiops": khiops,
 }
-SLOW = {"ebm": ebm}
+SLOW = {"ebm": ebm, "catboost": catboost}

@@ -1,14 +1,16 @@
 """How good the probabilities are, on real tables, beside what people build today.
 
     python bench/quality.py [DIRECTORY] [--rows 10000] [--only NAME,NAME] [--strong] [--ebm]
-                            [--methods NAME,NAME] [--folds 1]
+                            [--catboost] [--methods NAME,NAME] [--folds 1]
 
 Every Parquet file of the directory is a table with a column ``label`` and
 perhaps ``split`` (train, test); without one, 5 folds with a fixed seed. For
-each table and in the mean: log loss, accuracy, calibration error and seconds.
+each table and in the mean: log loss, accuracy, calibration error and seconds; beside the
+means, on how many tables the first method has a lower log loss than each of the others and on
+how many a higher one, and the mean rank of every method by log loss (1 is the best).
 The peers fill holes with medians and "?", as their users must. ``--strong`` adds
-the flagship and what it is measured against, ``--ebm`` the slowest of them, which
-``--methods flagship,ebm --folds 1`` makes bearable. Most peers use one core: for
+the flagship and what it is measured against, ``--ebm`` and ``--catboost`` the slowest of
+them, which ``--methods flagship,ebm --folds 1`` makes bearable. Most peers use one core: for
 seconds that compare, run it under ``taskset -c 0``.
 """
 
@@ -181,17 +183,34 @@ def calibration_error(confidence: np.ndarray, right: np.ndarray, bins: int = 10)
     return float(np.sum(gaps))
 
 
+def ranks(names: list[str], results: dict[str, dict[str, Figures]]) -> dict[str, float]:
+    """The mean rank of each method by log loss, 1 being the lowest; equal ones share theirs."""
+    losses = np.array([[row[name].log_loss for name in names] for row in results.values()])
+    below = (losses[:, None, :] < losses[:, :, None]).sum(axis=2)
+    equal = (losses[:, None, :] == losses[:, :, None]).sum(axis=2)
+    return dict(zip(names, (1 + below + (equal - 1) / 2).mean(axis=0).tolist(), strict=True))
+
+
+def wins(ours: str, theirs: str, results: dict[str, dict[str, Figures]]) -> tuple[int, int]:
+    """On how many tables the first has the lower log loss, and on how many the other."""
+    gaps = np.array([row[theirs].log_loss - row[ours].log_loss for row in results.values()])
+    return int((gaps > 0).sum()), int((gaps < 0).sum())
+
+
 def report(names: list[str], results: dict[str, dict[str, Figures]], seconds: float) -> None:
-    """The means, and deciban's log loss as a share of each peer's."""
+    """The means, the mean rank, and the first method beside each: its share, wins and losses."""
     print(f"\nmean of {len(results)} tables ({seconds:.0f} s)")
-    head = ("log loss", "accuracy", "cal. err.", "s / fold")
-    print(f"{'':16}" + "".join(f"{name:>10}" for name in head) + f"{'ours/theirs':>13}")
+    head = ("log loss", "accuracy", "cal. err.", "s / fold", "rank")
+    title = f"{'ours/theirs':>13}{'wins':>6}{'losses':>8}"
+    print(f"{'':16}" + "".join(f"{name:>10}" for name in head) + title)
     means = {n: Figures(*np.mean([r[n] for r in results.values()], axis=0)) for n in names}
+    rank = ranks(names, results)
     for name, mean in means.items():
         share = means[names[0]].log_loss / mean.log_loss
+        won, lost = wins(names[0], name, results)
         print(
             f"{name:16}{mean.log_loss:10.4f}{mean.accuracy:10.4f}{mean.calibration:10.4f}"
-            f"{mean.seconds:10.3f}{share:13.2f}"
+            f"{mean.seconds:10.3f}{rank[name]:10.2f}{share:13.2f}{won:6}{lost:8}"
         )
 
 
@@ -203,6 +222,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="some tables, by name")
     parser.add_argument("--strong", action="store_true", help="the flagship and its peers")
     parser.add_argument("--ebm", action="store_true", help="interpret's EBM as well (slow)")
+    parser.add_argument("--catboost", action="store_true", help="CatBoost as well (slow)")
     parser.add_argument("--methods", default="", help="some of them, by name")
     parser.add_argument("--folds", type=int, default=5, help="only the first of each table's")
     options = parser.parse_args()
@@ -212,11 +232,12 @@ def main() -> None:
         return
     warnings.simplefilter("ignore")
     methods = {"flagship": flagship, **peers.STRONG, **METHODS} if options.strong else METHODS
-    methods = {**methods, **(peers.SLOW if options.ebm else {})}
+    slow = {name: method for name, method in peers.SLOW.items() if getattr(options, name)}
+    methods = {**methods, **slow}
     wanted = set(filter(None, options.methods.split(",")))
     methods = {name: method for name, method in methods.items() if not wanted or name in wanted}
     if not methods:
-        print(f"quality: no method is named {options.methods}; --strong and --ebm add some")
+        print(f"quality: no method is named {options.methods}; --strong and others add some")
         return
     names, results, start = list(methods), {}, time.perf_counter()
     print("log loss     " + "".join(f"{name:>14}" for name in names))

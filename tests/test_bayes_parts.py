@@ -1,5 +1,7 @@
 """The parts of BayesClassifier: each against arithmetic by hand or a peer."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -347,6 +349,32 @@ def test_the_first_fold_is_not_fitted_twice():
         )
         assert loss == pytest.approx(other, rel=0.02)
     assert len(steps) == 1 + 4 + 5
+
+
+@pytest.mark.parametrize("step", [1, 2, 5, 10])
+def test_some_rows_of_a_table_are_in_all_of_its_folds(step):
+    X, y, _ = many_classes(6_000)
+    m, part, _ = counted({f"x{j}": X[:, j].astype(float) for j in range(4)}, y)
+    whole = TrainingTable.of(m.model_, part, seed=0)
+    table = replace(whole, splits=whole.splits[:3])
+    rows = table.spaced_rows(-(-len(table.y) // step))
+    sample = table.take(rows)
+    np.testing.assert_array_equal(sample.y, table.y[rows])
+    assert len(rows) == pytest.approx(len(table.y) / step, abs=4)
+    for (inside, held), (inside_whole, held_whole) in zip(sample.splits, table.splits, strict=True):
+        assert set(rows[held]) <= set(held_whole)
+        assert set(rows[inside]) <= set(inside_whole)
+        assert len(inside) + len(held) == len(rows)
+        assert len(held) == pytest.approx(len(held_whole) / step, abs=1)
+
+
+def test_many_rows_are_fitted_in_fewer_folds():
+    X, y, _ = many_classes(600)
+    m, part, _ = counted({"x": X[:, 0].astype(float)}, y)
+    table = TrainingTable.of(m.model_, part, seed=0)
+    for rows, n_folds in ((9_000, 5), (11_000, 3), (60_000, 2)):
+        heavy = replace(table, weight=table.weight * (rows / table.weight.sum()))
+        assert len(heavy.in_enough_folds().splits) == n_folds
 
 
 def test_few_rows_do_not_judge_in_one_fold():

@@ -246,7 +246,8 @@ def score_held_out(table: TrainingTable, logits: FloatArray) -> LeftOutScores:
     conformity = ConformityScores.of(classes, posterior, y, weight)
     if not table.counted.blocks:
         return LeftOutScores(conformity)
-    some = np.arange(0, len(y), -(-len(y) // MAX_NOVELTY_ROWS))
+    held = table.held_rows
+    some = held[:: -(-len(held) // MAX_NOVELTY_ROWS)]
     likelihoods = table.counted.likelihoods
     if table.remaining is None:
         batch, one = table.part.take(some).batch, table.single_weight[some]

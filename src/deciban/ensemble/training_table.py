@@ -116,9 +116,14 @@ class TrainingTable:
         return self.part.units is not None and self.part.units.kind == "time"
 
     def spaced_rows(self, max_rows: int) -> RowIndices:
-        """No more rows than this, evenly spaced; all of them where they are in groups or times."""
+        """About so many rows at most, evenly spaced among those that each split holds out.
+
+        All of them where they are in groups or times.
+        """
         step = 1 if self.remaining is not None else -(-len(self.y) // max_rows)
-        return np.arange(0, len(self.y), step)
+        never = np.setdiff1d(np.arange(len(self.y)), self.held_rows)
+        parts = [*(held for _, held in self.splits), never]
+        return np.sort(np.concatenate([part[::step] for part in parts]))
 
     def take(self, rows: RowIndices) -> TrainingTable:
         """The table of some rows, in rising order, in their folds."""
