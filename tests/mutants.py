@@ -172,7 +172,7 @@ MUTANTS = [
     Mutant("ensemble/base_learners.py", "n_rows / (n_rows + half)", "half / (n_rows + half)"),
     Mutant("ensemble/evidence_weights.py", "(CENTRE / self.usual_weight) ** 2", "1.0"),
     Mutant("ensemble/evidence_weights.py", "CONSTANT_PENALTY = 1.0", "CONSTANT_PENALTY = 0.01"),
-    Mutant("ensemble/stacking.py", "equal = 1 / len(added)", "equal = 1.0"),
+    Mutant("ensemble/stacking.py", "= 1 / len(added), _rows_last", "= 1.0, _rows_last"),
     Mutant("ensemble/stacking.py",
            "0.5 * np.sum((w - equal) ** 2)), gradient + w - equal",
            "1.5 * np.sum((w - equal) ** 2)), gradient + 3 * (w - equal)"),
