@@ -8,11 +8,10 @@ of classes that the drawn rows have. "guessing" says the class frequencies, smoo
 are means over the tables, and on how many of them a method is more than 0.03 above guessing.
 
 With 4 / 8 / 16 / 32 rows and six draws (BayesClassifier three): guessing .81 / .91 / .99 / 1.03,
-NaiveBayes .77 / .74 / .70 / .64, AODE .75 / .79 / .79 / .68, LogisticRegression .81 / .75 / .70 /
-.63, BayesClassifier .76 / .73 / .69 / .60. (NaiveBayes before bell curves of one value said
-nothing, which cost it 2.0 on labor.) Single tables are still more than 0.03 above guessing, no more
-than four of each method and size. LogisticRegression on four rows of credit_a is 1.8 above it:
-columns that were scaled by four rows lie hundreds of deviations out in others.
+NaiveBayes .73 / .73 / .70 / .64, AODE .75 / .79 / .79 / .68, LogisticRegression .81 / .75 / .70 /
+.63, BayesClassifier .76 / .73 / .69 / .60. Single tables are still more than 0.03 above guessing,
+no more than four of each method and size. LogisticRegression on four rows of credit_a is 1.8 above
+it: columns that were scaled by four rows lie hundreds of deviations out in others.
 """
 
 from __future__ import annotations
