@@ -186,6 +186,9 @@ def test_rows_of_training_are_known_again(files):
     assert run("evaluate", model, files / "old.csv", "--bootstrap", "0").err.startswith(known)
     done("evaluate", model, files / "old.csv", "--bootstrap", "0", "--leave-one-out")
     done("evaluate", model, files / "new.csv", "--bootstrap", "0")
+    page = ["-o", files / "r.html", "--bootstrap", "0"]
+    assert run("report", model, files / "old.csv", *page).err.startswith(known)
+    assert run("report", model, files / "old.csv", *page, "--leave-one-out").err == ""
     some = run("evaluate", model, FRUIT, "--bootstrap", "0").err
     assert some.startswith("warning: about 50 % of these rows are rows that the model")
 

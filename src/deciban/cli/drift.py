@@ -63,11 +63,9 @@ class DriftFacts:
         head = ("column", "index", "by chance", "", "most of it", "in training", "now")
         every = [self.answers, *self.columns[:MAX_LISTED]]
         table = [head, *(_line(d, d in moved) for d in every)]
-        lines = [
-            f"{self.rows:,} rows in {self.seconds:.2f} s",
-            "",
-            *align(table, right={1, 2, 5, 6}),
-        ]
+        rate = self.rows / self.seconds
+        lines = [f"{self.rows:,} rows in {self.seconds:.2f} s ({rate:,.0f} rows/s)", ""]
+        lines += align(table, right={1, 2, 5, 6})
         if len(self.columns) > MAX_LISTED:
             lines.append(f"and {len(self.columns) - MAX_LISTED} more")
         if self.new is not None:

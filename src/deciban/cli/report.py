@@ -6,13 +6,14 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deciban.cli import models
+from deciban.cli import exits, models, trained_rows
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
 from deciban.decision import Loss
 from deciban.plain import PlainDict
 from deciban.report import Report, pdf
 from deciban.report import report as make
+from deciban.sources.scan import hold
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,14 @@ def report(
         label = models.target_column(target, model.target_, path)
         table = data.scan(model.model_.caster.field_types(label, model.classes_))
         progress.expect(table, data)
+        rows = hold(watch(table, [lambda batch: progress.add(batch.n_rows)]))
+        rows.require(label)
+        known = None if options.leave_one_out else trained_rows.warning(model, rows, label)
+        if known is not None:
+            exits.warn(known)
         page = make(
             model,
-            watch(table, [lambda batch: progress.add(batch.n_rows)]),
+            rows,
             target=label,
             loss=options.loss(model.classes_.tolist()),
             leave_one_out=options.leave_one_out,
@@ -79,8 +85,8 @@ def report(
         )
         written = _write(page, options)
         size = Path(options.output).stat().st_size
-        rows = page.evaluation.rows
-        return ReportFacts(options.output, size, rows, progress.seconds, written, page)
+        n_rows = page.evaluation.rows
+        return ReportFacts(options.output, size, n_rows, progress.seconds, written, page)
 
 
 def _write(page: Report, options: ReportOptions) -> list[str]:

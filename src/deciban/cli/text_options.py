@@ -30,6 +30,7 @@ TokenizerRule = Annotated[
     Literal["any-script", "words"] | None,
     typer.Option(
         "--tokenizer",
+        metavar="RULE",
         help="Texts: what a word is. any-script cuts Chinese, Japanese and Thai into characters "
         "and pairs; words leaves them whole.",
     ),
@@ -38,8 +39,8 @@ StopWords = Annotated[
     str | None,
     typer.Option(
         "--stop-words",
-        metavar="english|chinese|FILE",
-        help="Texts: words that are left out; a file has one a line.",
+        metavar="NAME|FILE",
+        help="Texts: words that are left out: english, chinese, or a file with one a line.",
     ),
 ]
 MinDf = Annotated[

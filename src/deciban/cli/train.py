@@ -17,6 +17,7 @@ ModelName = Annotated[
     typer.Option(
         "--model",
         "-m",
+        metavar="NAME",
         help="naive: one pass, any size. aode: pairs of columns. logistic: logistic regression. "
         "bayes: the best of all together. auto: whichever is best on held-out rows.",
     ),
@@ -52,16 +53,16 @@ Prior = Annotated[
     str | None,
     typer.Option(
         "--prior",
-        metavar="uniform|CLASS=RATE,...",
-        help="How common classes are, if not as in DATA.",
+        metavar="CLASS=RATE,...",
+        help="How common classes are, if not as in DATA; or uniform.",
     ),
 ]
 ClassWeight = Annotated[
     str | None,
     typer.Option(
         "--class-weight",
-        metavar="balanced|CLASS=N,...",
-        help="How many times rows of each class count; balanced: classes weigh the same.",
+        metavar="CLASS=N,...",
+        help="How many times rows of each class count; or balanced: classes weigh the same.",
     ),
 ]
 Em = Annotated[
@@ -115,7 +116,8 @@ def train(
     missing: Annotated[
         Literal["auto", "skip", "value"] | None,
         typer.Option(
-            help="Whether a hole says nothing (skip) or is a value of its own.",
+            metavar="HOW",
+            help="Whether a hole says nothing (skip) or is a value of its own (value), or auto.",
             show_default="auto",
         ),
     ] = None,

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from deciban.encoding.matrices import category_columns, factorise, numbers
 from deciban.evaluation.classifier import Classifier, HasBins, HasCounts, HasModel
+from deciban.explanation.measurement import as_written
 from deciban.families.histogram import edges_of, sum_bins
 from deciban.labels import Labels, positions
 from deciban.models.protocol import HasCounts as CountsInside
 from deciban.report.rows import LabelledRows
+from deciban.schema import Schema
 from deciban.stats.categories import count_by_column, count_of
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
@@ -121,7 +123,8 @@ def _add_current(
     place = {name: j for j, name in enumerate(rows.schema.numbers)}
     for old in trained:
         if old.edges is not None and old.name in place:
-            names, now = _count_bins(old.edges, X[:, place[old.name]])
+            written = _written(rows.schema, old.name, old.edges)
+            names, now = _bins(written), _count_bins(old.edges, X[:, place[old.name]])
         elif old.values is not None and old.name in columns:
             names, now = _count_categories(old.values, *factorise(columns[old.name]))
         else:
@@ -131,15 +134,22 @@ def _add_current(
         yield ColumnDistribution(old.name, (*names, "a new value", "missing"), before, now)
 
 
-def _count_bins(edges: FloatArray, x: FloatArray) -> tuple[list[str], FloatArray]:
+def _count_bins(edges: FloatArray, x: FloatArray) -> FloatArray:
     missing = np.isnan(x)
     at = np.searchsorted(edges, x[~missing], side="right")
     now = np.bincount(at, minlength=len(edges) + 1)
-    return _bins(edges), np.concatenate([now, [0.0, missing.sum()]]).astype(np.float64)
+    return np.concatenate([now, [0.0, missing.sum()]]).astype(np.float64)
 
 
-def _bins(edges: FloatArray) -> list[str]:
-    ends = [f"{edge:,.6g}" for edge in edges.tolist()]
+def _written(schema: Schema, name: str, edges: FloatArray) -> list[str]:
+    """Edges as people write them: numbers, dates, or times to the minute."""
+    column = next((c for c in schema.columns if c.name == name), None)
+    if column is None or not column.unit:
+        return [f"{edge:,.6g}" for edge in edges.tolist()]
+    return [str(value)[:16] for value in as_written(column, edges)]
+
+
+def _bins(ends: list[str]) -> list[str]:
     if not ends:
         return ["any number"]
     middle = [f"{a} to {b}" for a, b in pairwise(ends)]
