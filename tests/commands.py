@@ -12,6 +12,8 @@ from unittest import mock
 from deciban.cli.exits import run as run_arguments
 
 COMMAND = [sys.executable, "-m", "deciban.cli"]
+#: What is said of rows that a model has learned: many tests judge it on these.
+TRAINED_ON = "rows that the model was trained on"
 FRUIT = Path(__file__).parents[1] / "docs" / "fruit.csv"
 
 
@@ -39,9 +41,10 @@ def _text(stream):
 
 
 def done(*arguments, stdin=b""):
-    """The output of a run that must go well and must not complain."""
+    """The output of a run that must go well and must not complain, but of rows it was trained on."""
     ended = run(*arguments, stdin=stdin)
-    assert (ended.code, ended.err) == (0, "")
+    complaints = [line for line in ended.err.splitlines() if TRAINED_ON not in line]
+    assert (ended.code, complaints) == (0, [])
     return ended.out
 
 
