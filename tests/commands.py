@@ -41,7 +41,7 @@ def _text(stream):
 
 
 def done(*arguments, stdin=b""):
-    """The output of a run that must go well and must not complain, but of rows it was trained on."""
+    """The output of a run that goes well and complains of nothing but rows that were learned."""
     ended = run(*arguments, stdin=stdin)
     complaints = [line for line in ended.err.splitlines() if TRAINED_ON not in line]
     assert (ended.code, complaints) == (0, [])

@@ -106,9 +106,9 @@ def labelled_table(
         progress.expect(source, data)
         rows = _columns(model, _read(source, progress), label, leave_one_out)
         known = None if leave_one_out else trained_rows.warning(model, rows, label)
-        if known is not None:
-            exits.warn(known)
         yield LabelledTable(model, rows, label, progress)
+        if known is not None:  # a mistake would have been one line
+            exits.warn(known)
 
 
 def compare_files(

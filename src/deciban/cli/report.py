@@ -70,8 +70,6 @@ def report(
         rows = hold(watch(table, [lambda batch: progress.add(batch.n_rows)]))
         rows.require(label)
         known = None if options.leave_one_out else trained_rows.warning(model, rows, label)
-        if known is not None:
-            exits.warn(known)
         page = make(
             model,
             rows,
@@ -84,6 +82,8 @@ def report(
             source=f"{model.model_.kind}, {label} predicted",
         )
         written = _write(page, options)
+        if known is not None:
+            exits.warn(known)
         size = Path(options.output).stat().st_size
         n_rows = page.evaluation.rows
         return ReportFacts(options.output, size, n_rows, progress.seconds, written, page)
