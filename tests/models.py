@@ -40,7 +40,9 @@ def _plain(value):
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
     if hasattr(value, "__dataclass_fields__"):
-        return {name: _plain(getattr(value, name)) for name in value.__dataclass_fields__}
+        # Rows that are kept to be judged come in the parts in which they were learned.
+        fields = [name for name in value.__dataclass_fields__ if name != "kept"]
+        return {name: _plain(getattr(value, name)) for name in fields}
     if type(value).__module__.startswith("deciban") and not vars(value):
         return type(value)  # families and statistics have no state
     return value

@@ -76,8 +76,8 @@ def ship(work: Callable[..., Any]) -> Callable[..., Any]:
     """Work for executors: sent as code that says so where deciban is missing."""
     from pyspark import cloudpickle
 
-    cloudpickle.register_pickle_by_value(shipped)  # type: ignore[no-untyped-call]
-    payload: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
+    cloudpickle.register_pickle_by_value(shipped)
+    payload: bytes = cloudpickle.dumps(work)
     return partial(shipped.run, payload, SHIP_HINT)
 
 

@@ -75,7 +75,7 @@ def _send(session: Any, model: Model) -> Any:
     """How an executor gets the model: with the work, or as a file if it is large."""
     from pyspark import cloudpickle
 
-    data: bytes = cloudpickle.dumps(model)  # type: ignore[no-untyped-call]
+    data: bytes = cloudpickle.dumps(model)
     if len(data) <= MAX_CLOSURE_BYTES:
         return partial(pickle.loads, data)
     path = Path(tempfile.mkdtemp(prefix="deciban-")) / "model.pickle"
