@@ -188,7 +188,8 @@ class Strings:
 
     def take(self, rows: RowNumbers) -> Strings:
         """Some rows, copied."""
-        return Strings(*texts.take(self.offsets, self.data, rows), self.missing[rows])
+        some = np.ascontiguousarray(rows)  # the loop takes no strides
+        return Strings(*texts.take(self.offsets, self.data, some), self.missing[rows])
 
     def tolist(self) -> list[str | None]:
         """Python values, None where missing."""

@@ -289,8 +289,8 @@ _DEFAULT = Tokenizer()
 def check_tokenizer(stated: object, stops: str | Iterable[str] | None = None) -> Tokenizer:
     """The rule of words, or that for any script, without these stop words as well.
 
-    >>> check_tokenizer(None), check_tokenizer(None, ["the"]).stop_words
-    (Tokenizer(), ('the',))
+    >>> check_tokenizer(None) == Tokenizer(), check_tokenizer(None, ["the"]).stop_words
+    (True, ('the',))
     """
     if stated is not None and not isinstance(stated, Tokenizer):
         raise ParameterError(
