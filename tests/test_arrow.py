@@ -359,3 +359,9 @@ def test_take():
     assert (start.tolist(), out.tobytes()) == ([0, 3, 3, 5, 5, 8], b"cdeabcde")
     start, out = take(offsets, data, np.array([], np.int64))
     assert (start.tolist(), out.tobytes()) == ([0], b"")
+
+
+def test_rows_of_texts_in_strides():
+    (batch,) = sources.batches(pa.table({"c": list("abcdef")}))
+    texts = batch.columns["c"]
+    assert texts.take(np.arange(6)[::2]).tolist() == ["a", "c", "e"]
