@@ -12,7 +12,6 @@ from deciban.families.categorical import estimate_shares
 from deciban.families.histogram import bin_codes
 from deciban.models import prior, scores
 from deciban.models.calibration import discount_evidence
-from deciban.naive_bayes.blocks import prior_smoothing
 from deciban.sources import scan
 from deciban.sources.labelled import LabelledBatch
 from deciban.stats.categories import count_of
@@ -74,7 +73,7 @@ def without(model, batch, label, weight):
     left = Plan(m.schema).empty(m.classes) + left
     rows, log_prior = m.encode(batch), m.log_prior
     if m.prior is None:
-        lam, method = prior_smoothing(m.options), m.options.method
+        lam, method = m.options.prior_smoothing, m.options.method
         log_prior = prior.class_prior(left.weight, lam, method=method)
     evidence = np.zeros((1, len(log_prior)))
     for block in m.blocks:

@@ -78,7 +78,10 @@ def test_only_streams_are_read_once(tmp_path):
     assert once == {"reader", "stream"}
 
 
-def test_the_types_of_a_short_file_need_one_look(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("quote", "looks"), [("never", 0), ("always", 2)])
+def test_the_types_of_a_short_file_need_one_look_and_plain_files_none(
+    tmp_path, monkeypatch, quote, looks
+):
     ask, asked = duckdb_source.ask, []
 
     def counted(*args):
@@ -86,9 +89,10 @@ def test_the_types_of_a_short_file_need_one_look(tmp_path, monkeypatch):
         return ask(*args)
 
     monkeypatch.setattr(duckdb_source, "ask", counted)
-    (batch,) = sources.scan(at(tmp_path, "t.csv"))
-    assert batch.tolist() == ROWS
-    assert len(asked) == 2
+    FRAME.write_csv(tmp_path / "t.csv", quote_style=quote)
+    (batch,) = sources.scan(tmp_path / "t.csv")
+    assert [row["n"] for row in batch.tolist()] == TABLE["n"]
+    assert len(asked) == looks
 
 
 INTEGERS = st.integers(-(2**63), 2**63 - 1) | st.integers(-20, 20)

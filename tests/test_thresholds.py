@@ -58,11 +58,12 @@ def test_numbers_are_told_apart_up_to_4096_of_them():
 
 def test_the_candidates_are_these():
     texts = text_candidates()
-    assert texts[:4] == (
-        ("amount", "presence"), (0.0, 2 / 3), (0.03, 0.1, 0.3, 0.6, 1.0, 2.0), (0.0, 0.5, 0.75, 1.0)
+    assert texts[:6] == (
+        ("amount", "presence"), (0.0, 2 / 3, 1.0), (0.03, 0.1, 0.3, 0.6, 1.0, 2.0), (0.5, 1.0),
+        (0.0, 1.0), (0.0, 0.5, 0.75, 1.0),
     )  # fmt: skip
-    assert texts.scales == pytest.approx(np.geomspace(0.01, 1.0, 24))
-    assert texts.typical == 100.0
+    assert (texts.min_scale, texts.n_scales) == (0.01, (8, 24))
+    assert (texts.typical, texts.min_gain) == (100.0, 2.0)
     assert smoothings() == pytest.approx(np.geomspace(0.02, 20.0, 29))
     assert discounts() == pytest.approx(np.geomspace(0.01, 1.0, 93))
     assert strengths() == (0.3, 1.0, 3.0, 10.0, 30.0)
