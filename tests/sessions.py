@@ -1,6 +1,7 @@
 """Shell sessions in the documentation: what was typed, and what was printed.
 
-``python tests/sessions.py docs/cli.md`` writes into a page what the program prints now.
+``python tests/sessions.py docs/cli.md`` writes into a page, and into its Chinese twin, what the
+program prints now.
 """
 
 import contextlib
@@ -81,6 +82,15 @@ class Shell:
         return ended.stdout
 
 
+def rewrite(path):
+    """Replay a page; its twin gets the same sessions."""
+    page, twin = replayed(path.read_text(encoding="utf-8")), path.with_suffix(".zh.md")
+    path.write_text(page, encoding="utf-8")
+    if twin.exists():
+        blocks = BLOCK.finditer(page)
+        text = BLOCK.sub(lambda _: next(blocks)[0], twin.read_text(encoding="utf-8"))
+        twin.write_text(text, encoding="utf-8")
+
+
 if __name__ == "__main__":
-    path = Path(sys.argv[1])
-    path.write_text(replayed(path.read_text(encoding="utf-8")), encoding="utf-8")
+    rewrite(Path(sys.argv[1]))

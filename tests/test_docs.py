@@ -18,7 +18,7 @@ MODULES = sorted(
     for module in pkgutil.walk_packages(deciban.__path__, "deciban.")
     if not module.name.startswith("deciban.kernels.")
 )
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("README*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 PUBLIC = ["deciban", "deciban.naive_bayes", "deciban.conjugate", "deciban.decision", "deciban.text"]
 
 

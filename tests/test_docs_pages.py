@@ -16,8 +16,9 @@ from sessions import BLOCK, replayed, steady
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
-#: Pages whose sessions are replayed by tests of their own.
-REPLAYED = {"cli.md", "mail.md", "serve.md"}
+CHINESE = [page for page in PAGES if page.name.endswith(".zh.md")]
+#: Pages whose sessions are replayed by tests of their own, or are those of their twin.
+REPLAYED = {"cli.md", "mail.md", "serve.md", *(page.name for page in CHINESE)}
 SESSIONS = [p for p in PAGES if p.name not in REPLAYED and BLOCK.search(p.read_text("utf-8"))]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 TEXT = re.compile(r">([^<>]+)</text>")
@@ -56,15 +57,22 @@ def test_the_index_lists_every_page():
     assert missing == ["README.md"]
 
 
-@pytest.mark.parametrize("chinese", sorted(DOCS.glob("*.zh.md")), ids=lambda page: page.name)
+def figures(page):
+    """The numbers that fill a cell in the tables of a page, row by row."""
+    rows = re.findall(r"^\|.*$", prose(page), flags=re.M)
+    return [re.findall(r"(?<=\| )[\d.,]+ ?[%a-z]*(?= \|)", row) for row in rows]
+
+
+@pytest.mark.parametrize("chinese", CHINESE, ids=lambda page: page.name)
 def test_pages_in_two_languages_are_twins(chinese):
-    pages = [DOCS / chinese.name.replace(".zh", ""), chinese]
+    pages = [chinese.with_name(chinese.name.replace(".zh", "")), chinese]
     texts = [page.read_text(encoding="utf-8") for page in pages]
     code = [[(e.source, e.want) for e in doctest.DocTestParser().get_examples(t)] for t in texts]
     assert code[0] == code[1]
     assert BLOCK.findall(texts[0]) == BLOCK.findall(texts[1])
     levels = [re.findall(r"^(#+) ", prose(page), flags=re.M) for page in pages]
     assert levels[0] == levels[1]
+    assert figures(pages[0]) == figures(pages[1])
 
 
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.name)
