@@ -119,9 +119,9 @@ class _Run:
         self._test(model)
         quality = Quality.of(model, rows, self.roles.target)
         trained_rows.remember(model, rows, self.roles.target)
-        suggestion = self._suggest(model, rows)
         size = models.save(model, self.options.output, overwrite=self.options.overwrite)
-        return self._facts(model, quality, suggestion, size)
+        seconds = self.progress.seconds  # the model is written; what follows is advice
+        return self._facts(model, quality, self._suggest(model, rows), size, seconds)
 
     # ------------------------------------------------------------------ rows
 
@@ -199,8 +199,9 @@ class _Run:
         quality: Quality,
         suggestion: choosing.Suggestion | None,
         size: int,
+        seconds: float,
     ) -> TrainingFacts:
-        rows, seconds = float(model.model_.counts.weight.sum()), self.progress.seconds
+        rows = float(model.model_.counts.weight.sum())
         dropped = _unused_names(self.options, model.schema_.names)
         return TrainingFacts(
             self.options.output,
