@@ -88,7 +88,8 @@ class Database:
 
         SQLite itself keeps any value in any column, and a damaged page may hold any value.
         """
-        rows = self.connection.execute(query, parameters).fetchall()
+        with _plain_errors(self.path, self.layout):  # also outside of transactions
+            rows = self.connection.execute(query, parameters).fetchall()
         if any(tuple(map(type, row)) != types for row in rows):
             raise self.damage(f"{short(rows)} where {types} are expected")
         return rows
