@@ -143,3 +143,16 @@ def test_the_compiled_loop_takes_texts_and_holes_alone():
     )  # fmt: skip
     for other in ([], [None], [1], ["x", 1], ["x", b"y"], ["x", "\udc80"], [float("nan")]):
         assert utf8_or_nothing(other) is None
+
+
+def test_a_name_with_nul_is_refused():
+    frame = pl.DataFrame({"a\0b": [1, 2]})  # Polars itself would end the process
+    with pytest.raises(InputError, match="NUL character"):
+        NaiveBayes().fit(frame, ["x", "y"])
+
+
+def test_categories_may_be_moments_with_a_zone():
+    moments = pd.date_range("2000-01-01", periods=2, tz="Asia/Kolkata")
+    frame = pd.DataFrame({"when": pd.Series(moments.repeat(4)).astype("category")})
+    model = NaiveBayes().fit(frame, ["x"] * 4 + ["y"] * 4)
+    assert model.predict(frame).tolist() == ["x"] * 4 + ["y"] * 4

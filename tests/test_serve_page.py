@@ -412,8 +412,8 @@ def test_everybody_can_use_it(url, chromium, colours, width, language):
 
     settings = {"color_scheme": colours, "reduced_motion": "reduce", "width": width}
     with Visit(chromium, f"{url}", **settings) as visit:
-        visit.at("#language").select_option(language)
-        visit.page.wait_for_load_state("load")
+        with visit.page.expect_navigation():  # the page is loaded anew
+            visit.at("#language").select_option(language)
         waits = {
             "row": "#evidence tr.total", "rows": "#rows-drop", "model": "#quality .confusion",
             "teach": "#teach-answers button", "watch": "#watch-tiles .tile",

@@ -73,7 +73,16 @@ _DAY = 86_400_000_000
 
 
 def open_stream(source: Any) -> Stream:
-    """The Arrow stream of an object that offers one."""
+    """The Arrow stream of an object that offers one.
+
+    A frame of Polars that has a name with NUL in it would end the process.
+    """
+    names = getattr(source, "columns", None)
+    for name in names if isinstance(names, list) else ():
+        if isinstance(name, str) and "\0" in name:
+            raise InputError(
+                f"column {name!r} has a NUL character in its name.", hint="rename the column"
+            )
     stream = Stream(source.__arrow_c_stream__())
     if not stream.is_table:
         raise InputError(

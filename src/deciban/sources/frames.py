@@ -254,7 +254,7 @@ def _series(name: str, values: Any) -> Column:
         return _array(name, values.to_numpy())
     if hasattr(dtype, "categories") and hasattr(values, "cat"):
         codes = values.cat.codes.to_numpy().astype(np.int64)
-        return decode_dictionary(column(name, values.cat.categories), codes)
+        return decode_dictionary(column(name, values.cat.categories.to_series()), codes)
     if getattr(dtype, "storage", "") == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
         return _through_arrow(name, values.to_series() if hasattr(values, "to_series") else values)
     if hasattr(dtype, "numpy_dtype"):

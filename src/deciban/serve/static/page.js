@@ -101,7 +101,7 @@ async function begin() {
   }
 }
 
-window.addEventListener("hashchange", route);
+window.addEventListener("hashchange", () => { if (model) route(); }); // begin() goes there else
 at("row").addEventListener("submit", (event) => event.preventDefault());
 at("login").addEventListener("submit", (event) => {
   event.preventDefault();
