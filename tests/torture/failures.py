@@ -7,6 +7,7 @@ import time
 from torture import deeds
 from torture.part import Part, check
 from torture.shim import INTERRUPT, copy_of, fork
+from torture.trial import rehearse, verify
 
 #: A full disk, a broken one, one that may only be read, no permission, too many open files.
 ERRORS = (
@@ -22,17 +23,16 @@ def failing_everywhere(make):
     """An attempt: one deed; each of its calls fails, once or from then on, or is interrupted."""
 
     def attempt(chance, folder):
-        deed, template = make(chance), folder / "template"
-        template.mkdir()
-        check(fork(lambda f, _: deed.prepare(f), template).code == 0, "preparing failed")
-        first = deed.state(template)
-        with copy_of(template, folder / "whole") as whole:
-            ended = fork(deed.act, whole)
-            states = [first, *ended.acknowledged]
-        faults = [(at, _fault(chance)) for at in range(ended.calls) for _ in range(3)]
+        deed = make(chance)
+        template, states, calls = rehearse(deed, folder)
+        faults = [(at, _fault(chance)) for at in range(calls) for _ in range(3)]
         for number, (at, fault) in enumerate(faults):
             with copy_of(template, folder / str(number)) as copy:
-                _fails(deed, copy, at, fault, states)
+                ended = fork(lambda f, a: said_plainly(deed.act, f, a), copy, at, fault)
+                where = f"{deed.name}, call {at} fails with {fault}: "
+                check(ended.code in CODES, f"{where}it ended with {ended.code}: {ended.printed}")
+                check(not any(bug in ended.printed for bug in BUGS), where + ended.printed)
+                verify(deed, copy, ended.acknowledged, states, where)
         return len(faults)
 
     return attempt
@@ -42,22 +42,6 @@ def _fault(chance):
     """An error, of one call or of all after it; or Ctrl-C."""
     code = chance.choice((*ERRORS, INTERRUPT))
     return code if code == INTERRUPT else code * chance.choice((1, -1))
-
-
-def _fails(deed, folder, at, fault, states):
-    """Act while a call fails, and see what was said and what is there."""
-    ended = fork(lambda f, a: said_plainly(deed.act, f, a), folder, at, fault)
-    where = f"{deed.name}, call {at} fails with {fault}: "
-    check(ended.code in CODES, f"{where}it ended with {ended.code}: {ended.printed}")
-    check(not any(bug in ended.printed for bug in BUGS), where + ended.printed)
-    state, promised = deed.state(folder), len(ended.acknowledged)
-    if not deed.resumes:
-        check(state in states[promised:], where + "neither the old state nor the new one is there")
-    deed.again(folder)
-    if deed.resumes:
-        check(deed.state(folder) == states[-1], where + "the next run did not finish the work")
-    strays = {entry.name for entry in folder.iterdir()} - deed.files()
-    check(not strays, f"{where}{sorted(strays)} are left after the next run")
 
 
 def said_plainly(act, folder, acknowledge):
@@ -75,11 +59,8 @@ def said_plainly(act, folder, acknowledge):
 
 def jumping_clock(chance, folder):
     """Deeds while the clock of the wall stands anywhere in time: the outcome is the same."""
-    deed, template = chance.choice(DEEDS)(chance), folder / "template"
-    template.mkdir()
-    check(fork(lambda f, _: deed.prepare(f), template).code == 0, "preparing failed")
-    with copy_of(template, folder / "whole") as whole:
-        last = fork(deed.act, whole).acknowledged[-1]
+    deed = chance.choice(DEEDS)(chance)
+    template, states, _ = rehearse(deed, folder)
     moments = [0.0, 1.0, 2.0**31, 2.0**33, time.time() - 1e6, time.time() + 1e6]
 
     def act(copy, acknowledge):
@@ -93,7 +74,9 @@ def jumping_clock(chance, folder):
         os.utime(stray, (0, chance.choice(moments)))
         ended = fork(act, copy)
         check(ended.code == 0, f"{deed.name} failed: {ended.printed}")
-        check(deed.state(copy) == last, f"{deed.name}: another state than with a steady clock")
+        check(
+            deed.state(copy) == states[-1], f"{deed.name}: another state than with a steady clock"
+        )
     return 1
 
 
