@@ -9,6 +9,7 @@ import pytest
 
 import browser
 import serving
+from browser import expect
 from commands import FRUIT, done
 from deciban import load
 from deciban.serve import pages
@@ -40,6 +41,7 @@ class Visit(browser.Visit):
 
     def __init__(self, chromium, url, part="", **settings):
         super().__init__(chromium, f"{url}{part}", **settings)
+        expect(self.at("[aria-busy]")).to_have_count(0)  # the page is built
         self._host = urlsplit(url).netloc
 
     def __enter__(self):
@@ -83,14 +85,14 @@ def test_a_row_is_answered_while_it_is_set(path, url, chromium):
         row = {"colour": colour.split()[0], "grams": 20, "picked": "2025-06-10", "ripe": True}
         visit.shown(row)
         why = load(path).explain(row)
-        assert percent(why.probability) in visit.at("#posterior tr").first.inner_text()
-        assert f"+{why.total:.1f}" in visit.at("#evidence tr.total").inner_text()
+        expect(visit.at("#posterior tr").first).to_contain_text(percent(why.probability))
+        expect(visit.at("#evidence tr.total")).to_contain_text(f"+{why.total:.1f}")
         lines = visit.at("#evidence tr").all_inner_texts()
         for term in why.terms:
             if abs(term.decibans) > 0.05:
                 (line,) = (line for line in lines if line.startswith(f"{term.feature} ="))
                 assert f"{abs(term.decibans):.1f}" in line
-        assert visit.at("#row .control").count() == 4  # an identifier needs no control
+        expect(visit.at("#row .control")).to_have_count(4)  # an identifier needs no control
 
 
 def test_a_slider_moves_by_keys_and_empties(url, chromium):
@@ -99,12 +101,12 @@ def test_a_slider_moves_by_keys_and_empties(url, chromium):
         visit.page.keyboard.press("End")
         most = visit.at("#row [name=grams]").input_value()
         visit.shown({"grams": float(most)})
-        assert visit.at(".histogram rect.here").count() == 1
+        expect(visit.at(".histogram rect.here")).to_have_count(1)
         visit.page.keyboard.press("ArrowLeft")
         assert float(visit.at("#row [name=grams]").input_value()) < float(most)
         visit.at(".clear").first.click()
         visit.shown({})
-        assert visit.at(".histogram rect.here").count() == 0
+        expect(visit.at(".histogram rect.here")).to_have_count(0)
 
 
 def test_base_rates_costs_and_abstaining_move_the_decision_alone(path, url, chromium):
@@ -122,19 +124,21 @@ def test_base_rates_costs_and_abstaining_move_the_decision_alone(path, url, chro
         p = model.predict_proba([{**dict.fromkeys(model.schema_.names), **row}])[0]
         p[rare] = 0
         order = p.argsort()[::-1]
-        assert visit.decided() == model.classes_[order[0]]
-        assert percent(p[order[0]] / p.sum()) in visit.at("#posterior tr").first.inner_text()
+        expect(visit.at("#decision strong")).to_have_text(model.classes_[order[0]])
+        expect(visit.at("#posterior tr").first).to_contain_text(percent(p[order[0]] / p.sum()))
         visit.at("#decision-controls button").click()
         visit.at("#abstain").fill("0.000001")
-        assert visit.decided() == "no answer"
+        expect(visit.at("#decision strong")).to_have_text("no answer")
         visit.at("#abstain").fill("")
         asked = dict.fromkeys(model.schema_.names) | row
         for answer, truth in (("apple", "cherry"), ("cherry", "apple"), ("cherry", "plum")):
             cell = visit.page.get_by_label(f"Cost of answering {answer} where {truth} is true")
             cell.fill("30")
-            assert visit.decided() == model.decide([asked], {(answer, truth): 30})[0]
+            expect(visit.at("#decision strong")).to_have_text(
+                model.decide([asked], {(answer, truth): 30})[0]
+            )
             cell.fill("")
-        assert visit.at("#evidence").inner_text() == evidence
+        expect(visit.at("#evidence")).to_have_text(evidence, use_inner_text=True)
 
 
 def test_a_counterfactual_is_applied_by_a_click(path, url, chromium):
@@ -165,7 +169,7 @@ def test_the_fragment_is_the_state_and_never_leaves(url, chromium):
         assert not any("77" in asked for asked in visit.requests)
     with Visit(chromium, link) as visit:
         visit.shown({"grams": 77})
-        assert visit.at("#row [name=grams]").input_value() == "77"
+        expect(visit.at("#row [name=grams]")).to_have_value("77")
     for odd in ("#row?%7B", "#row?[1]", "#row?null", '#row?{"row":{"x":1},"priors":3}', "#nothing"):
         with Visit(chromium, url, odd) as visit:
             visit.shown({})
@@ -193,16 +197,16 @@ def test_words_of_a_text_are_marked_in_place(chromium, tmp_path):
         text = "🍒 a free lunch"  # a letter of two units in JavaScript
         visit.at("textarea").fill(text)
         visit.shown({"text": text})
-        assert visit.at("mark").all_inner_texts() == ["free", "lunch"]
-        assert "for" in visit.at("mark").first.get_attribute("class")
-        assert visit.at(".behind").inner_text() == text
+        expect(visit.at("mark")).to_have_text(["free", "lunch"])
+        expect(visit.at("mark").first).to_have_class(re.compile("for"))
+        expect(visit.at(".behind")).to_have_text(text)
         visit.at("#changes button").first.click()
         visit.at("mark", has_text="free").wait_for(state="detached")
         visit.page.goto(f"{url}#model")
         visit.at("#words h3", has_text="spam").wait_for()
         strongest = model.words("spam", 15)[0].value
         spam = visit.at(".words", has=visit.at("h3", has_text="spam"))
-        assert strongest in spam.locator("tr").first.inner_text()
+        expect(spam.locator("tr").first).to_contain_text(strongest)
 
 
 # ---------------------------------------------------------------------- many rows
@@ -218,7 +222,7 @@ def test_a_dropped_file_is_answered_sorted_and_given_back(path, url, chromium):
         visit.at("#rows-drop").dispatch_event("drop", {"dataTransfer": handle})
         lines = visit.at("#rows-table tbody tr")
         lines.first.wait_for()
-        assert "200 rows" in visit.at("#rows-state").inner_text()
+        expect(visit.at("#rows-state")).to_contain_text("200 rows")
         unsure = [float(text.split("\t")[2].strip("<> %")) for text in lines.all_inner_texts()]
         assert unsure[0] < 65
         assert unsure[-1] > 99
@@ -234,7 +238,7 @@ def test_a_dropped_file_is_answered_sorted_and_given_back(path, url, chromium):
         assert Path(download.value.path()).read_text(encoding="utf-8") == expected
         lines.first.locator("button").click()
         visit.shown({"colour": "red", "ripe": False, "picked": "2025-06-21"})
-        assert "cherry" in visit.at("#truth").inner_text()
+        expect(visit.at("#truth")).to_contain_text("cherry")
 
 
 def test_a_file_that_is_no_table_is_complained_about(url, chromium, tmp_path):
@@ -259,7 +263,7 @@ def test_the_model_shows_its_figures(path, url, chromium):
         visit.at("#importance button", has_text="grams").click()
         visit.at("#curve svg[aria-label*=grams] .band").first.wait_for()
         visit.at("#curve svg").hover()
-        assert re.search(r"apple [+−]\d", visit.at("#curve .told").inner_text())
+        expect(visit.at("#curve .told")).to_contain_text(re.compile(r"apple [+−]\d"))
         visit.at("#curve-of").select_option("colour")
         visit.at("#curve table").wait_for()
         diagonal = sum(
@@ -278,20 +282,19 @@ def test_the_nomogram_answers_keys_and_pointer(path, url, chromium):
         total = visit.at("#nomogram-total")
         total.wait_for()
         points = sheet.total({"colour": "red"})
-        assert total.inner_text() == f"{points:.0f} points: {sheet.of} " + percent(
-            sheet.probability(points)
-        )
+        probability = percent(sheet.probability(points))
+        expect(total).to_have_text(f"{points:.0f} points: {sheet.of} {probability}")
         scale = visit.at(".scale[aria-label=grams]")
         scale.focus()
         visit.page.keyboard.press("ArrowRight")
         (grams,) = (one for one in sheet.scales if one.name == "grams")
         for_first = sheet.total({"colour": "red", "grams": grams.values[0]})
-        assert total.inner_text().startswith(f"{for_first:.0f} points")
+        expect(total).to_contain_text(f"{for_first:.0f} points")
         scale.click(position={"x": 12, "y": 8})
         least = for_first - grams.points[0] + grams.points.min()
-        assert total.inner_text().startswith(f"{least:.0f} points")
+        expect(total).to_contain_text(f"{least:.0f} points")
         visit.page.keyboard.press("Delete")
-        assert total.inner_text().startswith(f"{points:.0f} points")
+        expect(total).to_contain_text(f"{points:.0f} points")
 
 
 # ---------------------------------------------------------------------- teach and watch
@@ -304,11 +307,11 @@ def test_teaching_and_taking_back(path, chromium, tmp_path):
     ):
         visit.shown({"colour": "red", "grams": 60})
         visit.at("#teach-this").click()
-        assert visit.at("#teach-row").inner_text() == "colour = red, grams = 60"
+        expect(visit.at("#teach-row")).to_have_text("colour = red, grams = 60")
         visit.at("#teach-answers button", has_text="plum").click()
         visit.at("#taught h3", has_text="Learnt: plum").wait_for()
         visit.at("#lesson-count", has_text="1 lesson").wait_for()
-        assert "201 rows" in visit.at("#about").inner_text()
+        expect(visit.at("#about")).to_contain_text("201 rows")
         visit.at("#new-class").fill("<b>quince</b>")
         visit.at("#teach-new button").click()
         visit.at("#teach-answers button", has_text="<b>quince</b>").wait_for()
@@ -334,10 +337,10 @@ def test_watching(path, chromium, tmp_path):
         lessons = [serving.lesson(i) for i in range(3)]
         visit.page.evaluate(ask, ["/api/learn", {"lessons": lessons, "wait": True}])
         visit.at("#drift tr", has_text="colour").wait_for()
-        assert "moved far" in visit.at("#drift tr", has_text="colour").inner_text()
+        expect(visit.at("#drift tr", has_text="colour")).to_contain_text("moved far")
         visit.at("#losses circle").first.wait_for()
         visit.at("#watch-rates svg").wait_for()
-        assert "63" in visit.at(".tile", has_text="rows").last.inner_text()  # asked and taught
+        expect(visit.at(".tile", has_text="rows").last).to_contain_text("63")  # asked and taught
 
 
 # ---------------------------------------------------------------------- without a model
@@ -347,8 +350,8 @@ def test_a_model_is_trained_on_the_page(chromium, tmp_path):
     with serving.started(None) as (_, url), Visit(chromium, url) as visit:
         visit.at("#train-file").set_input_files(FRUIT)
         visit.at("#train-columns select[name=ripe]").wait_for()
-        assert visit.at("#train-target").input_value() == "fruit"
-        assert "row number" in visit.at("#train-columns tr", has_text="id").first.inner_text()
+        expect(visit.at("#train-target")).to_have_value("fruit")
+        expect(visit.at("#train-columns tr", has_text="id").first).to_contain_text("row number")
         visit.at("#train-columns select[name=ripe]").select_option("identifier")
         visit.at("#train-start").click()
         visit.at("#train-done .confusion").wait_for()
@@ -363,15 +366,15 @@ def test_a_model_is_trained_on_the_page(chromium, tmp_path):
         visit.at("#open-trained").click()
         visit.at("#row [name=grams]").fill("60")
         visit.shown({"grams": 60})
-        assert visit.at("#row .control").count() == 3
+        expect(visit.at("#row .control")).to_have_count(3)
         why = model.explain({"grams": 60})
-        assert percent(why.probability) in visit.at("#posterior tr").first.inner_text()
+        expect(visit.at("#posterior tr").first).to_contain_text(percent(why.probability))
 
 
 def test_a_table_named_on_the_command_line(chromium):
     with serving.started(FRUIT) as (_, url), Visit(chromium, url) as visit:
         visit.at("#train-name", has_text="fruit.csv").wait_for()
-        assert visit.at("#train-target").input_value() == "fruit"
+        expect(visit.at("#train-target")).to_have_value("fruit")
 
 
 # ---------------------------------------------------------------------- for everybody
@@ -401,7 +404,7 @@ def test_nothing_a_file_says_is_markup(chromium, tmp_path):
         visit.at("#rows-file").set_input_files(table)
         visit.at("#rows-table tbody tr").first.wait_for()
         assert visit.page.evaluate("window.evil") is None
-        assert visit.at("img").count() == 0
+        expect(visit.at("img")).to_have_count(0)
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
@@ -476,15 +479,15 @@ def test_the_token_is_asked_for(path, chromium, tmp_path):
         visit.at("#token").fill(TOKEN)
         visit.at("#login button").click()
         visit.at("#evidence tr.total").wait_for()
-        assert visit.at("h2", has_text="一行数据").count() == 1
-        assert not visit.at("#login").is_visible()
+        expect(visit.at("h2", has_text="一行数据")).to_have_count(1)
+        expect(visit.at("#login")).to_be_hidden()
         visit.page.close()
 
 
 def test_the_description_of_the_api_is_a_page(url, chromium):
     with Visit(chromium, url, "docs") as visit:
         visit.at("h2", has_text="POST /api/predict").wait_for()
-        assert "PredictionRequest" in visit.at("pre").all_inner_texts()[0]
+        expect(visit.at("pre").first).to_contain_text("PredictionRequest")
         visit.at("h2", has_text="GET /healthz").wait_for()  # the last one
-        assert visit.at("h2").count() == len(API_PATHS)
-        assert not visit.at("#problem").is_visible()
+        expect(visit.at("h2")).to_have_count(len(API_PATHS))
+        expect(visit.at("#problem")).to_be_hidden()

@@ -2,7 +2,7 @@
 
 import { signedBars } from "./bars.js";
 import { drawCurve } from "./curves.js";
-import { at, element, options, show } from "./dom.js";
+import { at, element, latest, options, show } from "./dom.js";
 import { buildNomogram } from "./nomogram.js";
 import { drawQuality } from "./quality.js";
 import { ask } from "./service.js";
@@ -55,7 +55,7 @@ async function words(model) {
 
 export function buildModel(model) {
   options(at("curve-against"), [["", say("allOthers")], ...model.names.map((name, i) => [String(i), name])]);
-  const draw = async () => {
+  const draw = latest(async () => {
     const against = at("curve-against").value;
     const body = { column: at("curve-of").value };
     if (against !== "") body.against = model.classes[Number(against)];
@@ -64,7 +64,7 @@ export function buildModel(model) {
     } catch (error) {
       show(at("curve"), note(error));
     }
-  };
+  });
   at("curve-of").onchange = draw;
   at("curve-against").onchange = draw;
   let built = -1;

@@ -98,6 +98,8 @@ async function begin() {
     changed("link");
   } catch (error) {
     complain(error);
+  } finally {
+    at("main").removeAttribute("aria-busy");
   }
 }
 

@@ -71,8 +71,8 @@ export function buildTrain(complain, adopt) {
         return;
       }
       drawQuality(at("train-quality"), training.quality);
+      await adopt(); // before it can be opened
       at("train-done").hidden = false;
-      await adopt();
       at("train-done").scrollIntoView({ block: "start" });
     } catch (error) {
       complain(error);
