@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from deciban import sources
 from deciban.errors import DecibanError
-from deciban.sources import plain_text
+from deciban.sources import delimited
 
 FIELDS = st.text(st.sampled_from('ab1.,;-\t "\r\n\x1fé我\u2028'), max_size=4)
 LINES = st.lists(st.lists(FIELDS, min_size=1, max_size=3).map(",".join), max_size=6)
@@ -28,9 +28,9 @@ def test_what_is_read_is_what_duckdb_reads(tmp_path, monkeypatch, lines, end, cl
     path = tmp_path / "t.csv"
     text = end.join([head, *lines]) + (end if closed else "")
     path.write_bytes(text.encode("utf-8"))
-    monkeypatch.setattr(plain_text, "MAX_BYTES", 1 << 17)
+    monkeypatch.setattr(delimited, "MAX_PLAIN_BYTES", 1 << 17)
     ours = table(path)
-    monkeypatch.setattr(plain_text, "MAX_BYTES", 0)
+    monkeypatch.setattr(delimited, "MAX_PLAIN_BYTES", 0)
     assert ours == table(path)
 
 
@@ -38,7 +38,7 @@ def test_a_plain_file_is_read_here(tmp_path):
     files = [tmp_path / "a.csv", tmp_path / "b.csv"]
     files[0].write_bytes(b"\xef\xbb\xbfx,y\r\n1,\r\n2,b\r\n")
     files[1].write_text("x,y\n3,c")
-    plain = plain_text.read_plain(files, ("x", "y"), ",")
+    plain = delimited.read_plain(files, ("x", "y"), ",")
     assert [batch.tolist() for batch in plain.read(["y", "x"], None, 2)] == [
         [{"y": None, "x": "1"}, {"y": "b", "x": "2"}],
         [{"y": "c", "x": "3"}],
@@ -52,7 +52,7 @@ def test_a_plain_file_is_read_here(tmp_path):
 def test_anything_else_is_left_to_duckdb(tmp_path, text):
     path = tmp_path / "t.csv"
     path.write_bytes(text)
-    assert plain_text.read_plain([path], ("x",), ",") is None
+    assert delimited.read_plain([path], ("x",), ",") is None
 
 
 def test_duckdb_is_not_imported_for_it(tmp_path):

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from deciban.errors import InputError, UnhashableError
 
-Labels = NDArray[Any]
+#: An array of whatever type.
+Array = NDArray[Any]
+Labels = Array
 Positions = NDArray[np.intp]
 
 #: Integer labels whose range is at most this many times their number are looked up in a table.
@@ -82,7 +84,7 @@ def is_compact(texts: Sequence[str] | Sequence[bytes]) -> bool:
     return short and not any(text[-1:] == nul for text in texts)
 
 
-def factorise(values: NDArray[Any]) -> tuple[Labels, Positions]:
+def factorise(values: Array) -> tuple[Labels, Positions]:
     """Ordered labels of the values, and the position of each value among them.
 
     A missing value (None, NaN, NA, NaT) is no label: its position is -1.
@@ -104,7 +106,7 @@ def factorise(values: NDArray[Any]) -> tuple[Labels, Positions]:
     return distinct[known], codes if known.all() else np.where(known[codes], codes, -1)
 
 
-def _factorise_range(values: NDArray[Any], low: int, high: int) -> tuple[Labels, Positions]:
+def _factorise_range(values: Array, low: int, high: int) -> tuple[Labels, Positions]:
     """Integers that lie close together: one table instead of a sort."""
     shifted = values.astype(np.intp, copy=False)
     if low:
@@ -117,7 +119,7 @@ def _factorise_range(values: NDArray[Any], low: int, high: int) -> tuple[Labels,
     return (labels + low).astype(values.dtype), shifted
 
 
-def _factorise_objects(values: NDArray[Any]) -> tuple[Labels, Positions]:
+def _factorise_objects(values: Array) -> tuple[Labels, Positions]:
     """Objects of any kind: one dictionary, by what Python calls equal."""
     items = values.tolist()
     try:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -113,41 +113,31 @@ class Schema:
     """
 
     columns: tuple[ColumnSchema, ...]
+    #: All columns, also those that are ignored, and those that are counted at all.
+    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    used: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    #: What is counted: the numbers, the columns that they are, the categories, and the texts.
+    numbers: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    numeric_columns: tuple[ColumnSchema, ...] = field(init=False, repr=False, compare=False)
+    categories: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    texts: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """All columns, also those that are ignored."""
-        return tuple(column.name for column in self.columns)
-
-    @cached_property
-    def used(self) -> tuple[str, ...]:
-        """The columns that are counted at all."""
-        return tuple(column.name for column in self.columns if column.used)
-
-    @cached_property
-    def numbers(self) -> tuple[str, ...]:
-        """The numeric columns that are counted."""
-        return tuple(name for column in self.columns for name in column.numbers)
-
-    @cached_property
-    def numeric_columns(self) -> tuple[ColumnSchema, ...]:
-        """The columns that ``numbers`` names."""
-        return tuple(column for column in self.columns if column.numbers)
+    def __post_init__(self) -> None:
+        derived = {
+            "names": tuple(column.name for column in self.columns),
+            "used": tuple(column.name for column in self.columns if column.used),
+            "numbers": tuple(name for column in self.columns for name in column.numbers),
+            "numeric_columns": tuple(column for column in self.columns if column.numbers),
+            "categories": tuple(name for column in self.columns for name in column.categories),
+            "texts": tuple(name for column in self.columns for name in column.texts),
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
 
     @cached_property
     def periods(self) -> dict[int, float]:
         """The periods of cyclic columns, by their place among the numeric ones."""
         return periods_of([column.kind for column in self.numeric_columns])
-
-    @cached_property
-    def categories(self) -> tuple[str, ...]:
-        """The categorical columns that are counted."""
-        return tuple(name for column in self.columns for name in column.categories)
-
-    @cached_property
-    def texts(self) -> tuple[str, ...]:
-        """The columns of text."""
-        return tuple(name for column in self.columns for name in column.texts)
 
     @cached_property
     def counted_kinds(self) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
@@ -20,10 +19,10 @@ from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader, left_out_from, left_out_to
 from deciban.files.description import AODEEntry, CurveEntry
-from deciban.files.npy import Array
+from deciban.labels import Array
 from deciban.models.calibration import DISCOUNT_GRID
 from deciban.naive_bayes.stored import check_texts, schema_of, stated_prior
-from deciban.plain import plain
+from deciban.plain import PlainDict, plain
 from deciban.schema import Schema
 from deciban.stats.categories import CATEGORIES, count_of
 from deciban.stats.cells import MAX_GRID_KEYS
@@ -31,16 +30,14 @@ from deciban.stats.counts import Counts
 from deciban.stats.statistic import FloatArray
 
 
-def to_stored(
-    model: AODEModel, parameters: dict[str, Any], target: str | None, named: bool
-) -> Stored:
+def to_stored(model: AODEModel, parameters: PlainDict, target: str | None, named: bool) -> Stored:
     """The model as a file holds it."""
     bins = parameters["bins"]
     if isinstance(bins, dict):
         bins = {
             str(name): np.asarray(cuts, dtype=np.float64).tolist() for name, cuts in bins.items()
         }
-    description: dict[str, Any] = {
+    description: PlainDict = {
         "parameters": plain({**parameters, "bins": bins}, strict=True),
         "target": target,
         "named": named,

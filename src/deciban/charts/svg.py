@@ -10,16 +10,16 @@ import math
 import re
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from deciban.charts import INK, LABEL_SIZE, PAPER, RULE, SOFT, Chart
 from deciban.charts.letters import FONT_FAMILIES, text_width
 from deciban.errors import MissingPackageError
+from deciban.plain import PlainDict
 
 #: Large letters, since a phone shows a chart somewhat smaller.
-CHART_CONFIG: dict[str, Any] = {
+CHART_CONFIG: PlainDict = {
     "background": PAPER,
     "font": FONT_FAMILIES,
     "axis": {"labelFontSize": LABEL_SIZE, "titleFontSize": LABEL_SIZE, "titleFontWeight": "normal",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from deciban import labels
 from deciban.encoding.target import vector
 from deciban.kernels import categorical as kernel
-from deciban.labels import Labels
+from deciban.labels import Array, Labels
 from deciban.stats.cells import Cells, Grid
 
 __all__ = ["block", "category_codes", "largest_codes"]
@@ -34,7 +34,7 @@ def block(family: str, names: Sequence[Any], columns: Sequence[Any]) -> tuple[Ce
     return Cells.of_values(names, cast("Sequence[Labels]", values)), matrix
 
 
-def category_codes(X: NDArray[Any], known: Sequence[Labels]) -> NDArray[np.int64]:
+def category_codes(X: Array, known: Sequence[Labels]) -> NDArray[np.int64]:
     """Codes of categories: -1 for a missing value, ``S_j`` for one that is not known.
 
     >>> X = np.array([["M"], [None], ["XL"]], dtype=object)

@@ -46,6 +46,7 @@ from deciban.sources.columns import (
 from deciban.sources.formats import Format, parse
 from deciban.sources.literals import parse_boolean, parse_integer, parse_number, parse_time
 from deciban.sources.options import USUAL_MARKERS
+from deciban.sources.tabular import Value
 
 __all__ = [
     "ColumnType",
@@ -133,7 +134,7 @@ def type_of_values(known: labels.Labels) -> ColumnType:
 
 
 def cast(
-    column: ColumnSchema, of: ColumnType, values: Column, known: Collection[Any] = ()
+    column: ColumnSchema, of: ColumnType, values: Column, known: Collection[Value] = ()
 ) -> Result:
     """Values as a type, and which of them cannot be: those are missing.
 
@@ -211,7 +212,7 @@ def _parse(column: ColumnSchema, of: ColumnType, texts: Strings) -> Result:
     return decode_dictionary(distinct, codes), np.append(bad, False)[codes].astype(bool)
 
 
-def _written_values(column: ColumnSchema, texts: Sequence[str | None]) -> list[Any]:
+def _written_values(column: ColumnSchema, texts: Sequence[str | None]) -> list[Value]:
     """Values of texts that are written as those of training were, such as 1.234,5; else None."""
     form = Format(column.format)
     if not column.format or not (form.kind or form.is_pattern):
@@ -224,7 +225,7 @@ def _written_values(column: ColumnSchema, texts: Sequence[str | None]) -> list[A
     ]
 
 
-def _parse_text(of: ColumnType, text: Any) -> Any:
+def _parse_text(of: ColumnType, text: Value) -> Any:
     """The value of a text, or None: the one place where texts are read as a column's type."""
     if not isinstance(text, str):
         return text
@@ -291,7 +292,7 @@ _CONVERSIONS: Mapping[ColumnType, Callable[[Column, ColumnType], Result]] = {
 }
 
 
-def _to_text(values: Column, known: Collection[Any]) -> Result:
+def _to_text(values: Column, known: Collection[Value]) -> Result:
     """Values as they are written; each different one is written once."""
     bad = np.zeros(len(values), bool)
     if isinstance(values, Strings):
@@ -303,7 +304,7 @@ def _to_text(values: Column, known: Collection[Any]) -> Result:
     return decode_dictionary(Strings(*utf8(words)), at), bad
 
 
-def _spell(value: Any, known: Collection[Any]) -> str:
+def _spell(value: Value, known: Collection[Value]) -> str:
     """The first way to write a value that is known; the first of all if none is."""
     if isinstance(value, bool):
         ways = ["true", "True", "TRUE"] if value else ["false", "False", "FALSE"]

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +34,7 @@ from deciban.sources.columns import (
     TextList,
     Times,
 )
+from deciban.sources.tabular import Row, Value
 
 __all__ = [
     "Caster",
@@ -87,7 +87,7 @@ class Caster:
     schema: Schema
     known: Mapping[str, Labels] = field(default_factory=dict)
     ignored: tuple[str, ...] = ("identifier",)
-    absent: Mapping[str, Any] = field(default_factory=dict)
+    absent: Row = field(default_factory=dict)
 
     @cached_property
     def types(self) -> dict[str, ColumnType]:
@@ -159,7 +159,7 @@ class Caster:
             return Numbers(np.full(n_rows, np.nan))
         return objects.column(name, [value] * n_rows)
 
-    def _spelled(self, name: str) -> Collection[Any]:
+    def _spelled(self, name: str) -> Collection[Value]:
         """The categories among which a text is spelled."""
         known = self.known.get(name)
         return () if known is None or self.types[name] != "text" else set(known.tolist())

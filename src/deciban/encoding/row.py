@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, isnan, nan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from deciban.encoding.matrices import Caster
 from deciban.schema import ColumnSchema
 from deciban.sources import objects
 from deciban.sources.batch import Batch
+from deciban.sources.tabular import Row, Value
 
 __all__ = ["EncodedRow", "RowEncoder", "row_batch"]
 
@@ -46,7 +47,7 @@ class _Reader(NamedTuple):
     name: str
     what: str
     of: type | None
-    known: dict[Any, int]
+    known: dict[Value, int]
     period: float | None
 
 
@@ -63,7 +64,7 @@ class RowEncoder:
     """
 
     readers: tuple[_Reader, ...] | None
-    known: dict[str, dict[Any, int]]
+    known: dict[str, dict[Value, int]]
     names: frozenset[str]
 
     @classmethod
@@ -82,7 +83,7 @@ class RowEncoder:
                 readers.append(reader)
         return cls(tuple(readers), known, frozenset(caster.schema.names))
 
-    def encode(self, row: Mapping[str, Any], *, grow: bool = False) -> EncodedRow | None:
+    def encode(self, row: Row, *, grow: bool = False) -> EncodedRow | None:
         """The row in numbers and codes; None where a value has not the type of its column.
 
         With ``grow``, categories that are not known become known.
@@ -112,14 +113,14 @@ class RowEncoder:
                 codes.append(code)
         return EncodedRow(numbers, codes, texts)
 
-    def knows(self, row: Mapping[str, Any]) -> bool:
+    def knows(self, row: Row) -> bool:
         """Whether all categories of a row, in the types of their columns, are known."""
         values = ((known, row.get(name)) for name, known in self.known.items())
         return all(value is None or value in known for known, value in values)
 
 
 def _reader(
-    column: ColumnSchema, of: ColumnType, known: Mapping[str, dict[Any, int]]
+    column: ColumnSchema, of: ColumnType, known: Mapping[str, dict[Value, int]]
 ) -> _Reader | None:
     """How a column is read; None where only a table can tell."""
     if column.unit or column.format == "bag":
@@ -133,7 +134,7 @@ def _reader(
     return _Reader(column.name, "category", _CATEGORIES[of], known.get(column.name, {}), None)
 
 
-def _number(value: Any, period: float | None) -> float | None:
+def _number(value: Value, period: float | None) -> float | None:
     """A finite number, or NaN; None where it is none or takes a table to tell."""
     if value is None:
         return nan
@@ -151,13 +152,13 @@ def _number(value: Any, period: float | None) -> float | None:
     return number
 
 
-def _strange(value: Any) -> int:
+def _strange(value: Value) -> int:
     """The code of a value that is not of the type of its column: only missing ones have one."""
     missing = value is None or (type(value) is float and value != value)
     return -1 if missing else _ODD
 
 
-def _unknown(value: Any, known: dict[Any, int], *, grow: bool) -> int:
+def _unknown(value: Value, known: dict[Value, int], *, grow: bool) -> int:
     """The code of a category that is not known: one more than there are; of no text, missing."""
     if not _is_category(value):
         return _ODD
@@ -167,7 +168,7 @@ def _unknown(value: Any, known: dict[Any, int], *, grow: bool) -> int:
     return known[value]
 
 
-def _is_category(value: Any) -> bool:
+def _is_category(value: Value) -> bool:
     """Whether a value that is not known can be counted."""
     if type(value) is int:
         return bool(-(2**63) <= value < 2**63)
@@ -179,7 +180,7 @@ def _is_category(value: Any) -> bool:
     return True
 
 
-def row_batch(row: Mapping[str, Any], caster: Caster, *, strict: bool = False) -> Batch:
+def row_batch(row: Row, caster: Caster, *, strict: bool = False) -> Batch:
     """A row as a batch, cast to the types of training; a column that it lacks is missing.
 
     >>> from deciban.schema import ColumnSchema, Schema

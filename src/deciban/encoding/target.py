@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from reprlib import repr as short
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import labels
 from deciban.errors import InputError, MissingValueError, ShapeError
-from deciban.labels import Labels
+from deciban.labels import Array, Labels
+from deciban.sources.tabular import Value
 
 __all__ = [
     "Codes",
@@ -42,7 +42,7 @@ class Labelled:
     codes: Codes
 
 
-def class_codes(y: Any, what: str = "y", *, missing: bool = False) -> Labelled:
+def class_codes(y: object, what: str = "y", *, missing: bool = False) -> Labelled:
     """The classes of the labels ``y``, and the code of each row; -1 is missing, if that may be.
 
     >>> class_codes(["ham", "spam", "ham"]).codes
@@ -61,7 +61,7 @@ def class_codes(y: Any, what: str = "y", *, missing: bool = False) -> Labelled:
     return Labelled(classes, codes)
 
 
-def codes_of(y: Any, classes: Labels) -> Codes:
+def codes_of(y: object, classes: Labels) -> Codes:
     """The code of each label among known classes; another label is an error.
 
     >>> codes_of(["spam", "spam"], np.array(["ham", "spam"]))
@@ -78,7 +78,7 @@ def codes_of(y: Any, classes: Labels) -> Codes:
     return at[labelled.codes]
 
 
-def partial_fit_classes(classes: Any, known: Labels | None) -> Labels:
+def partial_fit_classes(classes: object, known: Labels | None) -> Labels:
     """The classes of a partial fit: named in the first call, and the same ever after.
 
     >>> partial_fit_classes(["spam", "ham"], None)
@@ -129,7 +129,7 @@ def _refuse_missing(codes: Codes, what: str) -> None:
         )
 
 
-def label_vector(y: Any) -> NDArray[Any]:
+def label_vector(y: object) -> Array:
     """Labels as a vector; a column is taken for one, with scikit-learn's warning.
 
     >>> label_vector(["a", "b"])
@@ -143,7 +143,7 @@ def label_vector(y: Any) -> NDArray[Any]:
         raise ShapeError(str(error), hint="give one label a row") from None
 
 
-def require_labels(y: Any, model: str) -> NDArray[Any]:
+def require_labels(y: object, model: str) -> Array:
     """Labels as a vector, for a model that cannot be without; ``model`` is its name."""
     if y is None:
         raise MissingValueError(
@@ -153,7 +153,7 @@ def require_labels(y: Any, model: str) -> NDArray[Any]:
     return label_vector(y)
 
 
-def vector(values: Any) -> NDArray[Any]:
+def vector(values: object) -> Array:
     """A one-dimensional array; mixed Python objects stay what they are.
 
     >>> vector([1, "a"])
@@ -170,7 +170,7 @@ def vector(values: Any) -> NDArray[Any]:
     return array.astype(object) if array.dtype.kind not in "biufcUSMmO" else array
 
 
-def check_length(values: Any, n_rows: int, what: str) -> None:
+def check_length(values: Value, n_rows: int, what: str) -> None:
     """One value a row.
 
     >>> check_length([1, 2], 3, "weight")
@@ -185,7 +185,7 @@ def check_length(values: Any, n_rows: int, what: str) -> None:
         )
 
 
-def weights(weight: Any, n_rows: int) -> FloatArray | None:
+def weights(weight: object, n_rows: int) -> FloatArray | None:
     """Checked weights: one finite number >= 0 a row and not all zero; None is all ones.
 
     >>> weights(2, 3)
@@ -197,7 +197,7 @@ def weights(weight: Any, n_rows: int) -> FloatArray | None:
     return values
 
 
-def batch_weights(weight: Any, n_rows: int) -> FloatArray | None:
+def batch_weights(weight: object, n_rows: int) -> FloatArray | None:
     """Checked weights of some of the rows: one finite number >= 0 a row; all may be zero.
 
     >>> batch_weights([0, 0], 2)
@@ -232,7 +232,7 @@ def batch_weights(weight: Any, n_rows: int) -> FloatArray | None:
     return values
 
 
-def _numbers(weight: Any) -> FloatArray:
+def _numbers(weight: object) -> FloatArray:
     try:
         return np.asarray(weight, dtype=np.float64, order="C")
     except (TypeError, ValueError):

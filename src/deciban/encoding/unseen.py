@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.kernels.dictionary import Dictionary
+from deciban.labels import Array
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Column, Strings
+from deciban.sources.tabular import Value
 
 __all__ = ["NOTHING_UNSEEN", "Unseen", "UnseenValues", "reason", "unseen_values"]
 
@@ -33,7 +34,7 @@ class UnseenValues:
     """
 
     count: int
-    examples: tuple[Any, ...]
+    examples: tuple[Value, ...]
     reason: str = NEVER_SEEN
 
     def __str__(self) -> str:
@@ -118,9 +119,9 @@ def unseen_values(schema: Schema, batch: Batch, rows: Mapping[str, RowNumbers]) 
     return Unseen(columns) if columns else NOTHING_UNSEEN
 
 
-def _examples(parts: Sequence[tuple[Column, RowNumbers]]) -> tuple[Any, ...]:
+def _examples(parts: Sequence[tuple[Column, RowNumbers]]) -> tuple[Value, ...]:
     """The first different values of some rows."""
-    first: list[tuple[int, Any]] = []
+    first: list[tuple[int, Value]] = []
     for column, rows in parts:
         some = column.take(rows)
         at = _first_rows(some)
@@ -131,7 +132,7 @@ def _examples(parts: Sequence[tuple[Column, RowNumbers]]) -> tuple[Any, ...]:
 
 def _first_rows(column: Column) -> RowNumbers:
     """The rows in which the first few different values come first."""
-    values: NDArray[Any]
+    values: Array
     if isinstance(column, Strings):
         values = Dictionary().encode(column.offsets, column.data, column.missing)
     else:

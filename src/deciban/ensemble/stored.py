@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import asdict as fields_of
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from msgspec.structs import asdict
@@ -30,10 +29,10 @@ from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader, left_out_from, left_out_to
 from deciban.files.description import EnsembleEntry, SummaryEntry
-from deciban.files.npy import Array
-from deciban.labels import Labels
+from deciban.labels import Array, Labels
 from deciban.naive_bayes import stored as counted_files
 from deciban.naive_bayes.model import NaiveBayesModel
+from deciban.plain import PlainDict
 from deciban.schema import Schema
 from deciban.stats.counts import Counts
 
@@ -45,7 +44,7 @@ _PRODUCT_SCALES = ("product_middle", "product_spread")
 
 
 def to_stored(
-    model: EnsembleModel, parameters: dict[str, Any], target: str | None, named: bool
+    model: EnsembleModel, parameters: PlainDict, target: str | None, named: bool
 ) -> Stored:
     """The model as a file holds it."""
     counted = counted_files.to_stored(model.counted, {}, target, named)
@@ -69,7 +68,7 @@ def to_stored(
     return Stored(KIND, counts, description | said, phrases, arrays | of_columns)
 
 
-def _describe(model: EnsembleModel) -> dict[str, Any]:
+def _describe(model: EnsembleModel) -> PlainDict:
     """What is no array: columns, tokenizers, the weight of AODE, and the summary."""
     return {
         "columns": [fields_of(column) for column in model.schema.columns],

@@ -31,6 +31,7 @@ from deciban.models.columns import constant_values
 from deciban.models.conformal import ConformityScores
 from deciban.models.prior import base_rates
 from deciban.models.protocol import HasLeftOutScores, Scored
+from deciban.plain import PlainDict
 from deciban.schema import Schema
 from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.held import HeldTable, refuse_sparse
@@ -230,7 +231,7 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
     # ------------------------------------------------------------------ files
 
     #: A model, its parameters, the column of labels, and whether columns have names.
-    _to_stored: Callable[[M, dict[str, Any], str | None, bool], files.Stored]
+    _to_stored: Callable[[M, PlainDict, str | None, bool], files.Stored]
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model to a ``.deciban`` file: whole, or not at all.
@@ -285,15 +286,24 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
         return self._unseen
 
     def _model(self) -> M:
-        if "model_" not in self.__dict__:
+        """The fitted model: as it is, unless lessons wait to be learned."""
+        state = self.__dict__
+        if "model_" not in state:
             check_is_fitted(self, "model_")
-        return self.model_
+        if "_stream" in state:
+            return self.model_
+        model: M = state["model_"]
+        return model
 
     def _row_model(self) -> Scored | None:
         return self._answering()
 
     def _answering(self) -> Scored:
-        """The model that predictions come from."""
+        """The model that predictions come from: where there are lessons, one that follows them."""
+        return self._following() if "_stream" in self.__dict__ else self._model()
+
+    def _following(self) -> Scored:
+        """The model that follows lessons."""
         return self._model()
 
     def _keep_conformity(self, scores: ConformityScores) -> None:
@@ -341,6 +351,7 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
     ) -> LabelledScan:
         """Rows in the columns of the model."""
         model = self._answering() if model is None else model
+        labelled = y is not None or target is not None
         return labelled_scan(
             X,
             y,
@@ -351,7 +362,7 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
             caster=model.caster,
             ignore=self._other_columns,
             constants=partial(constant_values, model),
-            classes=self.classes_,
+            classes=self.classes_ if labelled else None,
             named="feature_names_in_" in self.__dict__,
             model=type(self).__name__,
         )

@@ -129,7 +129,7 @@ class LessonCounts(TableClassifier[C], Generic[C, T, B]):
     def _row_model(self) -> Scored | None:
         return self._answering() if "model_" in self.__dict__ else None
 
-    def _answering(self) -> Scored:
+    def _following(self) -> Scored:
         """The model that follows all rows, with the choices made last."""
         stream = self._stream
         if stream is None or not stream.unsettled:

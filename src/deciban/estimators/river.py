@@ -12,6 +12,8 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, clone
 
+from deciban.plain import PlainDict
+
 __all__ = ["RiverStep"]
 
 
@@ -39,11 +41,11 @@ class RiverStep(BaseEstimator):
             raise AttributeError("River is not there to ask")
         return _stand_in()
 
-    def _get_params(self) -> dict[str, Any]:
-        params: dict[str, Any] = self.get_params(deep=False)
+    def _get_params(self) -> PlainDict:
+        params: PlainDict = self.get_params(deep=False)
         return params
 
-    def clone(self, new_params: dict[str, Any] | None = None, **_: object) -> Self:
+    def clone(self, new_params: PlainDict | None = None, **_: object) -> Self:
         """An estimator of the same parameters that has learned nothing, as River makes one.
 
         >>> from deciban import NaiveBayes

@@ -6,7 +6,6 @@ A file without any was written before they were measured, or by a model that has
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,9 @@ from deciban.explanation.measurement import as_written, build_curve
 from deciban.families.piece import Piece, as_number
 from deciban.files.arrays import ArrayReader
 from deciban.files.description import CurveEntry
-from deciban.files.npy import Array
-from deciban.labels import Labels
+from deciban.labels import Array, Labels
 from deciban.models.measured_evidence import MeasuredEvidence
+from deciban.plain import PlainDict
 from deciban.schema import Schema
 
 FloatArray = NDArray[np.float64]
@@ -30,7 +29,7 @@ _WEIGHT, _MEANS, _CURVES = "evidence_weight", "evidence_means", "evidence_curves
 
 def to_stored(
     measured: MeasuredEvidence | None, classes: Labels
-) -> tuple[dict[str, Any], dict[str, Array]]:
+) -> tuple[PlainDict, dict[str, Array]]:
     """What a description and its arrays say of it, by the classes of the model."""
     if measured is None:
         return {}, {}
@@ -44,7 +43,7 @@ def to_stored(
     return {KEY: [_describe(piece) for piece in known.curves]}, arrays
 
 
-def _describe(piece: Piece) -> dict[str, Any]:
+def _describe(piece: Piece) -> PlainDict:
     """The values of a curve, which are numbers between cut points, or categories."""
     if piece.edges is None:
         return {"column": piece.feature, "values": list(piece.values), "edges": None}

@@ -40,7 +40,6 @@ from deciban.formulas.nodes import (
     Square,
     Sum,
 )
-from deciban.kernels import gaussian as kernel
 from deciban.kernels.gamma import log_gamma
 from deciban.stats.cells import Cells
 from deciban.stats.exact import ExactSum
@@ -49,6 +48,7 @@ from deciban.stats.moments import (
     NAMES,
     ColumnSums,
     MeanAndSpread,
+    check_moments,
     exact_sums,
     mean_and_spread,
     share_variance,
@@ -95,15 +95,6 @@ class Density(NamedTuple):
             return np.asarray(self.constant - distance / 2)
         return np.asarray(self.constant - (self.df + 1) / 2 * np.log1p(distance / self.df))
 
-    def add(self, X: FloatArray, out: FloatArray) -> None:
-        """Add the log density of every row, of parameters (columns, classes)."""
-        mean, precision, constant, df = self
-        if df is None:
-            work = np.zeros(64 * X.shape[1])
-            kernel.add_normal(X, mean, precision, constant, work, out)
-        else:
-            kernel.add_student(X, mean, precision, constant, df, out)
-
 
 def variance(of: MeanAndSpread) -> FloatArray:
     """The mean squared deviation; zero where there is no value."""
@@ -133,6 +124,27 @@ def fit(
         return Density(centre, precision, 0.5 * np.log(precision / (2 * np.pi)))
     df = np.where(kappa > 0, kappa, 1.0)
     return Density(centre, precision, student_constant(df) + 0.5 * np.log(precision), df)
+
+
+def densities(classes: MeanAndSpread, whole: MeanAndSpread, how: GaussianSettings) -> Density:
+    """The density of every column and class, (columns, classes), from moments the other way."""
+    moments = share_variance(classes) if how.shared else classes
+    lam = 0.0 if how.method == "ml" else how.per_column(moments.n.shape[1])
+    needed = np.any(lam) or not moments.n.all()
+    prior = whole if needed else MeanAndSpread(*np.zeros((3, 1)))
+    check_moments(classes, prior)
+    known = (moments.n != 0).any(axis=0) & ~is_unknown(whole, how)[0]
+    return _transpose(fit(moments, prior, lam, how), known)
+
+
+def _transpose(fitted: Density, known: NDArray[np.bool_]) -> Density:
+    """From (classes, columns) to (columns, classes); a column that is not known says nothing."""
+    # Not zero, nor half of it: an overflowing distance times zero would be NaN.
+    least = 2 * np.finfo(np.float64).smallest_subnormal
+    precision = np.where(known, fitted.precision, least)
+    constant = np.where(known, fitted.constant, 0.0)
+    parts = (fitted.mean, precision, constant, fitted.df)
+    return Density(*(None if x is None else np.ascontiguousarray(x.T) for x in parts))  # type: ignore[arg-type]
 
 
 def student_constant(df: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from deciban.errors import ParameterError
 from deciban.families.discrete import (
     ROUNDED_SHARE,
+    UnseenSays,
+    estimate_log_shares,
     leave_out_unseen,
     log_shares,
     log_unseen_shares,
@@ -34,13 +36,12 @@ from deciban.formulas.build import lookup
 from deciban.formulas.nodes import Expression
 from deciban.kernels import evidence, panels
 from deciban.stats import rounding
-from deciban.stats.categories import CATEGORIES, count_by_column, count_of, sum_columns
+from deciban.stats.categories import CATEGORIES, count_by_column, count_of
 from deciban.stats.statistic import Codes, FloatArray, Matrix
+from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table
 
 Coded = NDArray[np.int64]
-#: What a value never seen in training says.
-UnseenSays = Literal["leave_one_out", "smooth", "skip"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +144,9 @@ class CategoricalParameters:
             out[rows, j] = self._left_unseen(j, y[rows], weight[rows])
         return out
 
-    @cached_property
+    @property
     def _count(self) -> FloatArray:
-        return count_of(self.table)
+        return cast("DenseSum", self.table.sums["count"]).values
 
     @cached_property
     def _rows_by_cell(self) -> FloatArray:
@@ -279,31 +280,11 @@ def _plain(settings: Settings) -> CategoricalSettings:
 def estimate_shares(
     table: Table, pseudo_counts: FloatArray, sizes: FloatArray, unseen: UnseenSays = "smooth"
 ) -> CategoricalParameters:
-    """Log shares of all cells of a table, and of a value never seen in each column.
-
-    The counts are summed by themselves: whole numbers, so that the order of the values cannot
-    show.
-    """
-    count, cells, lam = count_of(table), table.cells, np.maximum(pseudo_counts, 0.0)
-    seen = np.diff(cells.offsets)
-    column = np.repeat(np.arange(len(seen)), seen)
-    amount, rows = np.maximum(count + pseudo_counts[column], 0.0), sum_columns(count, cells)
-    total, below = rows + sizes * lam, pseudo_counts < 0
-    if below.any():
-        total[:, below] = sum_columns(amount, cells)[:, below]
-    offsets = cells.offsets + np.arange(len(seen) + 1)  # one more cell a column
-    log_prob = np.zeros((offsets[-1], len(count)))
-    counted = np.arange(len(column)) + column
-    log_prob[counted] = log_shares(amount, total[:, column], sizes[column]).T
-    if unseen == "leave_one_out":
-        once = sum_columns(seen_once(count), cells)
-        new = log_unseen_shares(rows.T, once.T, lam[:, None], sizes[:, None])
-        empty = np.flatnonzero(count.sum(axis=0) <= 0)
-        log_prob[counted[empty]] = new[column[empty]]
-    else:  # where smoothing leaves nothing for a value never seen, it says nothing
-        shares = log_shares(np.broadcast_to(lam, total.shape), total, sizes)
-        new = np.where((unseen == "smooth") & (lam > 0), shares, 0.0).T
-    log_prob[offsets[1:] - 1] = new
+    """Log shares of all cells of a table, and of a value never seen in each column."""
+    starts = table.cells.offsets
+    count = cast("DenseSum", table.sums["count"]).values
+    log_prob = estimate_log_shares(count, starts, pseudo_counts, sizes, unseen)
+    offsets = starts + np.arange(len(starts))  # one more cell a column
     return CategoricalParameters(table, pseudo_counts, sizes, offsets, log_prob, unseen)
 
 

@@ -131,6 +131,20 @@ class Circle(NamedTuple):
         by_row = Resultant(*(part[:, None] for part in rest))
         return self.fit(others, by_row).log(angle[:, None])
 
+    def leave_one_out(
+        self,
+        counts: FloatArray,
+        values: FloatArray,
+        own: NDArray[np.intp],
+        key: NDArray[np.intp],
+    ) -> FloatArray:
+        """Log densities, (rows, classes), of one row of class ``own`` and value ``key`` each.
+
+        ``counts``, (classes, values), hold the rows, each of which is taken out of its class.
+        """
+        angle, one = self.angles(values), np.minimum(counts[own, key], 1.0)
+        return self.leave_out(resultant(counts, angle), angle[key], own, one)
+
 
 def resultant(counts: FloatArray, angle: FloatArray) -> Resultant:
     """The resultant of each class; sums are exact, so that the order of values cannot show."""

@@ -24,13 +24,17 @@ has was never seen, and says with which classes new values come: :func:`log_unse
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.stats.categories import sum_columns
 from deciban.stats.sparse import SparseSum
 
 FloatArray = NDArray[np.float64]
+#: What a value never seen in training says.
+UnseenSays = Literal["leave_one_out", "smooth", "skip"]
 
 #: The smoothings that are tried, from next to nothing to a strong pull towards equal shares.
 SMOOTHING_GRID = np.exp(np.linspace(np.log(0.02), np.log(20.0), 29))
@@ -97,6 +101,46 @@ def log_unseen_shares(
     expected = np.where(rows > 0, part * once.sum(axis=-1, keepdims=True), 0.0)
     ratio = (once + COMMON_RATE_STRENGTH) / (expected + COMMON_RATE_STRENGTH)
     return np.where(np.asarray(lam) > 0, level + np.log(ratio), 0.0)
+
+
+def estimate_log_shares(
+    count: FloatArray,
+    offsets: NDArray[np.intp],
+    pseudo_counts: FloatArray,
+    sizes: FloatArray,
+    unseen: UnseenSays,
+) -> FloatArray:
+    """Log shares of all values of all columns, (cells, classes), after each column its new values.
+
+    ``count``, (classes, values), has the values of column j from ``offsets[j]`` on;
+    ``pseudo_counts`` and ``sizes`` are those of the columns. The counts are summed by themselves:
+    whole numbers, so that the order of the values cannot show.
+
+    >>> log = estimate_log_shares(np.array([[2.0, 1.0]]), np.array([0, 2]), np.ones(1),
+    ...                           np.array([2.0]), "smooth")
+    >>> np.exp(log).ravel() * 5
+    array([3., 2., 1.])
+    """
+    seen, lam = np.diff(offsets), np.maximum(pseudo_counts, 0.0)
+    column = np.repeat(np.arange(len(seen)), seen)
+    amount = np.maximum(count + pseudo_counts[column], 0.0)
+    parts = [count, seen_once(count)] if unseen == "leave_one_out" else [count]
+    rows, *once = np.split(sum_columns(np.concatenate(parts), offsets), len(parts))
+    total, below = rows + sizes * lam, pseudo_counts < 0
+    if below.any():
+        total[:, below] = sum_columns(amount, offsets)[:, below]
+    log_prob = np.zeros((len(column) + len(seen), len(count)))
+    counted = np.arange(len(column)) + column  # one more cell a column
+    log_prob[counted] = log_shares(amount, total[:, column], sizes[column]).T
+    if unseen == "leave_one_out":
+        new = log_unseen_shares(rows.T, once[0].T, lam[:, None], sizes[:, None])
+        empty = np.flatnonzero(count.sum(axis=0) <= 0)
+        log_prob[counted[empty]] = new[column[empty]]
+    else:  # where smoothing leaves nothing for a value never seen, it says nothing
+        shares = log_shares(np.broadcast_to(lam, total.shape), total, sizes)
+        new = np.where((unseen == "smooth") & (lam > 0), shares, 0.0).T
+    log_prob[offsets[1:] + np.arange(len(seen))] = new
+    return log_prob
 
 
 def empirical_smoothing(amount: FloatArray | SparseSum) -> float:

@@ -7,7 +7,7 @@ How the three methods estimate them is in :mod:`deciban.families.bell`; the sums
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
 
@@ -18,6 +18,7 @@ from deciban.families import bell
 from deciban.families.bell import (
     Density,
     GaussianSettings,
+    densities,
     fit,
     is_unknown,
     leave_out,
@@ -39,6 +40,7 @@ from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings
 from deciban.families.soft import SoftBlock, count_softly
 from deciban.formulas.nodes import Expression
+from deciban.kernels import gaussian as kernel
 from deciban.stats.categories import count_of
 from deciban.stats.cells import Grid
 from deciban.stats.histogram import grid_of
@@ -46,7 +48,6 @@ from deciban.stats.moments import (
     MOMENTS,
     ColumnSums,
     MeanAndSpread,
-    check_moments,
     classes_and_whole,
     mean_and_spread,
     pool_classes,
@@ -97,15 +98,20 @@ class GaussianParameters:
 
     def add(self, X: FloatArray, out: FloatArray) -> None:
         """Add the log density of every row; a missing value adds nothing."""
-        self.density.add(X, out)
+        mean, precision, constant, df = self.density
+        if df is None:
+            work = np.zeros(64 * X.shape[1])
+            kernel.add_normal(X, mean, precision, constant, work, out)
+        else:
+            kernel.add_student(X, mean, precision, constant, df, out)
 
     def live(self) -> LiveBells:
         """Bell curves that learn."""
         return LiveBells(self)
 
-    def density_of(self, classes: MeanAndSpread, whole: MeanAndSpread) -> Density:
-        """The density under these settings of other moments."""
-        return _density(classes, whole, self.settings)
+    def with_moments(self, classes: MeanAndSpread, whole: MeanAndSpread) -> GaussianParameters:
+        """The densities under these settings of other moments."""
+        return replace(self, density=densities(classes, whole, self.settings))
 
     def contributions(self, X: FloatArray) -> FloatArray:
         """The log density of each column under every class; 0 for a missing value."""
@@ -209,7 +215,7 @@ class Gaussian:
         """Normal or Student's t parameters of every column and class."""
         how = settings if isinstance(settings, GaussianSettings) else _plain(settings)
         classes, whole = classes_and_whole(table.sums)
-        density = _density(classes.moments, whole.moments, how)
+        density = densities(classes.moments, whole.moments, how)
         moments = share_variance(classes.moments) if how.shared else classes.moments
         return GaussianParameters(table, how, classes, whole, moments, density)
 
@@ -257,27 +263,6 @@ def keys_of(
 def _fits(moments: MeanAndSpread) -> NDArray[np.bool_]:
     """Of which columns all moments fit a float."""
     return np.asarray(np.isfinite([moments.mean, moments.spread]).all(axis=(0, 1)))
-
-
-def _density(classes: MeanAndSpread, whole: MeanAndSpread, how: GaussianSettings) -> Density:
-    """The density of every column and class, (columns, classes)."""
-    moments = share_variance(classes) if how.shared else classes
-    lam = 0.0 if how.method == "ml" else how.per_column(moments.n.shape[1])
-    needed = np.any(lam) or not moments.n.all()
-    prior = whole if needed else MeanAndSpread(*np.zeros((3, 1)))
-    check_moments(classes, prior)
-    known = (moments.n != 0).any(axis=0) & ~is_unknown(whole, how)[0]
-    return _transpose(fit(moments, prior, lam, how), known)
-
-
-def _transpose(fitted: Density, known: NDArray[np.bool_]) -> Density:
-    """From (classes, columns) to (columns, classes); a column that is not known says nothing."""
-    # Not zero, nor half of it: an overflowing distance times zero would be NaN.
-    least = 2 * np.finfo(np.float64).smallest_subnormal
-    precision = np.where(known, fitted.precision, least)
-    constant = np.where(known, fitted.constant, 0.0)
-    parts = (fitted.mean, precision, constant, fitted.df)
-    return Density(*(None if x is None else np.ascontiguousarray(x.T) for x in parts))  # type: ignore[arg-type]
 
 
 def _soft_objective(

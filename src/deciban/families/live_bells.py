@@ -11,7 +11,6 @@ from deciban.stats.running import Dyadic, RunningMoments, exact_numbers
 from deciban.stats.statistic import FloatArray, Sums
 
 if TYPE_CHECKING:
-    from deciban.families.bell import Density
     from deciban.families.gaussian import GaussianParameters
 
 __all__ = ["LiveBells"]
@@ -24,7 +23,7 @@ class LiveBells:
         self.parameters = parameters
         self.classes = _running(parameters.classes.exact)
         self.whole = _running(parameters.whole.exact)
-        self._density: Density | None = None
+        self._estimate: GaussianParameters | None = None
 
     def learn(self, X: FloatArray, own: int, weight: float) -> None:
         """Count the numbers of one row."""
@@ -34,7 +33,7 @@ class LiveBells:
                 number = Dyadic.of(x)
                 mine.add(number, times)
                 of_all.add(number, times)
-        self._density = None
+        self._estimate = None
 
     def decay(self, factor: float) -> None:
         """Scale the sums."""
@@ -42,13 +41,14 @@ class LiveBells:
         for line in (*self.classes, *self.whole):
             for moments in line:
                 moments.decay(share)
-        self._density = None
+        self._estimate = None
 
     def add(self, X: FloatArray, out: FloatArray) -> None:
         """Add the log density of every row; a missing value adds nothing."""
-        if self._density is None:
-            self._density = self.parameters.density_of(_floats(self.classes), _floats(self.whole))
-        self._density.add(X, out)
+        if self._estimate is None:
+            moments = _floats(self.classes), _floats(self.whole)
+            self._estimate = self.parameters.with_moments(*moments)
+        self._estimate.add(X, out)
 
 
 def _running(sums: Sums) -> list[list[RunningMoments]]:

@@ -35,7 +35,7 @@ class LiveShares:
         self.lam, self.sizes = parameters.pseudo_counts, parameters.sizes
         self.unseen = parameters.unseen
         self.n_values = np.diff(table.cells.offsets).astype(np.int64)
-        self.total = np.ascontiguousarray(sum_columns(count_of(table), table.cells).T)
+        self.total = np.ascontiguousarray(sum_columns(count_of(table), table.cells.offsets).T)
         self._lay_out(count_of(table).T, table.cells.offsets[:-1])
         self.some_empty = bool((count_of(table).sum(axis=0) <= 0).any())
         self._log_total: FloatArray | None = None

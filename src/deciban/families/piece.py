@@ -11,10 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from deciban.sources.tabular import Value
 
 FloatArray = NDArray[np.float64]
 Draws = Callable[[np.random.Generator, int], FloatArray]
@@ -39,7 +41,7 @@ class Piece:
     feature: str
     name: str
     kind: Literal["number", "category", "amount"]
-    values: tuple[Any, ...]
+    values: tuple[Value, ...]
     log_likelihood: FloatArray
     share: FloatArray
     rows: FloatArray | None = None
@@ -74,7 +76,7 @@ def missing_name(feature: str) -> str:
     return f"{feature} (missing)"
 
 
-def as_number(value: Any) -> float:
+def as_number(value: Value) -> float:
     """A number as it is, a time in seconds as it is counted.
 
     >>> as_number(3), as_number(date(1970, 1, 2))
@@ -90,7 +92,7 @@ def as_number(value: Any) -> float:
     return float(value)
 
 
-def _short(value: Any) -> str:
+def _short(value: Value) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

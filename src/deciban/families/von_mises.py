@@ -35,7 +35,7 @@ from deciban.families.circle import (
     bessel_ratio,
     resultant,
 )
-from deciban.families.discrete import loss_alone, one_row
+from deciban.families.discrete import loss_alone
 from deciban.families.gaussian import DEFAULT_PRIOR_ROWS, MAX_VALUES_TRIED
 from deciban.families.histogram import HISTOGRAM_FAMILY, HistogramSettings
 from deciban.families.piece import Draws, Piece, density_shares, seen_points
@@ -272,8 +272,8 @@ def _loss(
     """The leave-one-out loss, in nats a row, of a column used alone; of some of many values."""
     own, key = np.nonzero(counts)
     own, key = (np.ascontiguousarray(at[:: 1 + len(own) // MAX_VALUES_TRIED]) for at in (own, key))
-    times, angle = counts[own, key], circle.angles(values)
-    log = circle.leave_out(resultant(counts, angle), angle[key], own, one_row(times))
+    times = counts[own, key]
+    log = circle.leave_one_out(counts, values, own, key)
     return loss_alone(log, own, times, class_weight)
 
 

@@ -32,8 +32,8 @@ from typing import IO, BinaryIO, TypeAlias
 from deciban.errors import InputError, ModelFileError
 from deciban.files import atomic, document, npy
 from deciban.files.description import FileEntry
-from deciban.files.npy import Array
 from deciban.files.overwriting import check_overwrite
+from deciban.labels import Array
 from deciban.version import __version__
 
 FORMAT = "deciban model"

@@ -7,15 +7,13 @@ order in each group of rows, and the rows scored of each group.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.checks import MAX_NUMBER
 from deciban.errors import ModelFileError
-from deciban.files.npy import Array
-from deciban.labels import Labels
+from deciban.labels import Array, Labels
 from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import MIN_LOG_POSTERIOR, ConformityScores, RankedScores
 from deciban.models.novelty import TypicalityScores
@@ -88,7 +86,7 @@ class ArrayReader:
 CONFORMITY, TYPICALITY = "conformity", "typicality"
 
 
-def left_out_to(scores: LeftOutScores | None, classes: Labels) -> dict[str, NDArray[Any]]:
+def left_out_to(scores: LeftOutScores | None, classes: Labels) -> dict[str, Array]:
     """The arrays of the scores of left-out rows; none where there are no scores."""
     if scores is None:
         return {}
@@ -116,7 +114,7 @@ def left_out_from(arrays: ArrayReader, classes: Labels) -> LeftOutScores | None:
     return LeftOutScores(conformity, TypicalityScores(classes, sums[0], sums[1], ranked))
 
 
-def _to_arrays(name: str, groups: Sequence[RankedScores]) -> dict[str, NDArray[Any]]:
+def _to_arrays(name: str, groups: Sequence[RankedScores]) -> dict[str, Array]:
     lines = [
         np.column_stack([np.full(len(group.score), float(i)), group.score, group.weight])
         for i, group in enumerate(groups)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from deciban.checks import MAX_NUMBER
+from deciban.plain import PlainDict
 
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 Amount = Annotated[float, Meta(ge=0.0, le=MAX_NUMBER)]
@@ -22,7 +23,7 @@ Number = Annotated[float, Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
 WholeOrNumber = Annotated[int, Meta(ge=-(1 << 53), le=1 << 53)] | Number
 Length = Annotated[int, Meta(ge=1, le=256)]
 Method = Literal["bayes", "map", "ml"]
-Parameters = dict[str, Any]
+Parameters = PlainDict
 
 
 class Record(Struct, forbid_unknown_fields=True):
@@ -47,7 +48,7 @@ class FileEntry(Record):
     version: Annotated[int, Meta(ge=1)]
     deciban: str
     kind: str
-    document: dict[str, Any]
+    document: PlainDict
     arrays: dict[str, ArrayEntry]
 
 
@@ -79,7 +80,7 @@ class CountsEntry(Record):
 class DocumentEntry(Record):
     """The document: what the model says of itself, its labels, and its counts if it has any."""
 
-    model: dict[str, Any]
+    model: PlainDict
     labels: dict[str, Vocabulary]
     counts: CountsEntry | None
 

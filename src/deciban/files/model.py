@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -23,11 +22,11 @@ from deciban.files.description import (
     UnitsEntry,
     Vocabulary,
 )
-from deciban.files.npy import Array
 from deciban.files.tables import counts_from, counts_to
 from deciban.files.upgrade import upgrade
 from deciban.files.vocabulary import Reader, Writer
-from deciban.labels import Labels
+from deciban.labels import Array, Labels
+from deciban.plain import Plain
 from deciban.sources.trained_rows import TrainedRows
 from deciban.sources.unit_sample import TrainingUnits
 from deciban.stats.counts import Counts
@@ -42,7 +41,7 @@ class Stored:
 
     kind: str
     counts: Counts | None
-    description: Mapping[str, Any] = field(default_factory=dict)
+    description: Mapping[str, Plain] = field(default_factory=dict)
     labels: Mapping[str, Labels] = field(default_factory=dict)
     arrays: Mapping[str, Array] = field(default_factory=dict)
 

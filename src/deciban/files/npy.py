@@ -15,16 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from reprlib import repr as short
-from typing import IO, Any, TypeAlias, TypeVar
+from typing import IO, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deciban.errors import InputError, ModelFileError
 from deciban.files.description import ArrayEntry
-
-#: An array of one of the types below.
-Array: TypeAlias = NDArray[Any]
+from deciban.labels import Array
 
 #: The only types of numbers in a file, little-endian.
 TYPES = {"float64": "<f8", "int64": "<i8", "int32": "<i4", "uint8": "|u1", "bool": "|b1"}

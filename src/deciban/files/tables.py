@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from reprlib import repr as short
-from typing import Any
 
 import numpy as np
 from msgspec import UnsetType
@@ -17,9 +16,9 @@ from msgspec import UnsetType
 from deciban.errors import InputError, ModelFileError
 from deciban.files.description import CountsEntry, TableEntry
 from deciban.files.document import read
-from deciban.files.npy import Array
 from deciban.files.vocabulary import Reader, Writer
-from deciban.labels import Labels
+from deciban.labels import Array, Labels
+from deciban.plain import PlainDict
 from deciban.stats.cells import MAX_GRID_KEYS, Cells, Grid
 from deciban.stats.counts import Counts
 from deciban.stats.registry import STATISTICS
@@ -36,7 +35,7 @@ Arrays = dict[str, Array]
 # ---------------------------------------------------------------------- writing
 
 
-def counts_to(counts: Counts) -> tuple[dict[str, Any], Arrays]:
+def counts_to(counts: Counts) -> tuple[PlainDict, Arrays]:
     """The counts as a document and arrays.
 
     >>> document, arrays = counts_to(Counts.of({"size": ["S", "M"]}, ["ham", "spam"]))
@@ -44,7 +43,7 @@ def counts_to(counts: Counts) -> tuple[dict[str, Any], Arrays]:
     ({'dtype': 'str', 'labels': ['ham', 'spam']}, ['table0.rows', 'table0.sum.count', 'weight'])
     """
     writer = Writer()
-    document: dict[str, Any] = {"classes": writer.put(counts.classes), "tables": []}
+    document: PlainDict = {"classes": writer.put(counts.classes), "tables": []}
     arrays: Arrays = {"weight": counts.weight}
     for number, (name, table) in enumerate(counts.tables.items()):
         document["tables"].append({"name": name, **_table_entry(table, writer)})
@@ -60,9 +59,9 @@ def counts_to(counts: Counts) -> tuple[dict[str, Any], Arrays]:
     return document, arrays
 
 
-def _table_entry(table: Table, writer: Writer) -> dict[str, Any]:
+def _table_entry(table: Table, writer: Writer) -> PlainDict:
     values = table.cells.values
-    entry: dict[str, Any] = {
+    entry: PlainDict = {
         "statistic": table.statistic.name,
         "columns": writer.put(table.cells.columns),
         "values": None if values is None else [writer.put(column) for column in values],

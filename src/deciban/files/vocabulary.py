@@ -28,8 +28,7 @@ from deciban import labels as label_sets
 from deciban.errors import InputError, ModelFileError
 from deciban.files import document
 from deciban.files.description import Vocabulary
-from deciban.files.npy import Array
-from deciban.labels import Labels
+from deciban.labels import Array, Labels
 
 Entry: TypeAlias = dict[str, object]
 

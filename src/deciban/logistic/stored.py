@@ -17,11 +17,11 @@ from deciban.errors import ModelFileError
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader, left_out_from, left_out_to
 from deciban.files.description import LogisticEntry
-from deciban.files.npy import Array
+from deciban.labels import Array
 from deciban.logistic.columns import ColumnSummary
 from deciban.logistic.model import LogisticModel
 from deciban.models.class_weights import plain_parameters, restored_parameters
-from deciban.plain import plain
+from deciban.plain import Plain, plain
 
 KIND = "LogisticRegression"
 FloatArray = NDArray[np.float64]
@@ -44,7 +44,7 @@ class Training:
     one that the rows chose, None where it was stated.
     """
 
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Plain]
     n_iter: NDArray[np.integer[Any]]
     posteriors: tuple[tuple[FloatArray, FloatArray], ...] = ()
     penalty: float | None = None
@@ -99,7 +99,7 @@ def read(stored: Stored) -> tuple[LogisticModel, Training]:
 
 
 def _read_model(
-    stored: Stored, arrays: ArrayReader, parameters: Mapping[str, Any]
+    stored: Stored, arrays: ArrayReader, parameters: Mapping[str, Plain]
 ) -> LogisticModel:
     classes, names = stored.labels.get("classes"), stored.labels.get("columns")
     if classes is None or len(classes) < 2:
@@ -134,7 +134,7 @@ def _read_columns(arrays: ArrayReader, n_classes: int, n_columns: int) -> Column
     return summary
 
 
-def _one_vs_rest(parameters: Mapping[str, Any]) -> bool:
+def _one_vs_rest(parameters: Mapping[str, Plain]) -> bool:
     stated = parameters.get("multi_class", "softmax")
     if stated not in ("softmax", "ovr"):
         raise ModelFileError(f"multi_class must be 'softmax' or 'ovr', got {stated!r}.")

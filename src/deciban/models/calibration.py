@@ -17,11 +17,13 @@ prior: what tables of so many rows, columns and classes usually need
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban import threads
 from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.kernels import discounts as kernel
 from deciban.labels import Labels
@@ -100,6 +102,16 @@ class Calibration:
         prior, evidence = np.ascontiguousarray(log_prior), np.ascontiguousarray(log_likelihood)
         loss = kernel.losses(prior, evidence, y, weight, DISCOUNT_GRID, MAX_ROW_LOSS)
         return cls(loss, float(weight.sum()))
+
+    @classmethod
+    def of_batches(
+        cls, batches: Iterable[tuple[FloatArray, FloatArray, NDArray[np.intp], FloatArray]]
+    ) -> Calibration:
+        """The table of all rows of some batches, each as :meth:`of` takes them."""
+        total = cls.empty()
+        for part in threads.run(lambda batch: cls.of(*batch), batches):
+            total = total + part
+        return total
 
     def discount(self, penalty: FloatArray | float = 0.0) -> float:
         """The discount of least loss and penalty, the largest of equals; 1 where nothing is known.

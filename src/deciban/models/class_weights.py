@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from deciban.errors import ModelFileError, ParameterError
 from deciban.labels import Labels
+from deciban.plain import PlainDict
 
 FloatArray = NDArray[np.float64]
 #: ``"balanced"``, a weight for each class by its label, or None: rows count alike.
@@ -74,7 +75,7 @@ def weighted_prior(
 _BY_CLASS = ("class_weight", "prior")
 
 
-def plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+def plain_parameters(parameters: PlainDict) -> PlainDict:
     """Parameters as a file holds them: the labels of class weights and priors may be of any type.
 
     >>> plain_parameters({"class_weight": {1: 5.0}})
@@ -89,7 +90,7 @@ def plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     return {**parameters, **pairs}
 
 
-def restored_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+def restored_parameters(parameters: PlainDict) -> PlainDict:
     """Parameters as they were before :func:`plain_parameters`."""
     restored = dict(parameters)
     for name in _BY_CLASS:

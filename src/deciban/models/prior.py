@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from deciban.errors import ParameterError, ShapeError
 from deciban.families.discrete import log_shares
-from deciban.families.settings import Method, check_smoothing, pseudo_count
+from deciban.families.settings import Method, pseudo_count
 from deciban.labels import Labels
 from deciban.models.protocol import HasCounts, Model
 from deciban.stats import rounding
@@ -37,13 +37,11 @@ def class_prior(
     """
     if stated is not None:
         return check_prior(stated, len(weight))
-    lam = check_smoothing(smoothing)
-    if lam.ndim:
+    if np.ndim(smoothing):
         raise ParameterError(
             f"the prior has one smoothing, got {smoothing!r}.", hint="give one number >= 0"
         )
-    amount = np.maximum(weight + pseudo_count(method, lam), 0.0)
-    return log_shares(amount, amount.sum(), len(weight))
+    return np.asarray(of_remaining(weight[None], smoothing, method=method)[0])
 
 
 def leave_one_out(

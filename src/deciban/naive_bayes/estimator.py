@@ -15,6 +15,7 @@ from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
 from deciban.engines import ENGINES, Plan
 from deciban.errors import InputError, ModelFileError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
+from deciban.evaluation import LeaveOneOutScores
 from deciban.labels import Labels
 from deciban.models.calibration import Calibration
 from deciban.models.class_weights import ClassWeight, weighted_prior
@@ -212,8 +213,9 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         >>> sorted(groups.predict({"x": ["S", "L"], "z": ["T", "W"]}).tolist())
         [0, 1]
         """
-        units = unit_source(groups, time)
-        return self._fit(X, y, None, target, query_of(sql, table), sample_weight, units, aside=[])
+        units = None if groups is None and time is None else unit_source(groups, time)
+        query = None if sql is None and table is None else query_of(sql, table)
+        return self._fit(X, y, None, target, query, sample_weight, units, aside=[])
 
     @shows_progress("calibrating")
     def recalibrate(
@@ -307,8 +309,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             counts = self._declare(counts, classes, rows.schema)
             if units is not None:
                 check_units(sample)
-            self._set_model(model_of(counts, prior=self._stated_prior(counts)))
-            self._calibrate(sample, None)
+            model = model_of(counts, prior=self._stated_prior(counts)).estimate()
+            self._set_model(*self._judge(model, sample, None))
             if units is not None:
                 self._remember_units(sample)
         return self
@@ -389,7 +391,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             calibration=calibration, tokenizer=before.tokenizer, text_choices=before.text_choices,
             choices=None if self.units_ is None else before.choices,
         )  # fmt: skip
-        self._set_model(model)
+        self._set_model(model.estimate())
 
     def _follow(self, total: Counts) -> LiveNaiveBayes:
         plain = self.prior is None and self.class_weight is None
@@ -406,11 +408,10 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         narrow = model.counts + Plan(schema).empty(model.classes)
         return replace(model, schema=schema, counts=narrow), wide
 
-    def _set_model(self, model: NaiveBayesModel) -> None:
-        """Make a model this estimator's; it fails before anything changes."""
-        self.model_ = model.estimate()
-        self.classes_ = model.classes
-        self.__dict__.pop("training_scores_", None)  # other rows, other scores
+    def _set_model(self, model: NaiveBayesModel, scores: LeaveOneOutScores | None = None) -> None:
+        """Make a model this estimator's, and the scores of its rows, if they were judged."""
+        self.model_, self.classes_ = model, model.counts.classes
+        self.__dict__["training_scores_"] = scores
 
     def _sample(self, units: TrainingUnits | None) -> Sample | None:
         if units is not None:
@@ -418,14 +419,19 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         return RowSample() if self.calibrate else None
 
     def _calibrate(self, sample: Sample | None, before: Calibration | None) -> None:
+        self._set_model(*self._judge(self.model_, sample, before))
+
+    def _judge(
+        self, model: NaiveBayesModel, sample: Sample | None, before: Calibration | None
+    ) -> tuple[NaiveBayesModel, LeaveOneOutScores | None]:
+        """The model with what counted rows choose, and its scores of them if none came before."""
         if sample is None or (self.units_ is not None and not sample.batches):
-            return
-        sample.thin(leave_one_out.max_rows(len(self.classes_)))
+            return model, None
+        sample.thin(leave_one_out.max_rows(len(model.counts.classes)))
         if self.units_ is not None and before is None:
-            self.model_ = self.model_.with_choices_of(sample)
-        elif self.units_ is None and self.model_.schema.texts:
-            warn_near_copies(self.model_, sample)
+            model = model.with_choices_of(sample)
+        elif self.units_ is None and model.schema.texts:
+            warn_near_copies(model, sample)
         judge = leave_one_out.judge if self.calibrate else leave_one_out.judge_as_is
-        self.model_, left_out = judge(self.model_, sample, before)
-        if before is None:
-            self.training_scores_ = left_out
+        model, left_out = judge(model, sample, before)
+        return model, left_out if before is None else None

@@ -56,11 +56,11 @@ def score_sample(model: NaiveBayesModel, sample: Sample) -> list[Scores]:
     Of rows that belong to groups, the whole group is left out; of rows that have a time, what
     did not come before.
     """
-    classes = model.classes
+    classes = model.counts.classes
 
     def work(part: LabelledBatch) -> Scores:
         y, weight = part.codes_among(classes), part.weights
-        remaining = remaining_rows(part, classes)
+        remaining = None if part.units is None else remaining_rows(part, classes)
         if remaining is not None:
             return Scores(*model.leave_out(part.batch, remaining), y, weight)
         return Scores(*model.leave_one_out(part.batch, y, np.minimum(weight, 1.0)), y, weight)
@@ -94,10 +94,7 @@ def judge_as_is(
 
 def calibrate(rows: list[Scores], sample: Sample) -> Calibration:
     """The calibration of counted rows, for all rows that the sample stands for."""
-    total = Calibration.empty()
-    for part in threads.run(lambda scores: Calibration.of(*scores), rows):
-        total = total + part
-    return total * sample.stands_for
+    return Calibration.of_batches(rows) * sample.stands_for
 
 
 def log_posteriors(model: NaiveBayesModel, rows: list[Scores]) -> LeaveOneOutScores | None:
@@ -122,8 +119,8 @@ def keep_scores(
     """The model with the scores of those rows beside those that it has."""
     if left_out is None:
         return model
-    posterior, y, weight = left_out.log_posterior, left_out.codes, left_out.weight
-    conformity = ConformityScores.of(model.classes, posterior, y, weight, sample.stands_for)
+    classes, y, weight = model.counts.classes, left_out.codes, left_out.weight
+    conformity = ConformityScores.of(classes, left_out.log_posterior, y, weight, sample.stands_for)
     typicality = _typicality(model, scored, sample)
     return model.with_left_out(pool(model.left_out, LeftOutScores(conformity, typicality)))
 
@@ -134,13 +131,14 @@ def _typicality(model: NaiveBayesModel, scored: list[Scores], sample: Sample) ->
     part = sample.part(-(-n_rows // MAX_NOVELTY_ROWS))
     if part.rows.units is not None:
         return _typicality_of_units(model, part)
+    some = part.rows.batch.n_rows
     plain, y, weight = (
-        np.concatenate([getattr(row, name) for row in scored])[: part.rows.n_rows]
+        np.concatenate([getattr(row, name) for row in scored])[:some]
         for name in ("log_likelihood", "y", "weight")
     )
     one = np.minimum(weight, 1.0)
     likelihoods = model.likelihoods.leave_one_out(part.rows.batch, y, one, plain)
-    return TypicalityScores.of(model.classes, likelihoods, y, weight, part.stands_for)
+    return TypicalityScores.of(model.counts.classes, likelihoods, y, weight, part.stands_for)
 
 
 def _typicality_of_units(model: NaiveBayesModel, part: Part) -> TypicalityScores:

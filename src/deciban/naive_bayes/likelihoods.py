@@ -271,7 +271,11 @@ class Likelihoods:
         """The numbers of a batch, how many values other than texts each row has, and zeros."""
         numbers, codes = self.model.columns(batch)
         size = (~np.isnan(numbers)).sum(axis=1) + (codes >= 0).sum(axis=1)
-        return numbers, size.astype(np.float64), np.zeros((len(size), len(self.model.classes)))
+        return (
+            numbers,
+            size.astype(np.float64),
+            np.zeros((len(size), len(self.model.counts.classes))),
+        )
 
     def _add_unknown(
         self,

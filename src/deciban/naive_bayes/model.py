@@ -125,7 +125,7 @@ class NaiveBayesModel:
         if self.calibration is None:
             return 1.0
         n_columns = len(self.choices) + len(self.schema.texts)
-        sizes = float(self.counts.weight.sum()), n_columns, len(self.classes)
+        sizes = float(self.counts.weight.sum()), n_columns, len(self.counts.classes)
         return self.calibration.discount(discount_penalty(*sizes))
 
     @property
@@ -243,7 +243,7 @@ class NaiveBayesModel:
 
     def contributions(self, batch: Batch) -> FloatArray:
         """``beta * log P(x_j | c)`` of every column of the schema, (rows, columns, classes)."""
-        out = np.zeros((batch.n_rows, len(self.schema.names), len(self.classes)))
+        out = np.zeros((batch.n_rows, len(self.schema.names), len(self.counts.classes)))
         matrices = self.encode(batch)
         for block, at in zip(self.blocks, self._schema_positions, strict=True):
             block.parameters.add_contributions(matrices[block.name], at, out)
@@ -267,7 +267,7 @@ class NaiveBayesModel:
         self, batch: Batch, y: NDArray[np.intp], weight: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Log prior and log likelihood, (rows, classes), each row taken out of the counts."""
-        evidence = np.zeros((batch.n_rows, len(self.classes)))
+        evidence = np.zeros((batch.n_rows, len(self.counts.classes)))
         matrices = self.encode(batch)
         for block in self.blocks:
             evidence += block.parameters.leave_one_out(matrices[block.name], y, weight)
@@ -275,7 +275,7 @@ class NaiveBayesModel:
 
     def leave_out(self, batch: Batch, remaining: Remaining) -> tuple[FloatArray, FloatArray]:
         """Log prior and log likelihood, (rows, classes), by the counts left for each row."""
-        evidence = np.zeros((batch.n_rows, len(self.classes)))
+        evidence = np.zeros((batch.n_rows, len(self.counts.classes)))
         matrices = self.encode(batch)
         for block in self.blocks:
             for column in block.parameters.leave_out(matrices[block.name], remaining):

@@ -8,26 +8,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict as fields_of
-from typing import Any
 
 import numpy as np
 from msgspec.structs import asdict
-from numpy.typing import NDArray
 
 from deciban import families
 from deciban.errors import ModelFileError, ParameterError
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader, left_out_from, left_out_to
 from deciban.files.description import ColumnEntry, NaiveBayesEntry, TokenizerEntry
-from deciban.kinds import is_kind
-from deciban.labels import Labels
+from deciban.kinds import PLAIN_KINDS, is_kind
+from deciban.labels import Array, Labels
 from deciban.models.calibration import DISCOUNT_GRID, Calibration
 from deciban.models.class_weights import restored_parameters
 from deciban.models.options import Options
 from deciban.models.selection import Choice
 from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.plain import plain
+from deciban.plain import PlainDict, plain
 from deciban.schema import ColumnSchema, Schema
 from deciban.sources.formats import Format
 from deciban.stats.categories import CATEGORIES
@@ -43,10 +41,10 @@ KIND = "NaiveBayes"
 
 
 def to_stored(
-    model: NaiveBayesModel, parameters: dict[str, Any], target: str | None, named: bool
+    model: NaiveBayesModel, parameters: PlainDict, target: str | None, named: bool
 ) -> Stored:
     """The model as a file holds it."""
-    description: dict[str, Any] = {
+    description: PlainDict = {
         "parameters": stored_parameters(parameters),
         "target": target,
         "named": named,
@@ -58,23 +56,23 @@ def to_stored(
     if model.schema.texts:
         description["tokenizer"] = model.tokenizer.describe()
         description["text_choices"] = [fields_of(choice) for choice in model.text_choices.values()]
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     if model.calibration is not None:
         arrays["calibration"] = np.append(model.calibration.loss, model.calibration.rows)
         arrays |= left_out_to(model.calibration.left_out, model.classes)
     return Stored(KIND, model.counts, description, arrays=arrays)
 
 
-def _plain_choice(choice: Choice) -> dict[str, Any]:
+def _plain_choice(choice: Choice) -> PlainDict:
     entry = {**fields_of(choice), "loss": choice.loss if math.isfinite(choice.loss) else None}
     del entry["kind"]  # that of the column
     return entry
 
 
-def stored_parameters(values: dict[str, Any]) -> dict[str, Any]:
+def stored_parameters(values: PlainDict) -> PlainDict:
     """Parameters as JSON can hold them; a tokenizer by its description."""
     rules = {name: v.describe() for name, v in values.items() if isinstance(v, Tokenizer)}
-    parameters: dict[str, Any] = plain({**values, **rules}, strict=True)
+    parameters: PlainDict = plain({**values, **rules}, strict=True)
     return parameters
 
 
@@ -124,7 +122,7 @@ def model_of(
         raise ModelFileError(f"the choices are not those of a {KIND}: {error}") from None
 
 
-def estimator_parameters(about: NaiveBayesEntry, model: NaiveBayesModel) -> dict[str, Any]:
+def estimator_parameters(about: NaiveBayesEntry, model: NaiveBayesModel) -> PlainDict:
     """What the estimator of a model was made with."""
     parameters = restored_parameters(about.parameters)
     stated = parameters.get("tokenizer") is not None
@@ -135,7 +133,7 @@ def schema_of(entries: Sequence[ColumnEntry]) -> Schema:
     """The schema that a file states, checked."""
     columns = tuple(ColumnSchema(**asdict(entry)) for entry in entries)
     for column in columns:
-        if not is_kind(column.kind):
+        if column.kind not in PLAIN_KINDS and not is_kind(column.kind):
             raise ModelFileError(f"column {column.name!r} is of no known kind.")
         if column.format and not Format(column.format).is_known:
             raise ModelFileError(f"{column.format!r:.40} is no known format of a column.")

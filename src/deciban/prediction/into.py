@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from deciban.errors import InputError, ParameterError
 from deciban.prediction.writing import ColumnValues, Field, Write
@@ -14,7 +13,7 @@ from deciban.sources.databases.errors import errors_of, hide_secrets, secrets_of
 from deciban.sources.databases.open import is_url, path_of
 from deciban.sources.databases.postgres import connect
 from deciban.sources.databases.query import quote_name
-from deciban.sources.tabular import Value
+from deciban.sources.tabular import Connection, Value
 
 __all__ = ["into_table"]
 
@@ -89,7 +88,7 @@ def _sqlite(url: str) -> Iterator[Place]:
         connection.close()  # what was not committed is rolled back
 
 
-def _inserter(connection: Any) -> Callable[[str, Rows], object]:
+def _inserter(connection: Connection) -> Callable[[str, Rows], object]:
     def insert(name: str, rows: Rows) -> None:
         if rows:
             marks = ", ".join("?" * len(rows[0]))

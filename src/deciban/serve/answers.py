@@ -81,7 +81,7 @@ class Answers:
 
     # ------------------------------------------------------------------ rows
 
-    def predict(self, request: PredictionRequest) -> dict[str, Any]:
+    def predict(self, request: PredictionRequest) -> PlainDict:
         """Answers and probabilities of rows, and what training did not have."""
         if request.loss is None and request.abstain is None and request.priors is None:
             probabilities, unseen = self._score(request.rows)
@@ -94,7 +94,7 @@ class Answers:
             {"answer": answer, "probabilities": dict(zip(names, row, strict=True))}
             for answer, row in zip(answers, probabilities.tolist(), strict=True)
         ]
-        body: dict[str, Any] = {"predictions": predictions}
+        body: PlainDict = {"predictions": predictions}
         if unseen:
             body["unseen"] = {name: asdict(values) for name, values in unseen.items()}
         return body
@@ -167,7 +167,7 @@ class Answers:
         why = self._shell().explain(request.row, against, request.novelty)
         return why.to_dict()
 
-    def counterfactual(self, request: CounterfactualRequest) -> dict[str, Any]:
+    def counterfactual(self, request: CounterfactualRequest) -> PlainDict:
         """The fewest values to change for another answer."""
         target = self._stated(request.target)
         other = self._shell().counterfactual(
@@ -241,12 +241,12 @@ class Answers:
         of, against = self._label(request.of), self._stated(request.against)
         return figures.strongest(self._classifier, of, against, request.n, request.column)
 
-    def typical(self, number: int) -> dict[str, Any]:
+    def typical(self, number: int) -> PlainDict:
         """A row as rows of one class mostly are; classes take turns."""
         at = number % len(self._labels)
         return {"row": plain(typical_row(self.model, at)), "answer": None, "number": number}
 
-    def drifts(self, rows: Sequence[Asked]) -> list[dict[str, Any]]:
+    def drifts(self, rows: Sequence[Asked]) -> list[PlainDict]:
         """How far each column of some rows is from those of training."""
         return drift.measure(self.estimator, self._table(rows)) if rows else []
 
@@ -258,7 +258,7 @@ class Answers:
         return [None if j < 0 else -float(row[j]) for row, j in zip(log, at, strict=True)]
 
     @cached_property
-    def description(self) -> dict[str, Any]:
+    def description(self) -> PlainDict:
         """What the model is: its classes, and its columns with what they held in training."""
         model = self._classifier.model_
         return plain(  # type: ignore[no-any-return]

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from deciban.families.piece import Piece, missing_name
 from deciban.models.columns import constant_values, required_columns
 from deciban.models.protocol import HasCounts, Model
+from deciban.plain import PlainDict
 from deciban.schema import ColumnSchema
+from deciban.sources.tabular import Value
 from deciban.stats.categories import count_by_column
 from deciban.stats.histogram import grid_of
 
@@ -27,7 +29,7 @@ MAX_BARS = 40
 MAX_TAIL_SHARE = 0.002
 
 
-def describe_columns(model: Model) -> list[dict[str, Any]]:
+def describe_columns(model: Model) -> list[PlainDict]:
     """Every column: its kind and why, the values it had in training, and how often.
 
     ``values`` are categories, with their ``rows``. Numbers have ``bars`` instead, ``[low, high,
@@ -51,7 +53,7 @@ def describe_columns(model: Model) -> list[dict[str, Any]]:
     ]
 
 
-def _values(column: ColumnSchema, piece: Piece | None, counted: _Counted | None) -> dict[str, Any]:
+def _values(column: ColumnSchema, piece: Piece | None, counted: _Counted | None) -> PlainDict:
     values = [] if piece is None else [_plain(value) for value in piece.values]
     rows = None if piece is None or piece.rows is None else piece.rows.sum(axis=1)
     if column.numbers:
@@ -72,7 +74,7 @@ def _values(column: ColumnSchema, piece: Piece | None, counted: _Counted | None)
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Value) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -85,7 +87,7 @@ class _Counted:
 
     @classmethod
     def of_piece(
-        cls, values: list[Any], rows: FloatArray | None, piece: Piece | None
+        cls, values: list[Value], rows: FloatArray | None, piece: Piece | None
     ) -> _Counted | None:
         """The values that a piece distinguishes, if they are numbers."""
         numbers = [float(value) for value in values if isinstance(value, int | float)]
@@ -126,7 +128,7 @@ def _counted_numbers(model: Model) -> dict[str, _Counted]:
     }
 
 
-def typical_row(model: Model, at: int) -> dict[str, Any]:
+def typical_row(model: Model, at: int) -> PlainDict:
     """The commonest value of each column among rows of a class."""
     names = {column.name: column for column in model.schema.columns if column.used}
     row = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from deciban.plain import PlainDict
 from deciban.report.distributions import column_distributions
 from deciban.report.drift import drifts
 from deciban.report.rows import read_rows
@@ -13,7 +14,7 @@ from deciban.serve.figures import plain_values
 __all__ = ["measure"]
 
 
-def measure(estimator: Any, rows: Any) -> list[dict[str, Any]]:
+def measure(estimator: Any, rows: Any) -> list[PlainDict]:
     """Every counted column, those that moved most first; none where nothing was counted.
 
     >>> from deciban import NaiveBayes

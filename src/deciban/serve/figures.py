@@ -68,7 +68,7 @@ def strongest(
     )
 
 
-def plain_values(values: dict[str, Any]) -> PlainDict:
+def plain_values(values: PlainDict) -> PlainDict:
     """What JSON knows; arrays are lists.
 
     >>> plain_values({"x": np.array([1.5, np.inf])})

@@ -13,6 +13,7 @@ from deciban.errors import ParameterError
 from deciban.estimators.counted import CountedClassifier
 from deciban.labels import object_array
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
+from deciban.plain import PlainDict
 from deciban.serve.store import Checkpoint, Delta, LiveStore
 from deciban.sources.objects import scan_records
 from deciban.sources.row import read_row
@@ -32,7 +33,7 @@ class Content(NamedTuple):
     answer: Value
 
 
-_decoder = msgspec.json.Decoder(tuple[dict[str, Any] | str, Any])
+_decoder = msgspec.json.Decoder(tuple[PlainDict | str, Any])
 _encoder = msgspec.json.Encoder(order="deterministic")
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from deciban import __version__
+from deciban.plain import PlainDict
 from deciban.serve import bodies
 from deciban.serve.batch import INPUTS, OUTPUTS
 from deciban.serve.problems import Problem
@@ -88,8 +89,8 @@ def describe_api() -> bytes:
     return msgspec.json.encode(document)
 
 
-def _operation(path: str, of: _Path) -> dict[str, Any]:
-    operation: dict[str, Any] = {
+def _operation(path: str, of: _Path) -> PlainDict:
+    operation: PlainDict = {
         "operationId": path.strip("/").replace("/", "_").replace(".", "_"),
         "summary": of.summary,
         "responses": {
@@ -112,7 +113,7 @@ def _operation(path: str, of: _Path) -> dict[str, Any]:
     return operation
 
 
-def _answer(path: str, of: _Path) -> dict[str, Any]:
+def _answer(path: str, of: _Path) -> PlainDict:
     if path == "/api/batch":
         return _TABLES_OUT
     if path == "/api/trained":
@@ -123,7 +124,7 @@ def _answer(path: str, of: _Path) -> dict[str, Any]:
     return {"application/json": {"schema": schema}}
 
 
-def _parameter(name: str, text: str, kind: str) -> dict[str, Any]:
+def _parameter(name: str, text: str, kind: str) -> PlainDict:
     return {"name": name, "in": "query", "description": text, "schema": {"type": kind}}
 
 

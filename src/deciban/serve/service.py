@@ -99,7 +99,7 @@ class Service:
         """Why answers are not what they should be; empty if they are."""
         return "" if self._learner is None else self._learner.trouble
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> PlainDict:
         """What the model is, and what it has learnt."""
         answers, learner = self._answers, self._learner
         return {
@@ -116,7 +116,7 @@ class Service:
         """How good the model is, on rows of a request or on those of the service."""
         return self.answers.evaluate(request, self._data)
 
-    def example(self, number: int) -> dict[str, Any]:
+    def example(self, number: int) -> PlainDict:
         """A row to begin with: of the labelled rows, with its answer, or as rows mostly are."""
         answers = self.answers
         if self._data is None or not self._data.n_rows:
@@ -130,7 +130,7 @@ class Service:
             at -= batch.n_rows
         raise AssertionError("a row has a batch")
 
-    def watch(self) -> dict[str, Any]:
+    def watch(self) -> PlainDict:
         """How far the last rows are from training, and how well taught answers were foreseen."""
         rows, answers = self.recent.rows, self._answers
         losses = [] if self._learner is None else self._learner.last_losses(MAX_JUDGED_LESSONS)

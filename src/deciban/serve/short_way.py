@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +9,7 @@ from deciban.encoding.row import RowEncoder
 from deciban.models import scores
 from deciban.models.columns import constant_values, required_columns
 from deciban.models.protocol import Model, ScoresRows
+from deciban.plain import PlainDict
 from deciban.serve.bodies import Asked
 
 __all__ = ["ShortWay"]
@@ -34,7 +33,7 @@ class ShortWay:
         self._log_prior, self._text = model.log_prior, text
         self._encoder = RowEncoder.of(model.caster)
         #: What columns hold that a row leaves out.
-        self._absent: dict[str, Any] = {
+        self._absent: PlainDict = {
             **dict.fromkeys(required_columns(model), model.absent_value),
             **constant_values(model),
         }

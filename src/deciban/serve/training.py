@@ -28,6 +28,7 @@ from deciban.serve.problems import Problem, ProblemError, of_error
 from deciban.sources.batch import Batch
 from deciban.sources.scan import BatchScan, Scan, hold, peek, scan_batches, wrap
 from deciban.sources.spaced_rows import SpacedRows
+from deciban.sources.tabular import Value
 
 __all__ = ["Trainer"]
 
@@ -66,7 +67,7 @@ class Training:
         """Whether it goes on."""
         return self.stage not in ("done", "failed")
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> PlainDict:
         """As a page shows it."""
         seconds = time.monotonic() - self.began if self.is_running else self.seconds
         return {
@@ -98,13 +99,13 @@ class Trainer:
 
     # ------------------------------------------------------------------ the table
 
-    def take(self, name: str, table: Scan) -> dict[str, Any]:
+    def take(self, name: str, table: Scan) -> PlainDict:
         """Keep a table, and say what its columns are."""
         described = _describe(name, table)
         self._table = (name, table)
         return described
 
-    def table(self) -> dict[str, Any] | None:
+    def table(self) -> PlainDict | None:
         """What the columns of the table are; None where there is no table."""
         return None if self._table is None else _describe(*self._table)
 
@@ -115,7 +116,7 @@ class Trainer:
 
     # ------------------------------------------------------------------ the training
 
-    def start(self, request: TrainingRequest) -> dict[str, Any]:
+    def start(self, request: TrainingRequest) -> PlainDict:
         """Begin to train; other trainings are refused meanwhile."""
         if self._training is not None and self._training.is_running:
             raise ProblemError(429, "another training goes on.", "wait for it")
@@ -126,7 +127,7 @@ class Trainer:
         self._pool.submit(self._run, training, table, request)
         return training.describe()
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> PlainDict:
         """How far the last training is."""
         return {"stage": "none"} if self._training is None else self._training.describe()
 
@@ -207,7 +208,7 @@ def _as_file(estimator: Any) -> bytes:
         return path.read_bytes()
 
 
-def _describe(name: str, table: Scan) -> dict[str, Any]:
+def _describe(name: str, table: Scan) -> PlainDict:
     """The columns of a table by its first rows: what each is taken for, why, and some rows."""
     first, _ = peek(table, schema.INFERENCE_ROWS)
     formats = table.formats() if isinstance(table, BatchScan) else None
@@ -235,7 +236,7 @@ def _describe(name: str, table: Scan) -> dict[str, Any]:
     )
 
 
-def _distinct(parts: list[list[Any]]) -> int:
+def _distinct(parts: list[list[Value]]) -> int:
     """How many different values there are, as far as that matters."""
     values = set()
     for part in parts:

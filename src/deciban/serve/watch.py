@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any
 
+from deciban.plain import PlainDict
 from deciban.serve.bodies import Asked
 
 __all__ = ["RecentRows", "average_losses"]
@@ -39,7 +39,7 @@ class RecentRows:
         return list(self._rows)
 
 
-def average_losses(losses: Sequence[tuple[float, float]]) -> Iterator[dict[str, Any]]:
+def average_losses(losses: Sequence[tuple[float, float]]) -> Iterator[PlainDict]:
     """The mean log loss of lessons one after the other, with the time of the last of them.
 
     >>> list(average_losses([(1.0, 0.5), (2.0, 1.5)]))

@@ -41,6 +41,7 @@ from deciban.sources.columns import (
     decode_dictionary,
 )
 from deciban.sources.formats import BAG, CATEGORY, Format
+from deciban.sources.tabular import Tabular
 
 __all__ = [
     "ArrowError",
@@ -72,7 +73,7 @@ _TICKS = {"s": -1_000_000, "m": -1_000, "u": 1, "n": 1_000}
 _DAY = 86_400_000_000
 
 
-def open_stream(source: Any) -> Stream:
+def open_stream(source: Tabular) -> Stream:
     """The Arrow stream of an object that offers one.
 
     A frame of Polars that has a name with NUL in it would end the process.
@@ -129,7 +130,7 @@ def _batches(
         yield Batch(stop - start, columns)
 
 
-def read_series(source: Any, name: str) -> Column | None:
+def read_series(source: Tabular, name: str) -> Column | None:
     """One column of a Series-like object, whole; None when it has no rows."""
     stream = Stream(source.__arrow_c_stream__())
     convert = reader(name, *stream.fields[0][1:])

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import labels
 from deciban.errors import InputError
-from deciban.labels import Labels
+from deciban.labels import Array, Labels
 from deciban.sources.columns import Column, Strings, concatenate, take_rows
+from deciban.sources.tabular import Value
 
 __all__ = ["Batch", "FieldBatch", "LabelledBatch", "Uncast", "UnitKind", "Units"]
 
@@ -54,7 +55,9 @@ class Batch:
         return Batch(self.n_rows, {name: self.columns[name] for name in names}, self.uncast)
 
     def slice(self, start: int, stop: int) -> Batch:
-        """Rows ``start .. stop``, as a view."""
+        """Rows ``start .. stop``, as a view; the batch itself where that is all of it."""
+        if start == 0 and stop == self.n_rows:
+            return self
         some = {name: column.slice(start, stop) for name, column in self.columns.items()}
         return Batch(stop - start, some)
 
@@ -73,7 +76,7 @@ class Batch:
         }
         return Batch(sum(batch.n_rows for batch in batches), columns)
 
-    def tolist(self) -> list[dict[str, Any]]:
+    def tolist(self) -> list[dict[str, Value]]:
         """The rows as dicts of Python values: for tests and for showing a few of them."""
         lists = [column.tolist() for column in self.columns.values()]
         return [dict(zip(self.columns, row, strict=True)) for row in zip(*lists, strict=True)]
@@ -97,7 +100,7 @@ class Units:
     """The group of every row, as a hash, or its time."""
 
     kind: UnitKind
-    values: NDArray[Any]
+    values: Array
 
     def take(self, rows: NDArray[np.intp]) -> Units:
         """Those of some rows."""

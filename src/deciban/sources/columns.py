@@ -18,12 +18,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.kernels import arrow, texts
+from deciban.labels import Array
+from deciban.sources.tabular import Value
 
 __all__ = [
     "Bags",
@@ -69,7 +71,7 @@ class Numbers:
         """True where there is no number."""
         return np.isnan(self.values)
 
-    def with_values(self, values: NDArray[Any], missing: Mask) -> Numbers:
+    def with_values(self, values: Array, missing: Mask) -> Numbers:
         """Other numbers; NaN where missing."""
         return Numbers(np.where(missing, np.nan, values), self.whole)
 
@@ -90,13 +92,13 @@ class Numbers:
 class _Masked:
     """Values of a fixed width, and a mask of those that are missing."""
 
-    values: NDArray[Any]
+    values: Array
     missing: Mask
 
     def __len__(self) -> int:
         return len(self.values)
 
-    def with_values(self, values: NDArray[Any], missing: Mask) -> Self:
+    def with_values(self, values: Array, missing: Mask) -> Self:
         """Other values of the same type."""
         return replace(self, values=values, missing=missing)
 
@@ -108,7 +110,7 @@ class _Masked:
         """Some rows, copied."""
         return self.with_values(self.values[rows], self.missing[rows])
 
-    def tolist(self) -> list[Any]:
+    def tolist(self) -> list[Value]:
         """Python values, None where missing."""
         return _mask(self.values.tolist(), self.missing)
 
@@ -302,7 +304,7 @@ def concatenate(columns: Sequence[Column]) -> Column:
     return first.with_values(np.concatenate(values), missing)
 
 
-def python_rows(columns: Sequence[Column]) -> list[list[Any]]:
+def python_rows(columns: Sequence[Column]) -> list[list[Value]]:
     """The values of every row in the order of the columns, None where missing.
 
     >>> python_rows([Numbers(np.array([1.0, 2.0])), Numbers(np.array([0.5, np.nan]))])
@@ -339,7 +341,7 @@ def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
 
-def _mask(values: list[Any], missing: Mask) -> list[Any]:
+def _mask(values: list[Value], missing: Mask) -> list[Value]:
     return [None if gap else value for value, gap in zip(values, missing.tolist(), strict=True)]
 
 

@@ -20,22 +20,26 @@ from pathlib import Path
 from typing import Any
 
 from deciban.errors import FileError
+from deciban.kernels.texts import utf8
 from deciban.sources import duckdb, field_types
 from deciban.sources.batch import Batch
+from deciban.sources.columns import Strings
 from deciban.sources.encodings import TextFile, open_bytes, open_text
 from deciban.sources.formats import Format
 from deciban.sources.options import ReadOptions
-from deciban.sources.plain_text import read_plain
 from deciban.sources.scan import BATCH_ROWS, BatchScan
 from deciban.sources.spool import Spool, read_spools
+from deciban.sources.tabular import Connection
 
-__all__ = ["scan"]
+__all__ = ["PlainText", "read_plain", "scan"]
 
 _DELIMITERS = ",\t;|"
 #: Names of columns have no more lines than this together.
 MAX_HEADER_LINES = 1000
 #: A sign that is in no text.
 _NO_DELIMITER = "\x1f"
+#: A file of more bytes than this is DuckDB's, however plain it is.
+MAX_PLAIN_BYTES = 1 << 17
 
 
 def scan(files: Sequence[Path], form: str, options: ReadOptions) -> BatchScan:
@@ -95,7 +99,7 @@ def _formats(types: field_types.FieldTypes, text: TextFile) -> dict[str, Format]
 
 
 def _read_text(
-    connection: Any,
+    connection: Connection,
     table: str,
     path: str,
     names: tuple[str, ...],
@@ -164,3 +168,66 @@ def _delimiter(first: str, form: str) -> str:
 def _bare(line: str) -> str:
     """The parts of a line outside quotes."""
     return "".join(line.split('"')[::2])
+
+
+# ---------------------------------------------------------------------- small plain files
+
+
+class PlainText:
+    """The columns of small plain files, as text, read without DuckDB: starting it takes longer.
+
+    A file is plain if it has no quote and no carriage return but before every line feed, and if
+    all its lines have as many fields as the first. What such a file holds cannot be read in two
+    ways; anything else is DuckDB's.
+    """
+
+    def __init__(self, columns: Mapping[str, Strings], n_rows: int) -> None:
+        self._columns, self._n_rows = columns, n_rows
+
+    def read(
+        self, names: Sequence[str], limit: int | None = None, rows: int = BATCH_ROWS
+    ) -> Iterator[Batch]:
+        """Some columns, at most ``limit`` rows, in batches of at most ``rows``."""
+        stop = self._n_rows if limit is None else min(limit, self._n_rows)
+        whole = Batch(self._n_rows, {name: self._columns[name] for name in names})
+        return (whole.slice(start, min(start + rows, stop)) for start in range(0, stop, rows))
+
+
+def read_plain(files: Sequence[Path], names: Sequence[str], delimiter: str) -> PlainText | None:
+    """The files as they are, if all of them are plain and small together; else None."""
+    lines = []
+    left = MAX_PLAIN_BYTES
+    for file in files:
+        some = _lines(file, left)
+        if some is None:
+            return None
+        left -= file.stat().st_size
+        lines += some
+    rows = [line.split(delimiter) for line in lines]
+    if any(len(row) != len(names) for row in rows):
+        return None
+    fields = zip(*rows, strict=True) if rows else [()] * len(names)
+    columns = {
+        name: Strings(*utf8([field or None for field in column]))
+        for name, column in zip(names, fields, strict=True)
+    }
+    return PlainText(columns, len(rows))
+
+
+def _lines(file: Path, max_bytes: int) -> list[str] | None:
+    """The lines after the first, or None where they are not plain."""
+    if file.suffix.lower() == ".gz" or file.stat().st_size > max_bytes:
+        return None
+    data = file.read_bytes()
+    if b'"' in data or b"\0" in data:
+        return None
+    if b"\r" in data:
+        if data.count(b"\r\n") != data.count(b"\n") or data.count(b"\r") != data.count(b"\n"):
+            return None
+        data = data.replace(b"\r\n", b"\n")
+    try:
+        _, end, rest = data.decode("utf-8-sig").partition("\n")
+    except UnicodeDecodeError:
+        return None
+    lines = rest.removesuffix("\n").split("\n") if end and rest else []
+    return None if "" in lines else lines

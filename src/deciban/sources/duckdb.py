@@ -21,6 +21,7 @@ from deciban.sources import arrow, column_names
 from deciban.sources.batch import Batch, FieldBatch
 from deciban.sources.columns import Strings
 from deciban.sources.scan import BatchScan, Place, check_names
+from deciban.sources.tabular import Connection, Tabular
 
 __all__ = [
     "DuckDBScan",
@@ -64,7 +65,7 @@ _MEANINGS = {
 }
 
 
-def connect() -> Any:
+def connect() -> Connection:
     """A connection to the one DuckDB database, in memory, in which this process reads files."""
     try:
         import duckdb
@@ -77,14 +78,14 @@ def connect() -> Any:
 
 
 @cache
-def _database(duckdb: Any, process: int) -> Any:
+def _database(duckdb: Any, process: int) -> Connection:
     """Threads of DuckDB do not survive a fork: each process has its own."""
     connection = duckdb.connect(":memory:", config={"python_enable_replacements": False})
     connection.execute("SET enable_progress_bar = false")  # it would write to standard output
     return connection
 
 
-def scan_relation(table: Any, rows: int) -> BatchScan:
+def scan_relation(table: Tabular, rows: int) -> BatchScan:
     """A relation of DuckDB; it is run each time the batches are asked for.
 
     Its connection is the caller's, and busy while it is read: it is not asked to count.
@@ -92,7 +93,7 @@ def scan_relation(table: Any, rows: int) -> BatchScan:
     return BatchScan(tuple(table.columns), lambda: _read(table, rows))
 
 
-def scan_query(connection: Any, sql: str, rows: int) -> BatchScan:
+def scan_query(connection: Connection, sql: str, rows: int) -> BatchScan:
     """What a connection answers to a query."""
     try:
         table = connection.sql(sql)
@@ -107,7 +108,7 @@ def scan_query(connection: Any, sql: str, rows: int) -> BatchScan:
     return scan_relation(table, rows)
 
 
-def _read(table: Any, rows: int) -> Iterator[Batch]:
+def _read(table: Tabular, rows: int) -> Iterator[Batch]:
     try:
         yield from arrow.read(arrow.open_stream(table), rows)
     except Exception as error:
@@ -117,7 +118,7 @@ def _read(table: Any, rows: int) -> Iterator[Batch]:
 
 
 def ask(
-    connection: Any, sql: str, path: str, rows: int, names: Sequence[str] | None = None
+    connection: Connection, sql: str, path: str, rows: int, names: Sequence[str] | None = None
 ) -> Iterator[Batch]:
     """The batches of a query over a file; errors name the file.
 
@@ -131,7 +132,7 @@ def ask(
         cursor.close()
 
 
-def first_column(connection: Any, sql: str, path: str) -> list[Any]:
+def first_column(connection: Connection, sql: str, path: str) -> list[Tabular]:
     """The first column of a small answer."""
     with _ErrorsAbout(path):
         return [row[0] for row in connection.execute(sql).fetchall()]
@@ -147,7 +148,7 @@ class DuckDBScan:
     all of them.
     """
 
-    connection: Any
+    connection: Connection
     sql: str
     path: str
     types: Mapping[str, str]

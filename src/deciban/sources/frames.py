@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError, MissingPackageError, ParameterError, ShapeError
+from deciban.labels import Array
 from deciban.sources import arrow, objects
 from deciban.sources.batch import Batch
 from deciban.sources.columns import (
@@ -27,6 +28,7 @@ from deciban.sources.columns import (
 )
 from deciban.sources.formats import CATEGORY, Format
 from deciban.sources.scan import BatchScan, read_once, scan_columns
+from deciban.sources.tabular import Row, Tabular
 
 __all__ = [
     "Output",
@@ -78,7 +80,7 @@ def scan_dict(table: Mapping[Any, Any], rows: int) -> BatchScan:
     )
 
 
-def scan_pandas(frame: Any, rows: int) -> BatchScan:
+def scan_pandas(frame: Tabular, rows: int) -> BatchScan:
     """A frame of pandas; its index is left out."""
     names = tuple(map(str, frame.columns))
     columns = {name: column(name, frame.iloc[:, i]) for i, name in enumerate(names)}
@@ -91,7 +93,7 @@ def scan_pandas(frame: Any, rows: int) -> BatchScan:
     )
 
 
-def _formats(columns: Mapping[str, Column], values: Mapping[str, Any]) -> dict[str, Format]:
+def _formats(columns: Mapping[str, Column], values: Row) -> dict[str, Format]:
     """The columns whose type says what they are: categories, and lists of texts."""
     dtypes = {name: getattr(some, "dtype", None) for name, some in values.items()}
     named = {name: CATEGORY for name, dtype in dtypes.items() if _is_categorical(dtype)}
@@ -103,7 +105,7 @@ def _is_categorical(dtype: Any) -> bool:
     return str(dtype).partition("[")[0].partition("(")[0] in _CATEGORICAL_TYPES
 
 
-def scan_array(values: NDArray[Any], rows: int) -> BatchScan:
+def scan_array(values: Array, rows: int) -> BatchScan:
     """A two-dimensional array, with columns named x0, x1, ...; or one with named fields."""
     if values.dtype.names:
         return scan_dict({name: values[name] for name in values.dtype.names}, rows)
@@ -115,7 +117,7 @@ def scan_array(values: NDArray[Any], rows: int) -> BatchScan:
     return scan_dict({f"x{j}": values[:, j] for j in range(values.shape[1])}, rows)
 
 
-def scan_arrow(source: Any, rows: int) -> BatchScan:
+def scan_arrow(source: Tabular, rows: int) -> BatchScan:
     """An Arrow stream: tables give a new one each time, readers only one."""
     stream = arrow.open_stream(source)
     names, formats = tuple(name for name, _, _ in stream.fields), arrow.formats(stream)
@@ -130,7 +132,7 @@ def scan_arrow(source: Any, rows: int) -> BatchScan:
     )
 
 
-def scan_lazy(source: Any, rows: int) -> BatchScan:
+def scan_lazy(source: Tabular, rows: int) -> BatchScan:
     """A lazy frame of Polars, run each time it is read, a batch at a time."""
 
     def read() -> Iterator[Batch]:
@@ -143,7 +145,7 @@ def scan_lazy(source: Any, rows: int) -> BatchScan:
 # ---------------------------------------------------------------------- as what it was
 
 
-def take_rows(X: Any, rows: NDArray[np.intp], n_rows: int) -> Any:
+def take_rows(X: Tabular, rows: NDArray[np.intp], n_rows: int) -> Any:
     """Some rows of a frame, array, sparse matrix, dict of columns or list, as what it was."""
     if isinstance(X, Mapping):
         return {name: take_rows(values, rows, n_rows) for name, values in X.items()}
@@ -162,7 +164,7 @@ def take_rows(X: Any, rows: NDArray[np.intp], n_rows: int) -> Any:
     return X.tocsr()[rows] if hasattr(X, "tocsr") else X[rows]
 
 
-def columns_by_name(X: Any) -> Mapping[Any, Any]:
+def columns_by_name(X: Tabular) -> Mapping[Any, Any]:
     """The columns of a dict or frame by name, of a matrix by number, as they are."""
     if isinstance(X, Mapping):
         return X
@@ -180,7 +182,7 @@ def columns_by_name(X: Any) -> Mapping[Any, Any]:
     return dict(enumerate(matrix.T))
 
 
-def named_frame(values: NDArray[Any], names: Sequence[str]) -> Any:
+def named_frame(values: Array, names: Sequence[str]) -> Any:
     """A matrix as a frame of pandas or else of Polars, for models that were fitted on one."""
     try:
         return import_module("pandas").DataFrame(values, columns=list(names))
@@ -188,7 +190,7 @@ def named_frame(values: NDArray[Any], names: Sequence[str]) -> Any:
         return import_module("polars").DataFrame(values, schema=list(names), orient="row")
 
 
-def make_frame(columns: Mapping[str, Any], X: Any, output: Output) -> Any:
+def make_frame(columns: Row, X: Tabular, output: Output) -> Any:
     """Columns as a frame of pandas or of Polars; with ``"frame"``, of the library of a table.
 
     A frame of pandas has the index of the table, if that is one.
@@ -215,7 +217,7 @@ def make_frame(columns: Mapping[str, Any], X: Any, output: Output) -> Any:
 
 
 def probability_columns(
-    posterior: NDArray[np.float64], classes: NDArray[Any], prefix: str = ""
+    posterior: NDArray[np.float64], classes: Array, prefix: str = ""
 ) -> dict[str, NDArray[np.float64]]:
     """Probabilities, (rows, classes), as columns by the names of classes."""
     return {f"{prefix}{label}": posterior[:, c] for c, label in enumerate(classes.tolist())}
@@ -278,7 +280,7 @@ def _nullable(values: Any, dtype: np.dtype[Any]) -> Column:
     return Integers(_int64("", filled), missing)
 
 
-def _array(name: str, values: NDArray[Any]) -> Column:
+def _array(name: str, values: Array) -> Column:
     """A one-dimensional NumPy array."""
     if values.ndim != 1:
         raise ShapeError(
@@ -296,13 +298,13 @@ def _array(name: str, values: NDArray[Any]) -> Column:
     return objects.column(name, values.tolist())
 
 
-def _int64(name: str, values: NDArray[Any]) -> NDArray[np.int64]:
+def _int64(name: str, values: Array) -> NDArray[np.int64]:
     if values.dtype == np.uint64:
         arrow.refuse_huge(name, values)
     return values.astype(np.int64, copy=False)
 
 
-def _times(name: str, values: NDArray[Any]) -> Column:
+def _times(name: str, values: Array) -> Column:
     """Instants of NumPy as microseconds, durations as seconds."""
     missing = np.isnat(values)
     if values.dtype.kind == "m":

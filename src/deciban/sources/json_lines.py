@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from deciban.errors import FileError
 from deciban.sources import duckdb, field_types
@@ -29,6 +29,7 @@ from deciban.sources.formats import typed_types
 from deciban.sources.options import ReadOptions
 from deciban.sources.scan import BATCH_ROWS, BatchScan
 from deciban.sources.spool import read_spools
+from deciban.sources.tabular import Connection
 
 __all__ = ["scan"]
 
@@ -94,7 +95,7 @@ def _shape(text: Path, path: Path) -> str:
 
 
 def _read(
-    connection: Any,
+    connection: Connection,
     source: str,
     path: str,
     kind: str,
@@ -110,7 +111,7 @@ def _read(
 
 
 def _read_with_lines(
-    connection: Any,
+    connection: Connection,
     source: str,
     path: str,
     names: Sequence[str],
@@ -157,7 +158,7 @@ def _token(value: str | bool | None) -> str | None:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _keys(connection: Any, source: str, path: str) -> tuple[str, ...]:
+def _keys(connection: Connection, source: str, path: str) -> tuple[str, ...]:
     """All keys: those of the first rows in their order, then the others by name."""
     every = (
         "SELECT DISTINCT unnest(if(json_type(json) = 'OBJECT', json_keys(json), [NULL])) "

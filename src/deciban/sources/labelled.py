@@ -26,7 +26,7 @@ from deciban.encoding.matrices import Caster
 from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen
 from deciban.errors import MissingValueError, ParameterError, ShapeError
 from deciban.kernels.texts import utf8
-from deciban.labels import Labels
+from deciban.labels import Array, Labels
 from deciban.schema import INFERENCE_ROWS, Schema
 from deciban.sources import column_names
 from deciban.sources.batch import Batch, LabelledBatch
@@ -35,6 +35,7 @@ from deciban.sources.duckdb import DuckDBScan
 from deciban.sources.open import scan_features
 from deciban.sources.scan import BatchScan, Scan, hold, peek
 from deciban.sources.spark import SparkScan
+from deciban.sources.tabular import Row, Tabular
 from deciban.sources.units import UnitSource
 
 __all__ = ["LabelledBatch", "LabelledScan", "few_texts", "labelled_scan"]
@@ -68,7 +69,7 @@ class LabelledScan:
     schema: Schema
     labels: Labelled | None
     target: str | None
-    weight: str | NDArray[Any] | None
+    weight: str | Array | None
     named: bool
     caster: Caster
     classes: Labels | None = None
@@ -179,7 +180,7 @@ class LabelledScan:
 
     @staticmethod
     def _check_length(
-        what: str, values: str | NDArray[Any] | None, n_rows: int, *, whole: bool = True
+        what: str, values: str | Array | None, n_rows: int, *, whole: bool = True
     ) -> None:
         """One value a row: as many as all rows, or at least as many as were read."""
         if not isinstance(values, np.ndarray) or not values.ndim:
@@ -196,7 +197,7 @@ class LabelledScan:
 
 
 def labelled_scan(
-    X: Any,
+    X: Tabular,
     y: ArrayLike | None = None,
     *,
     target: str | None = None,
@@ -206,7 +207,7 @@ def labelled_scan(
     caster: Caster | None = None,
     kinds: Mapping[str, str] | None = None,
     ignore: Collection[str] = (),
-    constants: Callable[[], Mapping[str, Any]] = dict,
+    constants: Callable[[], Row] = dict,
     classes: Labels | None = None,
     named: bool = False,
     model: str = "the model",
@@ -293,7 +294,7 @@ def labelled_scan(
     return rows
 
 
-def few_texts(X: Any, schema: Schema) -> Batch | None:
+def few_texts(X: Tabular, schema: Schema) -> Batch | None:
     """A few messages for a model of texts alone, by the shortest way; None for anything else."""
     if type(X) is not list or not 0 < len(X) <= FEW_TEXTS or len(schema.columns) != 1:
         return None

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import InputError, MissingValueError, ShapeError, UnhashableError
+from deciban.labels import Array
 from deciban.sources import frames
 from deciban.sources.scan import BATCH_ROWS, BatchScan
 from deciban.sources.tabular import Tabular
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 __all__ = [
-    "AnyRows",
     "CSRRows",
     "CheckedMatrix",
     "FloatArray",
+    "MatrixRows",
     "as_objects",
     "canonical",
     "finite_matrix",
@@ -92,7 +93,7 @@ def scan_matrix(X: Tabular, names: Sequence[str] | None, named: bool, model: str
             UserWarning,
             stacklevel=2,
         )
-    values: NDArray[Any] = _translate_errors(
+    values: Array = _translate_errors(
         lambda: check_array(
             as_objects(X), dtype=None, ensure_all_finite=False, estimator=model, input_name="X"
         )
@@ -207,10 +208,10 @@ class CSRRows:
 #: A matrix that scikit-learn has checked: a NumPy array, or CSR of SciPy.
 CheckedMatrix: TypeAlias = Any
 #: Rows of a matrix, dense or some of a CSR matrix.
-AnyRows: TypeAlias = NDArray[Any] | CSRRows
+MatrixRows: TypeAlias = Array | CSRRows
 
 
-def check_indices(indices: NDArray[Any], n_columns: int) -> None:
+def check_indices(indices: Array, n_columns: int) -> None:
     """Compiled loops trust the indices; a matrix made by hand may not deserve it."""
     if not indices.size:
         return
@@ -241,7 +242,7 @@ def is_sparse(X: CheckedMatrix) -> bool:
     return hasattr(X, "indptr")
 
 
-def slice_rows(X: CheckedMatrix, rows: slice) -> AnyRows:
+def slice_rows(X: CheckedMatrix, rows: slice) -> MatrixRows:
     """A chunk of rows, dense or CSR."""
     return CSRRows(X, rows) if is_sparse(X) else X[rows]
 

@@ -18,11 +18,10 @@ from numbers import Integral, Real
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deciban.errors import InputError, ShapeError
 from deciban.kernels.texts import utf8_or_nothing
-from deciban.labels import is_missing
+from deciban.labels import Array, is_missing
 from deciban.sources.columns import (
     Bags,
     Booleans,
@@ -36,6 +35,7 @@ from deciban.sources.columns import (
 )
 from deciban.sources.formats import BAG, Format
 from deciban.sources.scan import BatchScan, scan_columns
+from deciban.sources.tabular import Value
 
 __all__ = ["column", "is_record", "scan_records", "scan_rows"]
 
@@ -60,7 +60,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1)
 
 
-def scan_rows(rows: Sequence[Any], batch_rows: int) -> BatchScan | None:
+def scan_rows(rows: Sequence[Value], batch_rows: int) -> BatchScan | None:
     """A list of dicts or of tuples, one a row; None if its items are no rows.
 
     >>> scan_rows([(1, "S"), (2, "M")], 9).names
@@ -73,7 +73,7 @@ def scan_rows(rows: Sequence[Any], batch_rows: int) -> BatchScan | None:
     return scan_records(rows, batch_rows) if is_record(rows[0]) else None
 
 
-def is_record(item: Any) -> bool:
+def is_record(item: Value) -> bool:
     """Whether it is a dict of one value a column, not of whole columns.
 
     >>> is_record({"n": 1, "tags": ["a", "b"]}), is_record({"n": [1, 2], "tags": ["a", "b"]})
@@ -85,7 +85,7 @@ def is_record(item: Any) -> bool:
     return any(single) or not single
 
 
-def scan_records(records: Iterable[Mapping[Any, Any]], rows: int) -> BatchScan:
+def scan_records(records: Iterable[Mapping[Value, Value]], rows: int) -> BatchScan:
     """Dicts, one a row; a key that a row lacks is missing there.
 
     >>> [batch.tolist() for batch in scan_records([{"x": 1}, {"y": "S"}], rows=9)]
@@ -98,7 +98,7 @@ def scan_records(records: Iterable[Mapping[Any, Any]], rows: int) -> BatchScan:
     return scan_columns(tuple(map(str, keys)), columns, len(items), rows, partial(formats, columns))
 
 
-def _scan_tuples(table: Sequence[Sequence[Any]], rows: int) -> BatchScan:
+def _scan_tuples(table: Sequence[Sequence[Value]], rows: int) -> BatchScan:
     """Lists or tuples, one a row, with columns named x0, x1, ..."""
     width = len(table[0])
     odd = next((i for i, row in enumerate(table) if len(row) != width), None)
@@ -117,7 +117,7 @@ def formats(columns: Mapping[str, Column]) -> dict[str, Format]:
     return {name: BAG for name, column in columns.items() if isinstance(column, Bags)}
 
 
-def column(name: str, values: Sequence[Any]) -> Column:
+def column(name: str, values: Sequence[Value]) -> Column:
     """A column of Python objects.
 
     >>> column("x", ["a", None, ""]).tolist()
@@ -151,7 +151,7 @@ def _kind(name: str, of: type) -> str:
     )
 
 
-def _column_of_kinds(name: str, kinds: set[str], known: list[Any], missing: Mask) -> Column:
+def _column_of_kinds(name: str, kinds: set[str], known: list[Value], missing: Mask) -> Column:
     if kinds <= {"integer", "number"}:
         return _quantities(name, kinds, known, missing)
     if kinds == {"boolean"}:
@@ -175,14 +175,14 @@ def _column_of_kinds(name: str, kinds: set[str], known: list[Any], missing: Mask
     )
 
 
-def _spread(known: list[Any], missing: Mask, dtype: Any, filler: float = 0) -> NDArray[Any]:
+def _spread(known: list[Value], missing: Mask, dtype: Any, filler: float = 0) -> Array:
     """The known values in their rows."""
     out = np.full(len(missing), filler, dtype=dtype)
     out[~missing] = known
     return out
 
 
-def _quantities(name: str, kinds: set[str], known: list[Any], missing: Mask) -> Column:
+def _quantities(name: str, kinds: set[str], known: list[Value], missing: Mask) -> Column:
     """Integers if all are and fit, otherwise floats; nothing at all is a column of NaN."""
     whole = kinds == {"integer"}
     if whole and min(known) >= -(2**63) and max(known) < 2**63:
@@ -197,14 +197,14 @@ def _quantities(name: str, kinds: set[str], known: list[Any], missing: Mask) -> 
     return Numbers(_spread(floats, missing, np.float64, np.nan), whole)
 
 
-def _write(value: Any) -> str | bytes:
+def _write(value: Value) -> str | bytes:
     """Text as it is; other values as JSON writes them."""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     return value if isinstance(value, str | bytes) else str(value)
 
 
-def _join(name: str, items: Iterable[Any]) -> str:
+def _join(name: str, items: Iterable[Value]) -> str:
     some = list(items)
     odd = next((item for item in some if not isinstance(item, str) and item is not None), None)
     if odd is not None:
@@ -215,7 +215,7 @@ def _join(name: str, items: Iterable[Any]) -> str:
     return bag_text(some)
 
 
-def _strings(name: str, values: Sequence[Any], missing: Mask) -> Strings:
+def _strings(name: str, values: Sequence[Value], missing: Mask) -> Strings:
     """Text in UTF-8; ``values`` has all rows, or only the known ones."""
     try:
         known = [
@@ -233,7 +233,7 @@ def _strings(name: str, values: Sequence[Any], missing: Mask) -> Strings:
     return Strings(offsets, np.frombuffer(b"".join(known), np.uint8), missing)
 
 
-def _timedelta(value: Any) -> timedelta:
+def _timedelta(value: Value) -> timedelta:
     if isinstance(value, np.timedelta64):
         value = value.astype("m8[us]").item()
     return cast("timedelta", value)
@@ -243,7 +243,7 @@ def _since_midnight(value: time) -> int:
     return (datetime.combine(_EPOCH, value.replace(tzinfo=None)) - _EPOCH) // _MICROSECOND
 
 
-def _since_epoch(value: Any) -> int:
+def _since_epoch(value: Value) -> int:
     if isinstance(value, np.datetime64):
         return int(value.astype("M8[us]").astype(np.int64))
     if not isinstance(value, datetime):

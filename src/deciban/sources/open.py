@@ -17,6 +17,7 @@ from deciban.sources.databases.query import query_of
 from deciban.sources.options import ReadOptions
 from deciban.sources.scan import BATCH_ROWS, BatchScan, Scan
 from deciban.sources.spark import is_spark, scan_spark
+from deciban.sources.tabular import Tabular
 
 __all__ = ["Form", "batches", "is_matrix", "is_texts", "names", "scan", "scan_features"]
 
@@ -25,7 +26,7 @@ Form = Literal["table", "matrix", "texts"]
 
 
 def scan(
-    source: Any,
+    source: Tabular,
     *,
     sql: str | None = None,
     table: str | None = None,
@@ -102,7 +103,7 @@ def scan(
     return _scan_object(source, rows)
 
 
-def batches(source: Any, **options: Any) -> Iterator[Batch]:
+def batches(source: Tabular, **options: Any) -> Iterator[Batch]:
     """The rows of a source, at most ``rows`` at a time; ``options`` are those of :func:`scan`.
 
     >>> [batch.n_rows for batch in batches({"x": [1, 2, 3]}, rows=2)]
@@ -111,7 +112,7 @@ def batches(source: Any, **options: Any) -> Iterator[Batch]:
     return iter(scan(source, **options))
 
 
-def names(source: Any, *, sql: str | None = None) -> tuple[str, ...]:
+def names(source: Tabular, *, sql: str | None = None) -> tuple[str, ...]:
     """The names of a source's columns; a stream is used up by asking.
 
     >>> names([{"text": "hello", "label": "ham"}])
@@ -120,7 +121,7 @@ def names(source: Any, *, sql: str | None = None) -> tuple[str, ...]:
     return scan(source, sql=sql).names
 
 
-def _scan_object(source: Any, rows: int) -> Scan:
+def _scan_object(source: Tabular, rows: int) -> Scan:
     """Everything that is not a file, a query or a list of rows."""
     if isinstance(source, Scan):
         return source
@@ -150,7 +151,7 @@ def _scan_object(source: Any, rows: int) -> Scan:
 
 
 def scan_features(
-    X: Any,
+    X: Tabular,
     *,
     sql: str | None = None,
     names: tuple[str, ...] | None = None,
@@ -175,22 +176,19 @@ def scan_features(
     return scan(X, sql=sql, types=types), "table"
 
 
-def is_matrix(X: Any) -> bool:
+def is_matrix(X: Tabular) -> bool:
     """Whether it is an array, or what becomes one: not a frame, file, dict or list of dicts.
 
     >>> is_matrix([[1, 2]]), is_matrix([{"x": 1}]), is_matrix("rows.csv")
     (True, False, False)
     """
-    if is_spark(X):
-        return False
     if isinstance(X, list | tuple):
         return not (X and (isinstance(X[0], Mapping) or _is_table(X[0])))
-    return not (
-        _is_table(X) or isinstance(X, str) or hasattr(X, "__fspath__") or hasattr(X, "__next__")
-    )
+    named = isinstance(X, str) or hasattr(X, "__fspath__") or hasattr(X, "__next__")
+    return not (named or _is_table(X) or is_spark(X))
 
 
-def is_texts(X: Any) -> bool:
+def is_texts(X: Tabular) -> bool:
     """Whether it is a list, array or series of texts: a table of one column.
 
     >>> is_texts(["good film", None]), is_texts([["good film"]]), is_texts("rows.csv")
@@ -209,16 +207,18 @@ def is_texts(X: Any) -> bool:
     return is_texts(head.to_pylist() if hasattr(head, "to_pylist") else list(head))
 
 
-def _is_database(X: Any) -> bool:
-    """Whether it is a database, which rows in memory are not."""
-    return not isinstance(X, list | tuple | Mapping | np.ndarray) and is_database(X)
+def _is_database(X: Tabular) -> bool:
+    """Whether it is a database, which rows in memory and paths are not."""
+    if isinstance(X, list | tuple | Mapping | np.ndarray | os.PathLike):
+        return False
+    return not (isinstance(X, str) and "://" not in X) and is_database(X)
 
 
-def _is_table(X: Any) -> bool:
+def _is_table(X: Tabular) -> bool:
     return isinstance(X, Mapping | Scan) or any(
         hasattr(X, name) for name in ("collect_batches", "__arrow_c_stream__", "columns")
     )
 
 
-def _is_sparse(source: Any) -> bool:
+def _is_sparse(source: Tabular) -> bool:
     return hasattr(source, "tocsr")

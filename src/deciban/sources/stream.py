@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
-from typing import Any
 
 import numpy as np
 
@@ -13,11 +12,12 @@ from deciban.sources.batch import Batch
 from deciban.sources.columns import Column, Integers, Numbers, Times, missing_column
 from deciban.sources.objects import is_record, scan_records
 from deciban.sources.scan import BatchScan, Scan, read_once
+from deciban.sources.tabular import Tabular
 
 __all__ = ["align_batches", "scan_stream"]
 
 
-def scan_stream(items: Iterable[Any], rows: int, scan: Callable[[Any], Scan]) -> BatchScan:
+def scan_stream(items: Iterable[Tabular], rows: int, scan: Callable[[Tabular], Scan]) -> BatchScan:
     """An iterable of tables, which ``scan`` opens, or of dicts that are rows; read once."""
     rest = iter(items)
     first = next(rest, None)
@@ -33,7 +33,7 @@ def scan_stream(items: Iterable[Any], rows: int, scan: Callable[[Any], Scan]) ->
     return BatchScan(head.names, read, rereadable=False)
 
 
-def _bundles(items: Iterator[Any], size: int) -> Iterator[list[Any]]:
+def _bundles(items: Iterator[Tabular], size: int) -> Iterator[list[Tabular]]:
     while bundle := list(islice(items, size)):
         yield bundle
 

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 
 from numpy.typing import ArrayLike
 
-__all__ = ["LabelsLike", "Row", "Tabular", "UnitsLike", "Value", "WeightsLike"]
+__all__ = ["Connection", "LabelsLike", "Row", "Tabular", "UnitsLike", "Value", "WeightsLike"]
 
-#: Anything that is read as a table; :mod:`deciban.sources` has the list.
+#: What is read as a table, of whatever library; :mod:`deciban.sources` has the list.
 Tabular: TypeAlias = Any
 #: One value of a table, as Python has it: a number, a text, a date, None where missing.
 Value: TypeAlias = Any
@@ -21,3 +21,5 @@ LabelsLike: TypeAlias = ArrayLike | None
 WeightsLike: TypeAlias = str | ArrayLike | None
 #: The groups or the times of all rows, or the name of their column; None where there are none.
 UnitsLike: TypeAlias = str | ArrayLike | None
+#: A connection to a database, of one of many drivers: none is imported before it is needed.
+Connection: TypeAlias = Any

@@ -14,6 +14,7 @@ from deciban.errors import ParameterError
 from deciban.sources.batch import Batch
 from deciban.sources.open import scan
 from deciban.sources.scan import scan_batches, select
+from deciban.sources.tabular import Tabular, Value
 
 __all__ = ["SplitTable", "split_target"]
 
@@ -22,13 +23,13 @@ __all__ = ["SplitTable", "split_target"]
 class SplitTable:
     """What a model is given, the labels of the rows, and their weights as the caller has them."""
 
-    X: Any
+    X: Tabular
     labels: Labelled
     weight: Any
 
 
 def split_target(
-    X: Any,
+    X: Tabular,
     target: str,
     weight: Any = None,
     *,
@@ -64,5 +65,5 @@ def split_target(
     )
 
 
-def _values(batches: list[Batch], name: str) -> list[Any]:
+def _values(batches: list[Batch], name: str) -> list[Value]:
     return [value for batch in batches for value in batch.columns[name].tolist()]

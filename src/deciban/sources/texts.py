@@ -13,6 +13,7 @@ from deciban.sources import arrow, frames, objects
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Strings, TextList
 from deciban.sources.scan import BATCH_ROWS, BatchScan
+from deciban.sources.tabular import Tabular, Value
 
 __all__ = ["scan_texts", "text_column", "text_list"]
 
@@ -23,7 +24,7 @@ BATCH_TEXTS = 8192
 LEARNED_CHARACTERS, KNOWN_CHARACTERS = 1 << 19, 1 << 21
 
 
-def scan_texts(X: Any, names: Sequence[str] | None = None) -> BatchScan:
+def scan_texts(X: Tabular, names: Sequence[str] | None = None) -> BatchScan:
     """A table of one column: that of training, the series' own name, or "text".
 
     >>> scan_texts(["good film", "bad film"]).names
@@ -41,7 +42,7 @@ def scan_texts(X: Any, names: Sequence[str] | None = None) -> BatchScan:
     return _scan_list(name, list(X) if isinstance(X, tuple) else X, known=names is not None)
 
 
-def _scan_list(name: str, texts: list[Any], *, known: bool) -> BatchScan:
+def _scan_list(name: str, texts: list[Value], *, known: bool) -> BatchScan:
     """Texts some at a time: no second copy of all of them is made."""
     size = KNOWN_CHARACTERS if known else LEARNED_CHARACTERS
 
@@ -77,7 +78,7 @@ def text_column(texts: Any) -> Strings | None:
     return column
 
 
-def text_list(texts: Any) -> list[Any]:
+def text_list(texts: Any) -> list[Value]:
     """The values of any column or iterable of texts."""
     if hasattr(texts, "to_pylist"):
         return list(texts.to_pylist())

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.encoding import matrices
 from deciban.errors import InputError, MissingValueError, ParameterError, ShapeError
+from deciban.labels import Array
 from deciban.sources.batch import Batch, UnitKind, Units
 from deciban.sources.columns import Column, Strings, concatenate
 from deciban.sources.open import scan
+from deciban.sources.tabular import UnitsLike, Value
 
 __all__ = ["ARGUMENTS", "AUTO", "UnitSource", "unit_source"]
 
@@ -73,7 +74,7 @@ class UnitSource:
         )
 
 
-def unit_source(groups: Any = None, time: Any = None) -> UnitSource | None:
+def unit_source(groups: UnitsLike = None, time: UnitsLike = None) -> UnitSource | None:
     """What is stated of the units of rows: one of both, or nothing.
 
     >>> unit_source(groups="patient").name, unit_source(time=[3, 1]).column.tolist()
@@ -93,7 +94,7 @@ def unit_source(groups: Any = None, time: Any = None) -> UnitSource | None:
     return UnitSource(kind, None, _column(kind, given))
 
 
-def _column(kind: UnitKind, values: Any) -> Column:
+def _column(kind: UnitKind, values: Value) -> Column:
     """Values of any library as a column."""
     what, shape = ARGUMENTS[kind], np.shape(values)
     if len(shape) != 1:
@@ -133,7 +134,7 @@ def _written(value: object) -> bytes:
     return str(value).encode("utf-8", "surrogatepass")
 
 
-def _times(column: Column) -> NDArray[Any]:
+def _times(column: Column) -> Array:
     """Numbers whose order is that of the times."""
     if not isinstance(column, Strings):
         return np.asarray(column.values)

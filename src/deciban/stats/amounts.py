@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deciban import labels
 from deciban.errors import InputError, MissingValueError
 from deciban.kernels import dense, sparse
-from deciban.labels import Labels
+from deciban.labels import Array, Labels
 from deciban.stats.categories import exceeds
 from deciban.stats.cells import Cells
 from deciban.stats.statistic import Additive, Codes, FloatArray, Sums, number_matrix
@@ -30,11 +29,11 @@ class SparseRows(Protocol):
         """The values that are stored."""
 
     @property
-    def indices(self) -> NDArray[Any]:
+    def indices(self) -> Array:
         """The column of each."""
 
     @property
-    def indptr(self) -> NDArray[Any]:
+    def indptr(self) -> Array:
         """Where each row starts, and the end of the last."""
 
     @property

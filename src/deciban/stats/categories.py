@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from deciban import encoding, labels
 from deciban.kernels import categorical as kernel
-from deciban.labels import Labels
+from deciban.labels import Labels, Positions
 from deciban.stats import rounding
 from deciban.stats.cells import Cells
 from deciban.stats.statistic import Additive, Codes, FloatArray, Sums
@@ -67,7 +67,7 @@ class Categories(Additive):
     def impossible(self, left: Sums, whole: Sums, rows: FloatArray, cells: Cells) -> Mask:
         """A count below zero, or more values in a column than rows."""
         count = cast("DenseSum", left["count"]).values
-        too_many = exceeds(sum_columns(count, cells), rows)
+        too_many = exceeds(sum_columns(count, cells.offsets), rows)
         return np.asarray((count < 0) | np.repeat(too_many, np.diff(cells.offsets), axis=1))
 
 
@@ -85,11 +85,11 @@ def count_by_column(table: Table) -> list[FloatArray]:
     return [count[:, start:stop] for start, stop in pairwise(table.cells.offsets)]
 
 
-def sum_columns(count: FloatArray, cells: Cells) -> FloatArray:
-    """The sum over the cells of each column, (classes, columns)."""
-    some = np.diff(cells.offsets) > 0
-    out = np.zeros((len(count), len(cells.columns)))
-    out[:, some] = np.add.reduceat(count, cells.offsets[:-1][some], axis=1)
+def sum_columns(count: FloatArray, offsets: Positions) -> FloatArray:
+    """The sum over the cells of each column, (classes, columns), which begin at the offsets."""
+    some = np.diff(offsets) > 0
+    out = np.zeros((len(count), len(some)))
+    out[:, some] = np.add.reduceat(count, offsets[:-1][some], axis=1)
     return out
 
 

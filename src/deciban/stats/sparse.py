@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import ModelFileError
+from deciban.labels import Array
 from deciban.stats import rounding
 from deciban.stats.sums import Arrays, amounts, take_array
 
@@ -45,22 +46,22 @@ class SparseSum:
     """
 
     starts: NDArray[np.int64]
-    classes: NDArray[Any]
-    values: NDArray[Any]
+    classes: Array
+    values: Array
     n_classes: int
 
     #: numpy leaves ``number * sum`` to this class.
     __array_ufunc__ = None
 
     @classmethod
-    def of(cls, table: NDArray[Any]) -> SparseSum:
+    def of(cls, table: Array) -> SparseSum:
         """The entries of a table that is kept in full."""
         turned = np.asarray(table).T
         cell, of = np.nonzero(turned)
         return cls.of_keys(cell * len(table) + of, turned[cell, of], table.shape)
 
     @classmethod
-    def of_keys(cls, keys: Keys, values: NDArray[Any], shape: tuple[int, ...]) -> SparseSum:
+    def of_keys(cls, keys: Keys, values: Array, shape: tuple[int, ...]) -> SparseSum:
         """The table of some entries, whose keys rise; zeros are left out."""
         n_classes, n_cells = shape
         starts = np.searchsorted(keys, np.arange(n_cells + 1) * max(n_classes, 1))
@@ -69,7 +70,7 @@ class SparseSum:
 
     @classmethod
     def of_entries(
-        cls, starts: NDArray[np.int64], of: NDArray[Any], values: NDArray[Any], n_classes: int
+        cls, starts: NDArray[np.int64], of: Array, values: Array, n_classes: int
     ) -> SparseSum:
         """The table of entries that lie as they are kept; zeros are left out."""
         if not values.all():
@@ -124,7 +125,7 @@ class SparseSum:
         >>> SparseSum.of(np.array([[2.0, 0.0], [2.0, 3.0]])).distinct()
         (array([0., 2., 3.]), array([1, 2, 1]))
         """
-        values: NDArray[Any]
+        values: Array
         if self.values.dtype in _COUNTED:
             by_value = np.bincount(self.values)
             values = np.flatnonzero(by_value)
@@ -192,7 +193,7 @@ class SparseSum:
 
     # ------------------------------------------------------------------ files
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """Where each cell's entries start, and the class and value of every entry."""
         return {
             ".starts": self.starts,
@@ -256,7 +257,7 @@ def concatenate(parts: list[SparseSum]) -> SparseSum:
     )
 
 
-def _sum_by(at: NDArray[Any], values: FloatArray, n: int) -> FloatArray:
+def _sum_by(at: Array, values: FloatArray, n: int) -> FloatArray:
     return np.bincount(at, values, n).astype(np.float64, copy=False)
 
 
@@ -265,7 +266,7 @@ def _narrowest(n: int) -> Any:
     return next((t for t in _WHOLE if n <= np.iinfo(t).max + 1), np.int64)
 
 
-def _narrow(values: NDArray[Any]) -> NDArray[Any]:
+def _narrow(values: Array) -> Array:
     """The values in the narrowest type that holds them."""
     if not len(values):
         return np.empty(0, np.uint8)

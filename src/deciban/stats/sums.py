@@ -13,20 +13,20 @@ Conventions
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.checks import MAX_NUMBER
 from deciban.errors import ModelFileError
-from deciban.labels import Positions
+from deciban.labels import Array, Positions
 from deciban.stats import rounding
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 #: Arrays of a file, by name; whoever reads one takes it out.
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, Array]
 
 
 class Sum(Protocol):
@@ -61,7 +61,7 @@ class Sum(Protocol):
     def used(self) -> Mask:
         """The cells that are not zero in some class."""
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """What a file holds, by suffix of the sum's name."""
 
     @classmethod
@@ -125,7 +125,7 @@ class DenseSum:
         """The cells that are not zero in some class."""
         return np.asarray(self.values.any(axis=0))
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def to_arrays(self) -> dict[str, Array]:
         """The array itself."""
         return {"": self.values}
 
@@ -137,7 +137,7 @@ class DenseSum:
         return cls(amounts(arrays, name, shape))
 
 
-def place(part: NDArray[Any], out: NDArray[Any], rows: Positions, cells: Positions) -> None:
+def place(part: Array, out: Array, rows: Positions, cells: Positions) -> None:
     """Add (classes, cells, ...) numbers to their places in a larger array; -1 is left out."""
     if np.array_equal(cells, np.arange(len(cells))):
         out[rows, : len(cells)] = part
@@ -150,7 +150,7 @@ def place(part: NDArray[Any], out: NDArray[Any], rows: Positions, cells: Positio
     np.add.at(out, where, part if keep.all() else part[:, keep])  # cells of a grid may meet
 
 
-def take_array(arrays: Arrays, name: str, dtype: type, shape: tuple[int, ...]) -> NDArray[Any]:
+def take_array(arrays: Arrays, name: str, dtype: type, shape: tuple[int, ...]) -> Array:
     """Take the array of that name, type and shape out of those of a file."""
     values = arrays.pop(name, None)
     if values is None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.kernels import sparse as kernel
-from deciban.labels import Labels
+from deciban.labels import Array, Labels
 from deciban.stats.amounts import AMOUNTS
 from deciban.stats.cells import Cells
 from deciban.stats.rounding import ROUNDING
@@ -61,7 +61,7 @@ class Bags:
         """These words with other numbers."""
         return Bags(data, self.indices, self.indptr, self.n_words)
 
-    def sum_rows(self, values: NDArray[Any]) -> FloatArray:
+    def sum_rows(self, values: Array) -> FloatArray:
         """The sum of some values of the entries, row by row."""
         return np.bincount(self.rows, values, len(self.indptr) - 1).astype(np.float64, copy=False)
 

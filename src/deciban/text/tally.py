@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import labels
 from deciban.kernels.tally import Pairs
-from deciban.labels import Labels
+from deciban.labels import Array, Labels
 from deciban.sources.columns import Strings
 from deciban.stats.sparse import SparseSum
 from deciban.text.tokenizer import Tokenizer
@@ -112,8 +111,8 @@ def _total_sink(tallies: list[Tally], classes: Labels) -> Pairs:
 def _sums(
     starts: NDArray[np.int64],
     of: NDArray[np.int32],
-    amount: NDArray[Any],
-    documents: NDArray[Any],
+    amount: Array,
+    documents: Array,
     n_classes: int,
 ) -> Sums:
     """Entries of cells as tables of (classes, cells)."""

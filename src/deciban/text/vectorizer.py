@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,7 @@ from sklearn.feature_extraction.text import CountVectorizer as Base
 from deciban.errors import InputError
 from deciban.kernels.texts import utf8
 from deciban.sources.columns import Strings
+from deciban.sources.tabular import Value
 from deciban.sources.texts import text_column, text_list
 from deciban.text import parallel
 from deciban.text.tokenizer import MAX_NGRAM, Tokenizer, TokenRows
@@ -50,7 +51,7 @@ class CountVectorizer(Base):
     """
 
     def _count_vocab(
-        self, raw_documents: Iterable[Any], fixed_vocab: bool
+        self, raw_documents: Iterable[Value], fixed_vocab: bool
     ) -> tuple[dict[str, int], Matrix]:
         """The vocabulary and the matrix of counts; a new vocabulary is in order."""
         rule = self._rule()
@@ -84,8 +85,8 @@ class CountVectorizer(Base):
             return X
         return super()._limit_features(X, vocabulary, high, low, limit)
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
+    def __getstate__(self) -> dict[str, Value]:
+        state: dict[str, Value] = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_table"}
 
     def _rule(self) -> Tokenizer | None:
@@ -125,7 +126,7 @@ class CountVectorizer(Base):
             self._table = (self.vocabulary_, table)
         return table
 
-    def _documents(self, raw: Iterable[Any]) -> Strings | list[Any]:
+    def _documents(self, raw: Iterable[Value]) -> Strings | list[Value]:
         """A column in place where there is one, else a list."""
         if self.input == "content" and not self._own_preprocessing():
             column = text_column(raw)
@@ -133,7 +134,7 @@ class CountVectorizer(Base):
                 return column
         return text_list(raw)
 
-    def _texts(self, documents: list[Any]) -> Strings | None:
+    def _texts(self, documents: list[Value]) -> Strings | None:
         """The texts as bytes; None where some are no texts, which scikit-learn refuses."""
         own = self._own_preprocessing()
         texts = _utf8(documents) if self.input == "content" and not own else None
@@ -163,7 +164,7 @@ def _sort_tokens(tokens: list[str]) -> tuple[dict[str, int], NDArray[np.int32]]:
     return vocabulary, np.fromiter(map(vocabulary.__getitem__, tokens), np.int32, len(tokens))
 
 
-def _utf8(texts: list[Any]) -> Strings | None:
+def _utf8(texts: list[Value]) -> Strings | None:
     """A list as a column of texts; None where some are none."""
     try:
         column = Strings(*utf8(texts))

@@ -17,6 +17,7 @@ import numpy as np
 from deciban import errors
 from deciban.errors import DecibanError, InputError
 from deciban.labels import object_array
+from deciban.plain import PlainDict
 from deciban.sources import arrow
 from deciban.sources.batch import Batch, LabelledBatch
 from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings, Times
@@ -84,14 +85,14 @@ def sample_to_bytes(sample: RowSample) -> bytes:
     import pyarrow as pa
 
     sample.batches  # noqa: B018  puts the rows in order
-    about: dict[str, Any] = {
+    about: PlainDict = {
         "max_rows": sample.max_rows,
         "rows_seen": sample.rows_seen,
         "weight_seen": sample.weight_seen,
         "limit": sample.limit,
         "units": {},
     }
-    columns: dict[str, Any] = {}
+    columns: PlainDict = {}
     rows = sample.settled
     if rows is not None:
         about["classes"] = rows.rows.classes.tolist()

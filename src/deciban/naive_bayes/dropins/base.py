@@ -29,7 +29,6 @@ from deciban.sources.kept_rows import NOTHING_KEPT, KeptRows
 from deciban.sources.matrix import (
     CheckedMatrix,
     FloatArray,
-    is_sparse,
     numbers_per_row,
     slice_rows,
 )
@@ -60,8 +59,9 @@ class NaiveBayesClassifier(MatrixClassifier):
         with all_or_nothing(self):
             X, y = self._check_rows(X, y, reset=True)
             labelled = encoding.class_codes(y)
-            rows = X, labelled.codes, labelled.classes, sample_weight
-            self._adopt(self._count(*rows), self._keep(*rows))
+            weight = encoding.weights(sample_weight, len(labelled.codes))
+            rows = X, labelled.codes, labelled.classes, weight
+            self._adopt(self._count(*rows), KeptRows.of(*rows))
         return self
 
     def partial_fit(
@@ -82,8 +82,9 @@ class NaiveBayesClassifier(MatrixClassifier):
             first = "model_" not in self.__dict__
             known = encoding.partial_fit_classes(classes, None if first else self.classes_)
             X, y = self._check_rows(X, y, reset=first)
-            rows = X, encoding.codes_of(y, known), known, sample_weight
-            more, kept = self._count(*rows), self._keep(*rows)
+            codes = encoding.codes_of(y, known)
+            rows = X, codes, known, encoding.weights(sample_weight, len(codes))
+            more, kept = self._count(*rows), KeptRows.of(*rows)
             if first:
                 self._adopt(more, kept)
             else:
@@ -107,7 +108,9 @@ class NaiveBayesClassifier(MatrixClassifier):
         check_is_fitted(self)
         with all_or_nothing(self):
             X, y = self._check_rows(X, y, reset=False)
-            gone = self._count(X, encoding.codes_of(y, self.classes_), self.classes_, sample_weight)
+            codes = encoding.codes_of(y, self.classes_)
+            weight = encoding.weights(sample_weight, len(codes))
+            gone = self._count(X, codes, self.classes_, weight)
             self._adopt(self._empty(self.classes_) + (self.counts_ - gone))
         return self
 
@@ -240,8 +243,9 @@ class NaiveBayesClassifier(MatrixClassifier):
 
     def _copies(self, X: CheckedMatrix) -> bool:
         """Whether encoding makes a copy of the rows."""
-        plain = X.dtype == np.float64 and (is_sparse(X) or X.flags.c_contiguous)
-        return not plain or (self._dense and is_sparse(X))
+        sparse = not isinstance(X, np.ndarray)
+        plain = X.dtype == np.float64 and (sparse or X.flags.c_contiguous)
+        return not plain or (self._dense and sparse)
 
     # ------------------------------------------------------------------ counting
 
@@ -250,10 +254,9 @@ class NaiveBayesClassifier(MatrixClassifier):
         X: CheckedMatrix,
         codes: encoding.Codes,
         classes: Labels,
-        sample_weight: ArrayLike | None,
+        weight: FloatArray | None,
     ) -> Counts:
         """The counts of checked rows: chunks counted by all cores, then added up in order."""
-        weight = encoding.weights(sample_weight, len(codes))
         rows = np.bincount(codes, weight, len(classes)).astype(np.float64)
         cells, statistic, encoder = self._cells(X), self._family.statistic, self._counted_encoder()
 
@@ -282,16 +285,6 @@ class NaiveBayesClassifier(MatrixClassifier):
         """The counts of no rows: all columns and these classes."""
         none = np.empty((0, self.n_features_in_))
         return self._count(none, np.empty(0, dtype=np.intp), classes, None)
-
-    def _keep(
-        self,
-        X: CheckedMatrix,
-        codes: encoding.Codes,
-        classes: Labels,
-        sample_weight: ArrayLike | None,
-    ) -> KeptRows:
-        """Some checked rows, to be judged when somebody asks."""
-        return KeptRows.of(X, codes, classes, encoding.weights(sample_weight, len(codes)))
 
     def _adopt(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import reduce
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +19,10 @@ from deciban.families.categorical import (
     CATEGORICAL,
     CategoricalParameters,
     CategoricalSettings,
-    UnseenSays,
 )
+from deciban.families.discrete import UnseenSays
 from deciban.families.settings import Settings
-from deciban.labels import Labels
+from deciban.labels import Array, Labels
 from deciban.models.calibration import LeftOutScores
 from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.encoders import CategoryEncoder, all_numbers
@@ -34,10 +34,10 @@ from deciban.sources.columns import Column
 from deciban.sources.held import HeldTable
 from deciban.sources.kept_rows import NOTHING_KEPT, KeptRows
 from deciban.sources.matrix import (
-    AnyRows,
     CheckedMatrix,
     CSRRows,
     FloatArray,
+    MatrixRows,
     is_sparse,
     slice_rows,
 )
@@ -124,7 +124,7 @@ class CategoricalNB(SmoothedClassifier):
         mark(marks, 0, unseen, rows)
         return unseen, marks
 
-    def _find_unseen(self, X: AnyRows) -> tuple[Unseen, dict[str, NDArray[np.intp]]]:
+    def _find_unseen(self, X: MatrixRows) -> tuple[Unseen, dict[str, NDArray[np.intp]]]:
         """The categories in a matrix that were never seen, and in which rows."""
         dense, model = X.dense() if isinstance(X, CSRRows) else X, self.model_
         rows = model.unseen_of_matrix(dense)
@@ -254,7 +254,7 @@ def _narrow(values: Labels) -> Labels:
     return labels.label_array(values.tolist()) if values.dtype.kind == "O" else values
 
 
-def _shown(name: str, values: NDArray[Any]) -> Column:
+def _shown(name: str, values: Array) -> Column:
     """A column of categories to take examples from: any object may be one."""
     try:
         return frames.column(name, values)

@@ -28,7 +28,7 @@ from deciban.formulas.nodes import (
     Number,
     Shared,
 )
-from deciban.sources.matrix import AnyRows, CSRRows, FloatArray
+from deciban.sources.matrix import CSRRows, FloatArray, MatrixRows
 from deciban.stats.cells import Cells
 
 #: Numbers beyond this would not fit a code; all of them are the same unseen category.
@@ -46,7 +46,7 @@ class NumberEncoder:
 
     absent_value = None
 
-    def encode(self, X: AnyRows, cells: Cells) -> FloatArray:
+    def encode(self, X: MatrixRows, cells: Cells) -> FloatArray:
         """A chunk of rows as a dense matrix."""
         dense = X.dense() if isinstance(X, CSRRows) else np.ascontiguousarray(X, dtype=np.float64)
         if self.looks:
@@ -88,7 +88,7 @@ class AmountEncoder:
 
     absent_value = 0.0
 
-    def encode(self, X: AnyRows, cells: Cells) -> AnyRows:
+    def encode(self, X: MatrixRows, cells: Cells) -> MatrixRows:
         """A chunk of rows, checked."""
         X = _as_floats(X)
         if isinstance(X, CSRRows) and X.data.min(initial=0.0) < 0:
@@ -111,7 +111,7 @@ class AmountEncoder:
         """Nothing and one unit."""
         return piece
 
-    def size(self, rows: AnyRows) -> FloatArray:
+    def size(self, rows: MatrixRows) -> FloatArray:
         """The amount of each row."""
         if not isinstance(rows, CSRRows):
             return np.asarray(rows.sum(axis=1), dtype=np.float64)
@@ -128,7 +128,7 @@ class PresenceEncoder:
 
     absent_value = 0.0
 
-    def encode(self, X: AnyRows, cells: Cells) -> AnyRows:
+    def encode(self, X: MatrixRows, cells: Cells) -> MatrixRows:
         """A chunk of rows as zeros and ones, checked."""
         X = _as_floats(X)
         X = X.canonical() if isinstance(X, CSRRows) else X
@@ -161,7 +161,7 @@ class PresenceEncoder:
         least = 0.0 if self.threshold is None else self.threshold
         return replace(piece, values=(least, least + 1.0))
 
-    def size(self, rows: AnyRows) -> FloatArray:
+    def size(self, rows: MatrixRows) -> FloatArray:
         """How many columns each row has or lacks: all of them."""
         return np.full(rows.shape[0], float(rows.shape[1]))
 
@@ -171,7 +171,7 @@ def _refused(x: Expression) -> tuple[Condition, ...]:
     return (Missing(x), *infinite([x]))
 
 
-def _as_floats(X: AnyRows) -> AnyRows:
+def _as_floats(X: MatrixRows) -> MatrixRows:
     if isinstance(X, CSRRows):
         return X
     return np.ascontiguousarray(X, dtype=np.float64)
@@ -208,7 +208,7 @@ class CategoryEncoder:
 
     absent_value = None
 
-    def encode(self, X: AnyRows, cells: Cells) -> NDArray[np.int64]:
+    def encode(self, X: MatrixRows, cells: Cells) -> NDArray[np.int64]:
         """Numbers are codes already where the cells are; otherwise values are looked up."""
         dense = X.dense() if isinstance(X, CSRRows) else X
         if dense.dtype.kind == "O" and cells.coded and all_numbers(dense):
@@ -221,7 +221,7 @@ class CategoryEncoder:
         """How many categories each row has."""
         return np.asarray((rows >= 0).sum(axis=1), dtype=np.float64)
 
-    def integers(self, X: AnyRows) -> NDArray[np.int64]:
+    def integers(self, X: MatrixRows) -> NDArray[np.int64]:
         """Numbers as codes: whole parts, -1 for NaN."""
         dense = X.dense() if isinstance(X, CSRRows) else X
         if dense.dtype.kind == "f":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
 from deciban import encoding
@@ -75,10 +74,10 @@ class GaussianNB(NaiveBayesClassifier):
         X: CheckedMatrix,
         codes: encoding.Codes,
         classes: Labels,
-        sample_weight: ArrayLike | None,
+        weight: FloatArray | None,
     ) -> Counts:
-        counts = super()._count(X, codes, classes, sample_weight)
-        plain = counts if sample_weight is None else super()._count(X, codes, classes, None)
+        counts = super()._count(X, codes, classes, weight)
+        plain = counts if weight is None else super()._count(X, codes, classes, None)
         tables = {BLOCK: counts.tables[BLOCK], UNWEIGHTED: plain.tables[BLOCK]}
         return Counts(counts.classes, counts.weight, tables)
 

@@ -33,7 +33,7 @@ from deciban.schema import ColumnSchema, Schema
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Column, Integers, Numbers
 from deciban.sources.kept_rows import NOTHING_KEPT, KeptRows
-from deciban.sources.matrix import AnyRows
+from deciban.sources.matrix import MatrixRows
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.statistic import Matrix
@@ -53,7 +53,7 @@ class Encoder(Protocol):
     def absent_value(self) -> float | None:
         """What a column holds in a row that does not name it."""
 
-    def encode(self, X: AnyRows, cells: Cells) -> Matrix:
+    def encode(self, X: MatrixRows, cells: Cells) -> Matrix:
         """A chunk of rows as the family counts them into these cells, checked."""
 
     def input(self, name: str, cells: Cells) -> tuple[Expression, tuple[Condition, ...]]:
@@ -135,7 +135,7 @@ class DropInModel:
         """``log P(x | c)``, (rows, classes), and the size of every row."""
         return self.likelihoods_of_matrix(self.matrix(batch))
 
-    def likelihoods_of_matrix(self, X: AnyRows) -> RowLikelihoods:
+    def likelihoods_of_matrix(self, X: MatrixRows) -> RowLikelihoods:
         """Those of the rows of a matrix."""
         rows = self.encode(X)
         out = np.zeros((X.shape[0], len(self.classes)))
@@ -147,11 +147,11 @@ class DropInModel:
         """What a column holds in a row that does not name it."""
         return self.encoder.absent_value
 
-    def encode(self, X: AnyRows) -> Matrix:
+    def encode(self, X: MatrixRows) -> Matrix:
         """A chunk of rows as the family scores them, checked."""
         return self.encoder.encode(X, self.table.cells)
 
-    def score(self, X: AnyRows, out: FloatArray) -> bool:
+    def score(self, X: MatrixRows, out: FloatArray) -> bool:
         """Write ``log P(c, x)`` of the rows of a matrix to ``out``, (rows, classes).
 
         Whether some category was never seen.
@@ -178,7 +178,7 @@ class DropInModel:
         """The rows in which a column has a category that was never seen."""
         return self.unseen_of_matrix(self.matrix(batch))
 
-    def unseen_of_matrix(self, X: AnyRows) -> dict[str, NDArray[np.intp]]:
+    def unseen_of_matrix(self, X: MatrixRows) -> dict[str, NDArray[np.intp]]:
         """The rows of a matrix in which a column has a category that was never seen."""
         if self.n_known is None:
             return {}

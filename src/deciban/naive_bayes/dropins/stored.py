@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +30,7 @@ from deciban.naive_bayes.dropins.encoders import (
 )
 from deciban.naive_bayes.dropins.model import BLOCK, UNWEIGHTED, DropInModel, Encoder
 from deciban.naive_bayes.stored import schema_of
-from deciban.plain import plain
+from deciban.plain import Plain, PlainDict, plain
 from deciban.schema import Schema
 from deciban.stats.counts import Counts
 
@@ -42,18 +41,18 @@ class _Kind:
 
     family: Family
     settings: type[Settings]
-    encoder: Callable[[Mapping[str, Any]], Encoder]
+    encoder: Callable[[Mapping[str, Plain]], Encoder]
     blocks: frozenset[str] = frozenset({BLOCK})
 
 
-def _presences(parameters: Mapping[str, Any]) -> PresenceEncoder:
+def _presences(parameters: Mapping[str, Plain]) -> PresenceEncoder:
     threshold = parameters.get("binarize", 0.0)
     if threshold is not None and not checks.is_number(threshold):
         raise ModelFileError(f"binarize must be a number or null, got {threshold!r}.")
     return PresenceEncoder("BernoulliNB", None if threshold is None else float(threshold))
 
 
-def _amounts(name: str, parameters: Mapping[str, Any]) -> AmountEncoder:
+def _amounts(name: str, parameters: Mapping[str, Plain]) -> AmountEncoder:
     return AmountEncoder(name)
 
 
@@ -70,7 +69,7 @@ _KINDS = {
 }
 
 
-def to_stored(model: DropInModel, parameters: dict[str, Any], named: bool) -> Stored:
+def to_stored(model: DropInModel, parameters: PlainDict, named: bool) -> Stored:
     """The model as a file holds it."""
     settings = {f.name: getattr(model.settings, f.name) for f in fields(model.settings) if f.init}
     description = {
@@ -119,7 +118,7 @@ def read(stored: Stored) -> tuple[DropInModel, DropInEntry]:
     return model, about
 
 
-def _settings(kind: _Kind, entry: Mapping[str, Any]) -> Settings:
+def _settings(kind: _Kind, entry: Mapping[str, Plain]) -> Settings:
     try:
         return kind.settings(**entry)
     except (TypeError, DecibanError) as error:

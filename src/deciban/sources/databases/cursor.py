@@ -14,11 +14,12 @@ from deciban.sources.databases.query import TableName, table_query
 from deciban.sources.objects import column
 from deciban.sources.scan import BatchScan, check_names
 from deciban.sources.stream import align_batches
+from deciban.sources.tabular import Connection
 
 __all__ = ["scan_adbc", "scan_alchemy"]
 
 
-def scan_adbc(connection: Any, query: str, rows: int) -> BatchScan:
+def scan_adbc(connection: Connection, query: str, rows: int) -> BatchScan:
     """What an ADBC driver answers to a query."""
     sql, engine = table_query(query), _vendor(connection)
     with errors_of(engine), connection.cursor() as cursor:
@@ -41,12 +42,12 @@ def scan_adbc(connection: Any, query: str, rows: int) -> BatchScan:
     return BatchScan(tuple(names), read, "database")
 
 
-def _vendor(connection: Any) -> str:
+def _vendor(connection: Connection) -> str:
     with errors_of("the database"):
         return str(connection.adbc_get_info().get("vendor_name") or "the database")
 
 
-def scan_alchemy(engine: Any, connection: Any, query: str, rows: int) -> BatchScan:
+def scan_alchemy(engine: Connection, connection: Connection, query: str, rows: int) -> BatchScan:
     """What SQLAlchemy gets for a query: of an engine, on a connection that is closed at the end."""
     from sqlalchemy import text
 
@@ -79,7 +80,7 @@ def scan_alchemy(engine: Any, connection: Any, query: str, rows: int) -> BatchSc
     return BatchScan(tuple(names), lambda: align_batches(batches()), "database")
 
 
-def _alchemy_names(engine: Any, connection: Any, statement: Any) -> list[str]:
+def _alchemy_names(engine: Connection, connection: Connection, statement: Any) -> list[str]:
     if connection is not None:
         return list(map(str, connection.execute(statement).keys()))
     with engine.connect() as own:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from deciban.errors import MissingPackageError, ParameterError
@@ -13,6 +12,7 @@ from deciban.sources.databases import cursor, postgres, sqlite
 from deciban.sources.databases.errors import errors_of, hide_secrets
 from deciban.sources.databases.query import table_query
 from deciban.sources.scan import Scan
+from deciban.sources.tabular import Connection
 
 __all__ = ["is_database", "is_url", "path_of", "scan_database"]
 
@@ -53,7 +53,7 @@ def _driver(source: object) -> str | None:
     return None
 
 
-def scan_database(source: Any, query: str | None, rows: int) -> Scan:
+def scan_database(source: Connection, query: str | None, rows: int) -> Scan:
     """The rows that a database has for a query, or of a table."""
     if query is None:
         what = hide_secrets(source) if isinstance(source, str) else type(source).__name__
@@ -108,14 +108,14 @@ def path_of(url: str) -> str:
     return unquote(urlsplit(url).path.removeprefix("/"))
 
 
-def _open_duckdb(path: str) -> Any:
+def _open_duckdb(path: str) -> Connection:
     import duckdb as library
 
     with errors_of("DuckDB"):
         return library.connect(path, read_only=True) if path else library.connect(":memory:")
 
 
-def _scan_alchemy(source: Any, query: str, rows: int) -> Scan:
+def _scan_alchemy(source: Connection, query: str, rows: int) -> Scan:
     """By the driver beneath where it is known, which reads faster and exactly."""
     if hasattr(source, "connect"):  # an engine
         engine, connection = source, None

@@ -23,6 +23,7 @@ from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings
 from deciban.sources.databases.errors import errors_of, refuse_type, secrets_of
 from deciban.sources.databases.query import quote_name, table_query
 from deciban.sources.scan import BatchScan, check_names
+from deciban.sources.tabular import Connection
 
 __all__ = ["ENGINE", "PostgresColumn", "PostgresTable", "connect", "open_table", "scan_postgres"]
 
@@ -64,7 +65,7 @@ class PostgresColumn:
 class PostgresTable:
     """A query, its columns, and how to reach the server."""
 
-    connection: Callable[[], Any]
+    connection: Callable[[], Connection]
     owned: bool
     query: str
     columns: tuple[PostgresColumn, ...]
@@ -76,7 +77,7 @@ class PostgresTable:
         return tuple(column.name for column in self.columns)
 
     @contextmanager
-    def session(self) -> Iterator[Any]:
+    def session(self) -> Iterator[Connection]:
         """A connection in a transaction that can only read, and sees one state of all tables."""
         with errors_of(ENGINE, self.secrets):
             connection = self.connection()
@@ -98,7 +99,7 @@ class PostgresTable:
         return f"SELECT {', '.join([*parts, *more])} FROM ({self.query}) AS rows"
 
 
-def connect(url: str) -> Any:
+def connect(url: str) -> Connection:
     """A connection to the server of a URL; what it lacks comes from the environment."""
     try:
         import psycopg
@@ -112,13 +113,15 @@ def connect(url: str) -> Any:
         return psycopg.connect(f"{scheme.partition('+')[0]}://{rest}")
 
 
-def scan_postgres(connection: Any, query: str, rows: int, url: str | None = None) -> BatchScan:
+def scan_postgres(
+    connection: Connection, query: str, rows: int, url: str | None = None
+) -> BatchScan:
     """What PostgreSQL answers to a query."""
     table = open_table(connection, query, url)
     return BatchScan(table.names, lambda: table.read(rows), "database")
 
 
-def open_table(connection: Any, query: str, url: str | None = None) -> PostgresTable:
+def open_table(connection: Connection, query: str, url: str | None = None) -> PostgresTable:
     """The columns of a query; ``url`` is that of the server where the connection is not given."""
     owned, secrets = url is not None, () if url is None else secrets_of(url)
     reach = (lambda: connect(str(url))) if owned else (lambda: connection)
@@ -154,7 +157,7 @@ def _column(name: str, kind: str) -> PostgresColumn:
 
 
 @contextmanager
-def _transaction(connection: Any) -> Iterator[None]:
+def _transaction(connection: Connection) -> Iterator[None]:
     """A read-only transaction that is rolled back; nothing, where there is one already."""
     from psycopg.pq import TransactionStatus
 
@@ -174,7 +177,7 @@ def _transaction(connection: Any) -> Iterator[None]:
 
 
 def copy_rows(
-    connection: Any, sql: str, columns: Sequence[PostgresColumn], rows: int
+    connection: Connection, sql: str, columns: Sequence[PostgresColumn], rows: int
 ) -> Iterator[Batch]:
     """The rows of a query, in batches."""
     cursor = connection.cursor()

@@ -23,6 +23,7 @@ from deciban.sources.databases.errors import errors_of, refuse_type
 from deciban.sources.databases.query import quote_name, table_query
 from deciban.sources.objects import column as object_column
 from deciban.sources.scan import BatchScan, check_names
+from deciban.sources.tabular import Value
 
 __all__ = ["ENGINE", "connect", "scan_sqlite"]
 
@@ -94,7 +95,7 @@ def _columns(connection: sqlite3.Connection, sql: str, names: Sequence[str]) -> 
         for n in names
         for kind in ("real", "text", "blob")
     ]
-    kinds: tuple[Any, ...] = connection.execute(f"SELECT {', '.join(of)} FROM ({sql})").fetchone()
+    kinds: tuple[Value, ...] = connection.execute(f"SELECT {', '.join(of)} FROM ({sql})").fetchone()
     columns = []
     for j, name in enumerate(names):
         real, text, blob = (bool(value) for value in kinds[3 * j : 3 * j + 3])
@@ -117,7 +118,7 @@ def _declared(connection: sqlite3.Connection, sql: str) -> dict[str, str]:
     }
 
 
-def _values(column: _SQLiteColumn, values: list[Any]) -> Column:
+def _values(column: _SQLiteColumn, values: list[Value]) -> Column:
     if column.declared == "boolean" and not column.text and not column.real:
         missing = np.array([value is None for value in values], dtype=bool)
         known = np.array([bool(value) for value in values], dtype=bool)
@@ -133,13 +134,13 @@ def _values(column: _SQLiteColumn, values: list[Any]) -> Column:
     return _whole(values)
 
 
-def _whole(values: list[Any]) -> Integers:
+def _whole(values: list[Value]) -> Integers:
     missing = np.array([value is None for value in values], dtype=bool)
     known = np.array([0 if value is None else value for value in values], dtype=np.int64)
     return Integers(known, missing)
 
 
-def _texts(name: str, values: list[Any]) -> Strings:
+def _texts(name: str, values: list[Value]) -> Strings:
     """Texts, and numbers among them as SQLite would write them."""
     texts = [value if value is None or isinstance(value, str) else str(value) for value in values]
     made = object_column(name, texts)
@@ -150,7 +151,7 @@ def _texts(name: str, values: list[Any]) -> Strings:
     )
 
 
-def _times(column: _SQLiteColumn, values: list[Any]) -> Times:
+def _times(column: _SQLiteColumn, values: list[Value]) -> Times:
     unit = column.declared
     missing = np.array([value is None for value in values], dtype=bool)
     written = [value for value in values if value is not None]
@@ -169,7 +170,7 @@ def _times(column: _SQLiteColumn, values: list[Any]) -> Times:
     return Times(out, missing, unit)  # type: ignore[arg-type]
 
 
-def _utc(value: Any) -> Any:
+def _utc(value: Value) -> Any:
     """A time with a zone as that of UTC, without one; others as they are."""
     from datetime import UTC, datetime
 
