@@ -160,6 +160,59 @@ def test_the_hash_is_that_of_postgresql():
     assert out.tolist() == [42, 12614423083427455833, 7361386302486214104, 13876398792257206220]
 
 
+def lookup3(data, seed):
+    """hash_bytes_extended of PostgreSQL, byte by byte."""
+    mask = 0xFFFFFFFF
+
+    def rotate(x, k):
+        return (x << k | x >> (32 - k)) & mask
+
+    def stir(a, b, c):
+        for k in (4, 6, 8, 16, 19, 4):
+            a, c = ((a - c) & mask) ^ rotate(c, k), (c + b) & mask
+            a, b, c = b, c, a
+        return a, b, c
+
+    a = b = c = (len(data) + 0x9E3779B9 + 3923095) & mask
+    if seed:
+        a, b, c = stir((a + (seed >> 32)) & mask, (b + (seed & mask)) & mask, c)
+    words = [int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4)] + [0] * 3
+    for i in range(0, len(data) - 11, 12):
+        a, b, c = stir(*((x + w) & mask for x, w in zip((a, b, c), words[i // 4 :], strict=False)))
+    words = words[len(data) // 12 * 3 :]
+    a, b, c = (a + words[0]) & mask, (b + words[1]) & mask, (c + (words[2] << 8)) & mask
+    for k in (14, 11, 25, 16, 4, 14, 24):
+        c = ((c ^ b) - rotate(b, k)) & mask
+        a, b, c = b, c, a
+    return a << 32 | b
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.binary(max_size=40), max_size=300), st.integers(0, 2**64 - 1))
+def test_texts_are_hashed_as_byte_by_byte(texts, seed):
+    assert [kernel.hash_text(text, seed) for text in texts[:5]] == [
+        lookup3(text, seed) for text in texts[:5]
+    ]
+    data = np.frombuffer(b"".join(texts), np.uint8)
+    offsets = np.cumsum([0, *map(len, texts)])
+    out = np.zeros(len(texts), dtype=np.uint64)
+    kernel.add_texts(offsets, data, np.zeros(len(texts), np.uint8), seed, out)
+    assert out.tolist() == [lookup3(text, seed) for text in texts]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(), max_size=300), st.integers(0, 2**64 - 1))
+def test_numbers_are_hashed_as_byte_by_byte(values, seed):
+    X = np.empty((len(values), 3))
+    X[:, 1] = values
+    out = np.zeros(len(values), dtype=np.uint64)
+    kernel.add_numbers(X[:, 1], seed, out)
+    clean = [np.nan if value != value else value for value in values]
+    assert out.tolist() == [
+        lookup3(np.float64(value).tobytes(), seed) if value else seed for value in clean
+    ]
+
+
 def test_mixed_keys_are_all_different():
     keys = np.arange(100_000, dtype=np.uint64)
     assert len(np.unique(mix(keys))) == len(keys)

@@ -169,16 +169,21 @@ def leave_out(
 ) -> FloatArray:
     """Log densities of one column's known values, (rows, classes), each taken out of its class."""
     prior = remove_row(whole, column, x, np.zeros_like(own), weight)
-    by_row = MeanAndSpread(*(part[:, None] for part in prior))
     less = remove_row(classes, column, x, own, weight)
     if how.shared:
+        by_row = MeanAndSpread(*prior[:, :, None])
         out = fit(_share_left(classes, column, less, own), by_row, lam, how).log(x[:, None])
-    else:
-        others = MeanAndSpread(*(part[None, :, column] for part in classes.moments))
-        out = fit(others, by_row, lam, how).log(x[:, None])
-        out[np.arange(len(x)), own] = fit(less, prior, lam, how).log(x)
-    out[is_unknown(prior, how)] = 0.0
+        out[is_unknown(MeanAndSpread(*prior), how)] = 0.0
+        return out
+    each = _of_column(classes, column)
+    out = np.empty((len(x), each.shape[1]))
+    kernel.leave_out(x, own, each, prior, less, lam, how.method, how.floor, out)
     return out
+
+
+def _of_column(of: ColumnSums, column: int) -> FloatArray:
+    """The number, mean and spread of a column in every class, (3, classes)."""
+    return np.stack([part[:, column] for part in of.moments])
 
 
 def is_unknown(whole: MeanAndSpread, how: GaussianSettings) -> NDArray[np.bool_]:
@@ -186,7 +191,7 @@ def is_unknown(whole: MeanAndSpread, how: GaussianSettings) -> NDArray[np.bool_]
     return np.asarray((whole.n <= 0) | ((whole.spread <= 0) & (how.method != "ml")))
 
 
-def _share_left(classes: ColumnSums, column: int, less: MeanAndSpread, own: Codes) -> MeanAndSpread:
+def _share_left(classes: ColumnSums, column: int, less: FloatArray, own: Codes) -> MeanAndSpread:
     """Moments of all classes that share one variance, (rows, classes), each row taken away."""
     rows = np.arange(len(own))
     n, mean, spread = (np.tile(part[:, column], (len(own), 1)) for part in classes.moments)
@@ -197,22 +202,18 @@ def _share_left(classes: ColumnSums, column: int, less: MeanAndSpread, own: Code
 
 def remove_row(
     of: ColumnSums, column: int, x: FloatArray, own: Codes, weight: FloatArray
-) -> MeanAndSpread:
-    """The moments of a column in each row's class when the row is taken away from them.
+) -> FloatArray:
+    """The number, mean and spread of a column in each row's class without the row, (3, rows).
 
     A row that holds nearly all of the spread would leave rounding in its
     place: such rows, no more than a few a class, are taken from the exact sums.
     """
-    n, mean, spread = (part[own, column] for part in of.moments)
-    left = np.where(n - weight > 1e-9 * weight, n - weight, 0.0)
-    some = np.where(left > 0, left, 1.0)
-    rest = np.maximum(spread - weight * (x - mean) ** 2 * (n / some), 0.0) * (left > 0)
-    less = MeanAndSpread(left, np.where(left > 0, mean + (mean - x) * (weight / some), 0.0), rest)
-    bad = np.flatnonzero((rest < CANCELLED_SHARE * spread) & (left > 0))
-    if len(bad):
+    less, classes = np.empty((3, len(x))), _of_column(of, column)
+    if kernel.remove_rows(x, own, weight, classes, CANCELLED_SHARE, less):
+        n, _, spread = less
+        bad = np.flatnonzero((spread < CANCELLED_SHARE * classes[2, own]) & (n > 0))
         exactly = _remove_exactly(of.exact, column, x[bad], own[bad], weight[bad])
-        for part, one in zip(less, exactly, strict=True):
-            part[bad] = one[:, 0]
+        less[:, bad] = [part[:, 0] for part in exactly]
     return less
 
 

@@ -135,16 +135,30 @@ class GaussianParameters:
         The row's own class loses it, and so does the whole column, whose mean and
         variance are every class's prior.
         """
-        return np.asarray(self.leave_one_out_by_column(X, y, weight).sum(axis=1))
+        out = np.zeros((len(X), self.density.mean.shape[1]))
+        for _, known, log in self._leave_out_columns(X, y, weight):
+            if len(known) == len(X):
+                out += log
+            else:
+                out[known] += log
+        return out
 
     def leave_one_out_by_column(self, X: FloatArray, y: Codes, weight: FloatArray) -> FloatArray:
         """Log densities of each column, (rows, columns, classes), each row taken away."""
         out = np.zeros((*X.shape, self.density.mean.shape[1]))
+        for j, known, log in self._leave_out_columns(X, y, weight):
+            out[known, j] = log
+        return out
+
+    def _leave_out_columns(
+        self, X: FloatArray, y: Codes, weight: FloatArray
+    ) -> Iterator[tuple[int, NDArray[np.intp], FloatArray]]:
+        """Of each column, the rows that have a value and their log densities, (rows, classes)."""
         for j, lam in enumerate(self.settings.per_column(X.shape[1]).tolist()):
             known = np.flatnonzero(~np.isnan(X[:, j]))
             x, own, w = X[known, j], y[known], weight[known]
-            out[known, j] = leave_out(self.classes, self.whole, j, lam, self.settings, x, own, w)
-        return out
+            log = leave_out(self.classes, self.whole, j, lam, self.settings, x, own, w)
+            yield j, known, log
 
     def leave_out(self, X: FloatArray, remaining: Remaining) -> Iterator[FloatArray]:
         """Log densities by the rows that are left for each, of a class and of the column."""

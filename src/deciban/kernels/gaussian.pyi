@@ -9,3 +9,22 @@ def add_normal(
 def add_student(
     X: _Floats, mean: _Floats, precision: _Floats, constant: _Floats, df: _Floats, out: _Floats
 ) -> None: ...
+def leave_out(
+    x: _Floats,
+    own: NDArray[np.intp],
+    classes: _Floats,
+    prior: _Floats,
+    less: _Floats,
+    lam: float,
+    method: str,
+    floor: float,
+    out: _Floats,
+) -> None: ...
+def remove_rows(
+    x: _Floats,
+    own: NDArray[np.intp],
+    weight: _Floats,
+    classes: _Floats,
+    cancelled: float,
+    out: _Floats,
+) -> bool: ...

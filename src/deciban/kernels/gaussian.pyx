@@ -5,7 +5,10 @@ side by side: the inner loop then runs over rows, whatever the number of
 classes. NaN is a missing value: its log density is 0 in every class.
 """
 
-from libc.math cimport log1p
+import numpy as np
+
+from libc.float cimport DBL_MIN
+from libc.math cimport M_PI, lgamma, log, log1p
 
 cdef extern from *:
     """
@@ -83,3 +86,110 @@ def add_student(
                     t = x - mean[j, k]
                     out[i, k] += constant[j, k] - 0.5 * (df[j, k] + 1.0) * log1p(
                         t * t * precision[j, k] / df[j, k])
+
+
+cdef double student_constant(double df) noexcept nogil:
+    """The log density at the centre of Student's t of scale 1; Stirling's series for much data."""
+    cdef double a = df / 2, ratio
+    if a > 50.0:
+        ratio = 0.5 * log(a) - 1 / (8 * a) + 1 / (192 * a * a * a) - 1 / (640 * a * a * a * a * a)
+    else:
+        ratio = lgamma(a + 0.5) - lgamma(a)
+    return ratio - 0.5 * log(M_PI * df)
+
+
+cdef struct Moments:
+    double n
+    double mean
+    double spread
+
+
+cdef enum Method:
+    ML = 0
+    MAP = 1
+    BAYES = 2
+
+
+cdef inline double log_density(
+    double x, Moments of, Moments prior, double lam, Method method, double floor,
+    double* df_known, double* constant_known,
+) noexcept nogil:
+    """The log density of one value; the constant of the degrees of freedom asked last is kept."""
+    cdef double kappa = lam + of.n, some = kappa if kappa > 0 else 1.0
+    cdef double shift = of.mean - prior.mean if lam > 0 else 0.0
+    cdef double var = prior.spread / (prior.n if prior.n > 0 else 1.0), centre = prior.mean
+    cdef double b = (lam * var + of.spread + of.n * (lam / some) * (shift * shift)) / 2
+    if kappa > 0:
+        centre = of.mean - lam / some * shift
+        if method == BAYES:
+            var = 2 * b * (kappa + 1) / (some * some)
+        else:
+            var = b / (kappa / 2 + 1.5) if method == MAP else 2 * b / some
+    var += floor
+    cdef double precision = 1.0 / max(var, DBL_MIN), off = x - centre
+    cdef double distance = off * off * precision
+    if method != BAYES:
+        return 0.5 * log(precision / (2 * M_PI)) - distance / 2
+    if df_known[0] != some:
+        df_known[0], constant_known[0] = some, student_constant(some)
+    return constant_known[0] + 0.5 * log(precision) - (some + 1) / 2 * log1p(distance / some)
+
+
+def leave_out(
+    const double[::1] x, const Py_ssize_t[::1] own, const double[:, ::1] classes,
+    const double[:, ::1] prior, const double[:, ::1] less, double lam, str method, double floor,
+    double[:, ::1] out,
+):
+    """Log densities of values, (rows, classes), under what is left of each row's class and prior.
+
+    ``classes`` are the number, mean and spread of each class, ``less`` those of the row's own
+    class without it, ``prior`` those of all rows without it, the prior of every class.
+    """
+    cdef Py_ssize_t n = x.shape[0], K = out.shape[1], i, k
+    cdef Method how = BAYES if method == "bayes" else MAP if method == "map" else ML
+    cdef double rows = 0.0 if how == ML else lam
+    cdef Moments whole, one
+    cdef double[:, ::1] known = np.full((4, K), np.nan)  # of each class, and of it without a row
+    with nogil:
+        for i in range(n):
+            whole = Moments(prior[0, i], prior[1, i], prior[2, i])
+            if whole.n <= 0 or (whole.spread <= 0 and how != ML):  # nothing is known of the column
+                for k in range(K):
+                    out[i, k] = 0.0
+                continue
+            for k in range(K):
+                if k == own[i]:
+                    one = Moments(less[0, i], less[1, i], less[2, i])
+                    out[i, k] = log_density(
+                        x[i], one, whole, rows, how, floor, &known[2, k], &known[3, k])
+                else:
+                    one = Moments(classes[0, k], classes[1, k], classes[2, k])
+                    out[i, k] = log_density(
+                        x[i], one, whole, rows, how, floor, &known[0, k], &known[1, k])
+
+
+def remove_rows(
+    const double[::1] x, const Py_ssize_t[::1] own, const double[::1] weight,
+    const double[:, ::1] classes, double cancelled, double[:, ::1] out,
+):
+    """The number, mean and spread of each row's class without the row, (3, rows).
+
+    True is returned if of some class less than the share ``cancelled`` of its spread is left.
+    """
+    cdef Py_ssize_t i, k
+    cdef double n, left, mean, spread, off, rest
+    cdef bint some_cancelled = False
+    with nogil:
+        for i in range(x.shape[0]):
+            k = own[i]
+            n, mean, spread = classes[0, k], classes[1, k], classes[2, k]
+            left = n - weight[i]
+            if not left > 1e-9 * weight[i]:
+                out[0, i] = out[1, i] = out[2, i] = 0.0
+                continue
+            off = x[i] - mean
+            rest = spread - weight[i] * (off * off) * (n / left)
+            rest = 0.0 if rest < 0.0 else rest
+            out[0, i], out[1, i], out[2, i] = left, mean - off * (weight[i] / left), rest
+            some_cancelled |= rest < cancelled * spread
+    return bool(some_cancelled)

@@ -23,7 +23,7 @@ from deciban.sources.sample import Part, Sample
 
 FloatArray = NDArray[np.float64]
 #: Rows that are left out at once.
-BATCH_ROWS = 512
+BATCH_ROWS = 2048
 
 
 #: No more scores than this are held, one for each row and class: 320 MB of each kind.

@@ -169,9 +169,9 @@ class LabelledBatch:
     def codes_among(self, classes: Labels) -> Codes:
         """The codes of the rows among other classes, which must be known."""
         at = labels.positions(self.classes, classes)
-        used = at[np.unique(self.codes)]
-        if np.any(used < 0):
-            unknown = self.classes[np.unique(self.codes)][used < 0][0]
+        used = np.bincount(self.codes, minlength=len(at)) > 0
+        if np.any(at[used] < 0):
+            unknown = self.classes[used & (at < 0)][0]
             raise InputError(
                 f"class {unknown!s} was never counted.",
                 hint=f"the classes are {', '.join(map(str, classes[:10]))}",

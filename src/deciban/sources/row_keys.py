@@ -16,12 +16,15 @@ from deciban.kernels import keys as kernel
 from deciban.kernels.texts import utf8
 from deciban.labels import Labels
 from deciban.sources.batch import Batch, LabelledBatch
-from deciban.sources.columns import Column, Numbers, Strings
+from deciban.sources.columns import Booleans, Integers, Numbers, Strings, Times
 
 __all__ = ["Keys", "content_keys", "label_keys", "mix", "row_keys", "seed_of"]
 
 Keys = NDArray[np.uint64]
+_Values = Numbers | Integers | Booleans | Times
 
+#: Columns may be those of one matrix: so many of its rows stay in the cache.
+BLOCK_ROWS = 4_096
 #: The seed of labels: no column of a table is hashed by it.
 _LABEL_SEED = 0x6465636962616E
 
@@ -37,8 +40,18 @@ def row_keys(batch: Batch, names: Iterable[str] | None = None) -> Keys:
 def hash_rows(batch: Batch, names: Iterable[str] | None = None) -> Keys:
     """The exclusive or of the hashes of the values of every row, which are still to be mixed."""
     out = np.zeros(batch.n_rows, dtype=np.uint64)
+    numbers: list[tuple[_Values, int]] = []
     for name in batch.columns if names is None else names:
-        _add_column(batch.columns[name], seed_of(name), out)
+        column, seed = batch.columns[name], seed_of(name)
+        if isinstance(column, Strings):
+            data, missing = np.ascontiguousarray(column.data), column.missing.view(np.uint8)
+            kernel.add_texts(column.offsets, data, missing, seed, out)
+        else:
+            numbers.append((column, seed))
+    for start in range(0, batch.n_rows, BLOCK_ROWS):
+        stop = min(start + BLOCK_ROWS, batch.n_rows)
+        for values, seed in numbers:
+            _add_values(values.slice(start, stop), seed, out[start:stop])
     return out
 
 
@@ -66,16 +79,12 @@ def mix(keys: Keys) -> Keys:
     return out
 
 
-def _add_column(column: Column, seed: int, out: Keys) -> None:
+def _add_values(column: _Values, seed: int, out: Keys) -> None:
     if isinstance(column, Numbers):
-        kernel.add_numbers(np.ascontiguousarray(column.values), seed, out)
+        kernel.add_numbers(column.values, seed, out)
         return
-    missing = np.ascontiguousarray(column.missing).view(np.uint8)
-    if isinstance(column, Strings):
-        offsets, data = np.ascontiguousarray(column.offsets), np.ascontiguousarray(column.data)
-        kernel.add_texts(offsets, data, missing, seed, out)
-        return
-    kernel.add_integers(np.ascontiguousarray(column.values, np.int64), missing, seed, out)
+    values, missing = column.values.astype(np.int64, copy=False), column.missing.view(np.uint8)
+    kernel.add_integers(values, missing, seed, out)
 
 
 def content_keys(rows: LabelledBatch, names: Collection[str] | None = None) -> Keys:

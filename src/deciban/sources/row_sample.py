@@ -26,6 +26,10 @@ __all__ = ["RowSample"]
 FloatArray = NDArray[np.float64]
 #: The largest key.
 MAX_KEY = (1 << 64) - 1
+#: Rows that came lie beside those in order until they are so many times as many as are kept.
+MAX_UNSETTLED = 3
+#: The limit is looked at again when so many of the rows that are kept may have changed.
+NEW_SHARE = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +45,11 @@ class KeyedRows:
         return KeyedRows(self.rows.take(rows), self.keys[rows], self.weight[rows])
 
     @staticmethod
-    def merge(parts: list[KeyedRows]) -> KeyedRows:
-        """All rows in the order of their keys; copies of one row are put together."""
-        if len(parts) == 1:
-            return parts[0].take(np.argsort(parts[0].keys, kind="stable"))
+    def merge(parts: list[KeyedRows], limit: int) -> KeyedRows:
+        """The rows of key up to a limit in the order of their keys; copies are put together."""
         keys = np.concatenate([part.keys for part in parts])
         weight = np.concatenate([part.weight for part in parts])
-        first, weight = kernel.distinct(keys, weight, MAX_KEY)
+        first, weight = kernel.distinct(keys, weight, limit)
         order = np.argsort(keys[first])
         rows = LabelledBatch.concatenate([part.rows for part in parts]).take(first[order])
         return KeyedRows(rows, keys[first[order]], weight[order])
@@ -75,6 +77,8 @@ class RowSample(Sample):
     #: Rows in the order of their keys, and those that came since.
     _settled: KeyedRows | None = None
     _more: list[KeyedRows] = field(default_factory=list)
+    #: How many rows came since the limit was looked at.
+    _new: int = 0
 
     @property
     def batches(self) -> list[LabelledBatch]:
@@ -131,12 +135,23 @@ class RowSample(Sample):
     ) -> None:
         new = self._add_to_settled(keys, weight)
         if len(new) > self.max_rows:  # rows beyond so many of this batch alone are not copied
-            new = new[np.argpartition(keys[new], self.max_rows - 1)[: self.max_rows]]
-            self.limit = min(self.limit, int(keys[new].max()))
+            self.limit = _nth_least(keys[new], self.max_rows)
+            new = new[keys[new] <= np.uint64(self.limit)]
         if len(new):
             self._more.append(KeyedRows(batch.take(rows[new]), keys[new], weight[new]))
-        if sum(len(part.keys) for part in self._more) > self.max_rows:
+            self._new += len(new)
+        if self._new * NEW_SHARE > self.max_rows:
+            self._lower_limit()
+        if sum(len(part.keys) for part in self._more) > MAX_UNSETTLED * self.max_rows:
             self._settle()
+
+    def _lower_limit(self) -> None:
+        """See from the keys alone which rows cannot be among those of least key."""
+        keys = np.concatenate([part.keys for part in self._parts()])
+        different = keys[kernel.distinct(keys, None, self.limit)[0]]
+        if len(different) > self.max_rows:
+            self.limit = _nth_least(different, self.max_rows)
+        self._new = 0
 
     def _add_to_settled(self, keys: Keys, weight: FloatArray) -> NDArray[np.intp]:
         """Count copies of rows that are settled; the numbers of the others are returned."""
@@ -151,19 +166,14 @@ class RowSample(Sample):
     def _settle(self) -> None:
         """Put all rows together in the order of their keys, and keep no more than are asked for."""
         if self._more:
-            before = [] if self._settled is None else [self._settled]
-            self._settled, self._more = KeyedRows.merge([*before, *self._more]), []
+            self._lower_limit()
+            self._settled, self._more = KeyedRows.merge(self._parts(), self.limit), []
         rows = self._settled
-        if rows is not None and len(rows.keys) > self.max_rows:
-            self._settled = rows.take(np.arange(self.max_rows))
+        if rows is None or not len(rows.keys):
+            return
+        if len(rows.keys) > self.max_rows:
             self.limit = min(self.limit, int(rows.keys[self.max_rows - 1]))
-        if rows is not None and self.limit < MAX_KEY:
-            self._cut()
-
-    def _cut(self) -> None:
-        """Drop what is above the limit: rows of parts that were sampled apart."""
-        rows = self._settled
-        if rows is not None and len(rows.keys) and int(rows.keys[-1]) > self.limit:
+        if int(rows.keys[-1]) > self.limit:
             n_rows = int(np.searchsorted(rows.keys, np.uint64(self.limit), side="right"))
             self._settled = rows.take(np.arange(n_rows))
 
@@ -206,8 +216,7 @@ class RowSample(Sample):
         """
         if step == 1:
             return Part(self.batches[0], self.stands_for)
-        fewer = replace(self, _more=self._parts(), _settled=None)
-        fewer.thin(-(-self.n_rows // step))
+        fewer = replace(self, max_rows=-(-self.n_rows // step))
         (rows,) = fewer.batches
         return Part(rows, fewer.stands_for)
 
@@ -219,3 +228,7 @@ class RowSample(Sample):
                 continue
             for start in range(0, batch.n_rows, n_rows):
                 yield batch.take(np.arange(start, min(start + n_rows, batch.n_rows)))
+
+
+def _nth_least(keys: Keys, n: int) -> int:
+    return int(np.partition(keys, n - 1)[n - 1])
