@@ -40,6 +40,7 @@ from deciban.formulas.nodes import (
     Square,
     Sum,
 )
+from deciban.kernels import gaussian as kernel
 from deciban.kernels.gamma import log_gamma
 from deciban.stats.cells import Cells
 from deciban.stats.exact import ExactSum
