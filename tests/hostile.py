@@ -3,6 +3,7 @@
 import copy
 import json
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 
 import numpy as np
@@ -39,7 +40,8 @@ def hostile_documents(content):
 def hostile_arrays(content):
     """What was done, and the content with one array changed, gone or doubled."""
     for name, array in content.arrays.items():
-        for what, twin in changed_arrays(array):
+        for what, change in array_changes(array):
+            twin = change(array)
             yield f"{name}: {what}", replace(content, arrays={**content.arrays, name: twin})
         rest = {key: value for key, value in content.arrays.items() if key != name}
         yield f"{name} left out", replace(content, arrays=rest)
@@ -64,10 +66,9 @@ def places(value, path=()):
 
 def _changed(content, path, change):
     """The content in which ``change(holder, key)`` was done at that place of the document."""
-    twin = copy.deepcopy(content.document)
-    holder = twin
+    twin = holder = copy.copy(content.document)
     for key in path[:-1]:
-        holder = holder[key]
+        holder[key] = holder = copy.copy(holder[key])
     change(holder, path[-1])
     return replace(content, document=twin)
 
@@ -92,25 +93,32 @@ def _double(holder, key):
         holder[f"{key}_too"] = holder[key]
 
 
-def changed_arrays(array):
-    """An array of other types, shapes, lengths and numbers."""
+def array_changes(array):
+    """What may become of an array: other types, shapes, lengths and numbers."""
+    yield from ((dtype, partial(_cast, dtype)) for dtype in TYPES if array.dtype != dtype)
+    yield "flat", np.ravel
+    yield "one axis more", lambda a: a[None]
+    yield "turned", lambda a: np.ascontiguousarray(a.T)
+    yield "empty", lambda a: a[:0]
+    yield "twice as long", lambda a: np.concatenate([a, a])
+    if array.size:
+        yield "shorter", lambda a: a[:-1]
+        yield "backwards", lambda a: a[::-1].copy()
+        for number in NUMBERS:
+            for where, at in (("first", 0), ("last", -1), ("all", slice(None))):
+                yield f"{where} {number}", partial(_put_number, at, number)
+
+
+def _cast(dtype, array):
     with np.errstate(all="ignore"):
-        yield from ((dtype, array.astype(dtype)) for dtype in TYPES if array.dtype != dtype)
-    yield "flat", array.ravel()
-    yield "one axis more", array[None]
-    yield "turned", np.ascontiguousarray(array.T)
-    yield "empty", array[:0]
-    yield "twice as long", np.concatenate([array, array])
-    if not array.size:
-        return
-    yield "shorter", array[:-1]
-    yield "backwards", array[::-1].copy()
-    for number in NUMBERS:
-        for where, at in (("first", 0), ("last", -1), ("all", slice(None))):
-            twin = array.copy()
-            with np.errstate(all="ignore"):
-                twin.reshape(-1)[at] = np.array(number).astype(array.dtype)
-            yield f"{where} {number}", twin
+        return array.astype(dtype)
+
+
+def _put_number(at, number, array):
+    twin = array.copy()
+    with np.errstate(all="ignore"):
+        twin.reshape(-1)[at] = np.array(number).astype(array.dtype)
+    return twin
 
 
 # ---------------------------------------------------------------------- models

@@ -322,6 +322,15 @@ def test_a_damaged_store(store, tmp_path):
             pass
 
 
+def test_a_damaged_store_of_which_sqlite_speaks_in_broken_characters(store, tmp_path):
+    store.close()
+    data = (tmp_path / "new" / "mail.db").read_bytes()
+    path = tmp_path / "damaged.db"
+    path.write_bytes(data.replace(b"CREATE TABLE tokens", b"CREATE TABL\xfb tokens"))
+    with pytest.raises(ModelFileError, match="damaged or no store"):
+        Store(str(path))
+
+
 def test_a_busy_store(store, monkeypatch):
     monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.05)
     with Store(store.path) as other, store.writing():

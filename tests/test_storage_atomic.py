@@ -6,7 +6,9 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,7 +105,7 @@ def test_what_killed_writers_left_is_swept_away_and_nothing_else(path):
 
 
 def test_where_there_are_no_locks_only_old_files_are_swept_away(path, monkeypatch):
-    def no_locks(*_):
+    def no_locks(*_, **__):
         raise OSError(errno.ENOTSUP, "no locks")
 
     monkeypatch.setattr(atomic, "_lock", no_locks)
@@ -119,15 +121,46 @@ def test_where_there_are_no_locks_only_old_files_are_swept_away(path, monkeypatc
 def test_a_file_that_is_swept_away_before_it_is_locked_is_made_again(path, monkeypatch):
     lock, swept = atomic._lock, []
 
-    def late(file):
+    def late(file, **how):
         if not swept:
             swept.extend(path.parent.glob(".deciban-*.tmp"))
             swept[0].unlink()
-        lock(file)
+        lock(file, **how)
 
     monkeypatch.setattr(atomic, "_lock", late)
     archive.write(path, "kind", {}, NEW)
     assert swept
+    assert only(path) == "new"
+
+
+def test_a_file_whose_lock_one_has_who_sweeps_is_made_again(path, monkeypatch):
+    lock, sweeping = atomic._lock, []
+
+    def contended(file, **how):
+        if not sweeping:  # a sweeper was faster, and is about to take the file away
+            sweeping.append(next(path.parent.glob(".deciban-*.tmp")).open("rb"))
+            lock(sweeping[0])
+            threading.Thread(target=sweep).start()
+        lock(file, **how)
+
+    def sweep():
+        Path(sweeping[0].name).unlink()
+        sweeping[0].close()
+
+    monkeypatch.setattr(atomic, "_lock", contended)
+    archive.write(path, "kind", {}, NEW)
+    assert only(path) == "new"
+
+
+def test_nobody_sweeps_a_file_that_is_about_to_take_its_place(path, monkeypatch):
+    replace = Path.replace
+
+    def swept(self, target):
+        atomic._sweep(path.parent)
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", swept)
+    archive.write(path, "kind", {}, NEW)
     assert only(path) == "new"
 
 

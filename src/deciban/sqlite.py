@@ -191,7 +191,7 @@ def _plain_errors(path: str, layout: Layout) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         raise _operational_error(path, str(error), layout) from error
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # also in what SQLite says of it
         hint = f"restore it from a backup, or {layout.renewing}"
         raise ModelFileError(f"{path} is damaged or no store: {error}.", hint=hint) from error
     except OSError as error:

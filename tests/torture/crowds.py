@@ -85,9 +85,17 @@ def crowd_on_a_model(chance, folder):
 
 PARTS = [
     Part(
-        "16 processes on a store", "the sum is right, and nobody is turned away", crowd_on_a_store
+        "16 processes on a store",
+        "the sum is right, and nobody is turned away",
+        crowd_on_a_store,
+        wanted=2000,
     ),
-    Part("8 threads on a model", "no answer changes while a copy learns", crowd_on_a_model, 0.5),
+    Part(
+        "8 threads on a model",
+        "no answer changes while a copy learns",
+        crowd_on_a_model,
+        wanted=10_000,
+    ),
 ]
 
 if __name__ == "__main__":

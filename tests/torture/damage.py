@@ -78,8 +78,9 @@ def _change(content, chance):
     """One value of the document, or one array, is another."""
     if content.arrays and chance.random() < 0.5:
         name = chance.choice(sorted(content.arrays))
-        what, array = chance.choice(list(hostile.changed_arrays(content.arrays[name])))
-        return f"{name}: {what}", replace(content, arrays={**content.arrays, name: array})
+        array = content.arrays[name]
+        what, change = chance.choice(list(hostile.array_changes(array)))
+        return f"{name}: {what}", replace(content, arrays={**content.arrays, name: change(array)})
     places = list(hostile.places(content.document))
     if not places:
         return "nothing", content
@@ -104,7 +105,7 @@ def stores() -> list[tuple[str, bytes]]:
 
 def changed_pages(chance, folder):
     """Bytes of stores are changed, pages swapped, cut off or put twice."""
-    for number in range(N_FILES // 5):
+    for number in range(N_FILES):
         name, whole = chance.choice(stores())
         path = folder / f"{number}-{name}"
         path.write_bytes(_changed_bytes(whole, chance))
@@ -112,7 +113,7 @@ def changed_pages(chance, folder):
             _ask_store(name, path)
         for file in folder.glob(f"{number}-*"):
             file.unlink()
-    return N_FILES // 5
+    return N_FILES
 
 
 def _changed_bytes(whole: bytes, chance) -> bytes:
@@ -158,11 +159,12 @@ PARTS = [
         "changed model files",
         "refused with an error of deciban, or every answer is finite and sums to one",
         changed_files,
-        share=3.0,
+        wanted=900_000,
     ),
     Part(
         "changed pages of stores",
         "refused with an error of deciban, or every answer is a probability",
         changed_pages,
+        wanted=100_000,
     ),
 ]

@@ -22,7 +22,12 @@ from deciban.serve.learner import Learner
 from deciban.serve.lessons import Content, export
 from deciban.serve.store import LiveStore
 
-Learner._follow_forever = lambda self: None  # at no moment that differs from run to run
+
+class PlannedLearner(Learner):
+    """A learner that adds up when it is told to, at no moment that differs from run to run."""
+
+    def _follow_forever(self):
+        pass
 
 
 def rows(chance, n):
@@ -221,7 +226,7 @@ class Teaching:
         asyncio.run(self._teach_all(folder, plan, acknowledge, set(names)))
 
     async def _teach_all(self, folder, plan, acknowledge, names):
-        learner = Learner(str(folder / "live.db"), lambda _: None)
+        learner = PlannedLearner(str(folder / "live.db"), lambda _: None)
         learner.start()
         for name, sign in plan:
             if sign > 0:

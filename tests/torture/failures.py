@@ -86,6 +86,7 @@ PARTS = [
         f"fail: {deed.name}",
         "a full, broken or closed disk, too many files, Ctrl-C: said plainly, nothing half written",
         failing_everywhere(deed),
+        wanted=1000,
         preload=True,
     )
     for deed in DEEDS
@@ -94,7 +95,7 @@ PARTS = [
         "a clock that jumps",
         "the state on the disk does not depend on the clock",
         jumping_clock,
-        share=0.3,
+        wanted=100,
         preload=True,
     )
 ]

@@ -188,6 +188,6 @@ PARTS = [
         f"an error with a hint, or finite and equal results, in {MAX_BYTES >> 30} GiB and "
         f"{MAX_SECONDS} s a table of 40 rows",
         hostile_tables,
-        share=3.0,
+        wanted=5000,
     )
 ]

@@ -34,6 +34,7 @@ PARTS = [
         f"kill: {deed.name}",
         "the old state or the new one, whole; nothing acknowledged is lost or doubled",
         killed_everywhere(deed),
+        wanted=1000,
         preload=True,
     )
     for deed in (

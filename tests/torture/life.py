@@ -4,6 +4,7 @@ import gc
 import io
 import resource
 import sys
+from functools import partial
 from unittest import mock
 
 import letters
@@ -15,43 +16,54 @@ from deciban.mail.store import Store
 from torture import deeds
 from torture.part import Part, check
 
-#: Rows that one life of a model is taught, and the most in one lesson.
-N_ROWS, MAX_LESSON = 4000, 200
-#: Lessons that one life of a store has, and messages through one filter.
+#: Rows that a model is taught and made to forget, and the most at once.
+N_ROWS, MAX_LESSON = 6000, 200
+#: Lessons of a store, and messages through one filter.
 N_LESSONS, N_MESSAGES = 400, 100
+#: The same in a long life: ten hours of messages are one a second.
+LONG_ROWS, LONG_LESSON, LONG_LESSONS, LONG_MESSAGES = 1_000_000, 2000, 100_000, 36_000
+#: Bytes by which a process may grow after a tenth of its messages.
+MAX_GROWTH = 8 << 20
 
 
-def model_life(chance, folder):
+def model_life(chance, folder, n_rows=N_ROWS, most=MAX_LESSON):
     """Rows are learnt and forgotten in random order; what is left decides, to the bit."""
     kind = chance.choice([NaiveBayes, AODE])
-    rows = deeds.rows(chance, N_ROWS)
-    first, waiting, known = rows[:60], rows[60:], []
-    model, steps = kind(calibrate=False).fit(first, target="fruit"), 60
-    while waiting or len(known) > MAX_LESSON:
-        if waiting and (not known or chance.random() < 0.6):
-            size = min(len(waiting), chance.randint(1, MAX_LESSON))
-            lesson, waiting = waiting[:size], waiting[size:]
+    first, known, steps = deeds.rows(chance, 60), [], 0
+    model = kind(calibrate=False).fit(first, target="fruit")
+    while steps < n_rows:
+        if not known or chance.random() < 0.6:
+            lesson = deeds.rows(chance, chance.randint(1, most))
             model.partial_fit(lesson, target="fruit")
             known += lesson
         else:
-            chance.shuffle(known)
-            size = chance.randint(1, min(len(known), MAX_LESSON))
-            model.forget(known[:size], target="fruit")
-            known = known[size:]
-        steps += size
+            lesson = [
+                _drawn(known, chance) for _ in range(chance.randint(1, min(len(known), most)))
+            ]
+            model.forget(lesson, target="fruit")
+        steps += len(lesson)
     fresh = kind(calibrate=False).fit(first, target="fruit")
     chance.shuffle(known)
     fresh.partial_fit(known, target="fruit")
     check(model.counts_ == fresh.counts_, f"{kind.__name__}: other counts than a fresh model")
+    answers = [one.predict_proba(first).tobytes() for one in (model, fresh)]
+    check(answers[0] == answers[1], f"{kind.__name__}: other answers than a fresh model")
     return steps
 
 
-def mail_life(chance, folder):
+def _drawn(items, chance):
+    """One of the items, which is taken out."""
+    at = chance.randrange(len(items))
+    items[at], items[-1] = items[-1], items[at]
+    return items.pop()
+
+
+def mail_life(chance, folder, n_lessons=N_LESSONS):
     """Messages are learnt, moved and taken back; the store is that of what is left."""
     path, known = folder / "mail.db", {}
     with Store(str(path), create=True) as store:
-        for _ in range(N_LESSONS):
-            raw = message(chance.randrange(60))
+        for _ in range(n_lessons):
+            raw = message(chance.randrange(n_lessons // 6))
             letter, spam = read(raw), chance.random() < 0.5
             deed = chance.choice([learn, relearn, unlearn])
             if deed is unlearn:
@@ -66,7 +78,7 @@ def mail_life(chance, folder):
         for raw, spam in known.values():
             learn(fresh, read(raw), spam)
         check(tokens(fresh) == lived, "other counts than those of a fresh store")
-    return N_LESSONS
+    return n_lessons
 
 
 def tokens(store):
@@ -85,21 +97,21 @@ def message(number):
 WORDS = [f"word{i}" for i in range(40)] + ["free", "prize", "meeting", "minutes"]
 
 
-def filtered(chance, folder):
+def filtered(chance, folder, n_messages=N_MESSAGES):
     """Messages of any bytes through ``mail filter``: one header is added, memory stays flat."""
     path = folder / "mail.db"
     with Store(str(path), create=True) as store:
         letters.learnt(store)
     before = 0
-    for number in range(N_MESSAGES):
+    for number in range(n_messages):
         raw = _any_message(chance)
         out = _screened(raw, str(path))
         check(out != raw, f"no header was added to {raw!r}")
         check(envelope.without_header(out) == envelope.without_header(raw), f"other bytes: {raw!r}")
-        if number == N_MESSAGES // 4:
+        if number == n_messages // 10:
             before = _held()
-    check(_held() - before < 32 << 20, f"memory grew from {before} to {_held()} bytes")
-    return N_MESSAGES
+    check(_held() - before < MAX_GROWTH, f"memory grew from {before} to {_held()} bytes")
+    return n_messages
 
 
 def _screened(raw, store):
@@ -126,8 +138,32 @@ def _any_message(chance):
     return bytes(raw)
 
 
+MODEL = "equal, to the bit, to a model of what is left"
+MAIL = "equal to a fresh store of what is left"
+FILTER = "byte for byte but for one header; memory is flat"
 PARTS = [
-    Part("life of a model", "equal, to the bit, to a model of what is left", model_life),
-    Part("life of a mail store", "equal to a fresh store of what is left", mail_life),
-    Part("mail filter", "byte for byte but for one header; memory is flat", filtered),
+    Part("lives of models", MODEL, model_life, wanted=100_000),
+    Part("lives of mail stores", MAIL, mail_life, wanted=10_000),
+    Part("mail filter", FILTER, filtered, wanted=1000),
+    Part(
+        "one long life of a model",
+        MODEL,
+        partial(model_life, n_rows=LONG_ROWS, most=LONG_LESSON),
+        wanted=LONG_ROWS,
+        long=True,
+    ),
+    Part(
+        "one long life of a mail store",
+        MAIL,
+        partial(mail_life, n_lessons=LONG_LESSONS),
+        wanted=LONG_LESSONS,
+        long=True,
+    ),
+    Part(
+        "ten hours of mail filter",
+        FILTER,
+        partial(filtered, n_messages=LONG_MESSAGES),
+        wanted=LONG_MESSAGES,
+        long=True,
+    ),
 ]

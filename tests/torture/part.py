@@ -10,15 +10,17 @@ from pathlib import Path
 class Part:
     """``attempt(chance, folder)`` returns how many cases it tried, or raises.
 
-    An attempt depends on nothing but its seed. ``share`` says how much of the time a part gets,
-    ``preload`` whether its process runs under the shim that makes system calls go wrong.
+    An attempt depends on nothing but its seed. ``wanted`` is how many cases a long run shall try,
+    ``preload`` whether its process runs under the shim that makes system calls go wrong (and
+    without threads, so that it can fork). A part that is ``long`` is one attempt of many minutes.
     """
 
     name: str
     promise: str
     attempt: Callable[[random.Random, Path], int]
-    share: float = 1.0
+    wanted: int
     preload: bool = False
+    long: bool = False
 
 
 class BrokenPromiseError(AssertionError):

@@ -250,6 +250,11 @@ def _fuzz(name, folder, place, *options):
 
 
 PARTS = [
-    Part(f"fuzz: {name}", "errors of deciban only; no crash, no hang, no growth", fuzzed(name), 0.7)
+    Part(
+        f"fuzz: {name}",
+        "errors of deciban only; no crash, no hang, no growth",
+        fuzzed(name),
+        wanted=10 * TARGETS[name][2],
+    )
     for name in TARGETS
 ]

@@ -42,20 +42,39 @@ def fork(act, folder: Path, at: int = -1, fault: int = COUNT) -> Ended:
 
     The process must have been started under the shim, and must have no threads.
     """
+    return begin(act, folder, at, fault).end()
+
+
+@dataclass
+class Running:
+    """A forked process, the pipe that it acknowledges into, and the file that it prints into."""
+
+    child: int
+    pipe: int
+    said: Path
+
+    def end(self) -> Ended:
+        """Wait for its end."""
+        with os.fdopen(self.pipe) as lines:
+            notes = [json.loads(line) for line in lines if line.endswith("\n")]
+        code = os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
+        printed = self.said.read_text(errors="replace") if self.said.exists() else ""
+        self.said.unlink(missing_ok=True)
+        calls = next((note["calls"] for note in notes if "calls" in note), -1)
+        return Ended(code, calls, printed, [note["done"] for note in notes if "done" in note])
+
+
+def begin(act, folder: Path, at: int = -1, fault: int = COUNT, seconds: float = 0.0) -> Running:
+    """Begin what :func:`fork` does; a process that has ``seconds`` is ended after them."""
     here, there = os.pipe()
-    said = folder.with_name(folder.name + ".said")
+    said = folder.with_name(f"{folder.name}-{here}.said")
     child = os.fork()
     if not child:
         os.close(here)
+        signal.setitimer(signal.ITIMER_REAL, seconds)  # its signal ends a process at once
         _work(act, folder, there, said, at, fault)
     os.close(there)
-    with os.fdopen(here) as lines:
-        notes = [json.loads(line) for line in lines if line.endswith("\n")]
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    printed = said.read_text(errors="replace") if said.exists() else ""
-    said.unlink(missing_ok=True)
-    calls = next((note["calls"] for note in notes if "calls" in note), -1)
-    return Ended(code, calls, printed, [note["done"] for note in notes if "done" in note])
+    return Running(child, here, said)
 
 
 def _work(act, folder, pipe, said, at, fault) -> None:

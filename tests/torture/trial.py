@@ -1,5 +1,6 @@
 """A deed done once without a fault, and what must hold after one with a fault."""
 
+import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,4 +41,5 @@ def verify(deed, folder: Path, acknowledged: list[str], states: list[str], where
     if deed.resumes:
         check(deed.state(folder) == states[-1], where + "the next run did not finish the work")
     strays = {entry.name for entry in folder.iterdir()} - deed.files()
+    strays |= {entry.name for entry in Path(tempfile.gettempdir()).iterdir()}
     check(not strays, f"{where}{sorted(strays)} are left after the next run")

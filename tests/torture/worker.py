@@ -1,4 +1,4 @@
-"""One part in a process of its own: attempts by rising seeds until time is up or a promise breaks.
+"""One part in a process of its own: attempts by rising seeds until it is enough or one fails.
 
 A line of JSON says what is about to be tried, and one how many cases that were: whoever started
 the process knows the seed of the attempt in which it died.
@@ -24,10 +24,11 @@ def main() -> int:
     parser.add_argument("part")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--cases", type=int, default=0, help="enough of them; 0: never enough")
     parser.add_argument("--folder", type=Path, required=True)
     options = parser.parse_args()
     os.environ.pop("LD_PRELOAD", None)  # what this process starts is not tortured
-    until, seed = time.monotonic() + options.seconds, options.seed
+    until, seed, total = time.monotonic() + options.seconds, options.seed, 0
     while True:
         say(seed=seed)
         folder = (
@@ -44,8 +45,8 @@ def main() -> int:
             return 1
         shutil.rmtree(folder)
         say(tried=tried)
-        seed += 1
-        if time.monotonic() >= until:
+        seed, total = seed + 1, total + tried
+        if time.monotonic() >= until or 0 < options.cases <= total:
             return 0
 
 

@@ -246,11 +246,14 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
         ...     load(f"{folder}/m.deciban").counts_ == m.counts_
         True
         """
+        files.save(path, self.to_stored(), overwrite=overwrite)
+
+    def to_stored(self) -> files.Stored:
+        """What a file of the model holds."""
         model, named = self._model(), "feature_names_in_" in self.__dict__
         parameters = plain_parameters(self.get_params())
         content = self._to_stored(model, parameters, self.target_, named)
-        content = with_trained(with_units(content, self.units_), self.trained_rows_)
-        files.save(path, content, overwrite=overwrite)
+        return with_trained(with_units(content, self.units_), self.trained_rows_)
 
     # ------------------------------------------------------------------ the model
 

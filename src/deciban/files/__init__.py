@@ -22,7 +22,7 @@ Read from the outside in:
 
 from __future__ import annotations
 
-from deciban.files.model import Stored, load, save
+from deciban.files.model import Stored, load, save, to_bytes
 from deciban.files.registry import Opened, open
 
-__all__ = ["Opened", "Stored", "load", "open", "save"]
+__all__ = ["Opened", "Stored", "load", "open", "save", "to_bytes"]

@@ -129,7 +129,7 @@ def _temporary(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
     _sweep(target.parent)
     temporary = target.with_name(f".deciban-{secrets.token_hex(8)}.tmp")
     try:
-        with _create(temporary) as file:
+        with _create(temporary) as file, _held(file):
             if mode is not None:
                 temporary.chmod(mode)
             yield temporary, file
@@ -146,10 +146,23 @@ def _create(temporary: Path) -> BinaryIO:
         with suppress(FileNotFoundError):
             file = temporary.open("r+b")
             with suppress(OSError):  # a system without locks
-                _lock(file)
+                _lock(file, wait=True)  # for one who sweeps
             if os.fstat(file.fileno()).st_nlink:
                 return file
             file.close()
+
+
+@contextmanager
+def _held(file: BinaryIO) -> Iterator[None]:
+    """Keep the lock on a file until the block ends, also when the file is closed before."""
+    if sys.platform == "win32":  # no locks; a file that is open could not be renamed
+        yield
+        return
+    another = os.dup(file.fileno())
+    try:
+        yield
+    finally:
+        os.close(another)
 
 
 def _mode(target: Path) -> int | None:
@@ -183,11 +196,11 @@ def _is_abandoned(file: BinaryIO) -> bool:
     return True
 
 
-def _lock(file: BinaryIO) -> None:
-    """Hold a file until it is closed or the process ends; it fails where another holds it."""
+def _lock(file: BinaryIO, *, wait: bool = False) -> None:
+    """Hold a file until it is closed or the process ends; it fails, or waits, if another does."""
     if sys.platform == "win32":
         raise OSError(errno.ENOTSUP, "there are no such locks")
-    fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(file.fileno(), fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _sync_folder(folder: Path) -> None:

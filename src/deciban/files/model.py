@@ -59,16 +59,31 @@ def save(path: str | os.PathLike[str], stored: Stored, *, overwrite: bool = Fals
     >>> again.kind, again.description, again.counts == counts
     ('CategoricalNB', {'alpha': 1.0}, True)
     """
+    content, arrays = _packed(stored)
+    archive.write(path, stored.kind, content, arrays, overwrite=overwrite)
+
+
+def to_bytes(stored: Stored) -> bytes:
+    """The bytes that a file of this model would have.
+
+    >>> to_bytes(Stored("CategoricalNB", None, {"alpha": 1.0}))[:2]
+    b'PK'
+    """
+    return archive.to_bytes(stored.kind, *_packed(stored))
+
+
+def _packed(stored: Stored) -> tuple[dict[str, object], dict[str, Array]]:
+    """The document and the arrays of a file."""
     writer = Writer()
     counts, tables = (None, {}) if stored.counts is None else counts_to(stored.counts)
-    content = {
+    content: dict[str, object] = {
         "model": dict(stored.description),
         "labels": {name: writer.put(stored.labels[name]) for name in sorted(stored.labels)},
         "counts": counts,
     }
     parts = zip(_PARTS, (tables, writer.arrays(), stored.arrays), strict=True)
     arrays = {start + name: array for start, part in parts for name, array in part.items()}
-    archive.write(path, stored.kind, content, arrays, overwrite=overwrite)
+    return content, arrays
 
 
 def load(path: str | os.PathLike[str], *, limit: int = archive.MAX_UNPACKED_BYTES) -> Stored:

@@ -18,7 +18,7 @@ from deciban.files.model import Stored, unpacked
 if TYPE_CHECKING:
     from deciban.models.protocol import Model
 
-__all__ = ["Opened", "load", "open"]
+__all__ = ["Opened", "from_bytes", "load", "open"]
 
 
 class _Kind(NamedTuple):
@@ -84,7 +84,22 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     load(f"{folder}/m.deciban").predict({"x": ["L"]})
     array([2])
     """
-    stored = unpacked(path, archive.read(path))
+    return _estimator(path, archive.read(path))
+
+
+def from_bytes(data: bytes, what: str = "these bytes") -> Any:
+    """The estimator in the bytes of a model file; errors name ``what`` they are.
+
+    >>> from_bytes(b"spam", "the note")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ModelFileError: the note cannot be read: it has 4 bytes. Hint: ...
+    """
+    return _estimator(what, archive.from_bytes(data, what))
+
+
+def _estimator(path: str | os.PathLike[str], content: archive.Content) -> Any:
+    stored = unpacked(path, content)
     with archive.errors_about(path):
         return getattr(import_module(_kind(stored).package), stored.kind).from_stored(stored)
 

@@ -207,12 +207,15 @@ class LogisticRegression(LinearClassifier):
         ...     deciban.load(f"{folder}/m.deciban").predict([[3.0]])
         array(['b'], dtype='<U1')
         """
+        files.save(path, self.to_stored(), overwrite=overwrite)
+
+    def to_stored(self) -> files.Stored:
+        """What a file of the model holds."""
         model = self.model_
         posteriors = tuple((p.centre, p.precision) for p in self._posteriors or ())
         chosen = 1.0 / self.C_ if "C_" in vars(self) else None
         training = stored.Training(self.get_params(deep=False), self.n_iter_, posteriors, chosen)
-        content = stored.to_stored(model, training)
-        files.save(path, content, overwrite=overwrite)
+        return stored.to_stored(model, training)
 
     @classmethod
     def from_stored(cls, content: files.Stored) -> Self:

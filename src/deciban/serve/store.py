@@ -17,16 +17,15 @@ lessons : every lesson that counts, by the name its caller chose; the position o
 
 from __future__ import annotations
 
-import os
-import tempfile
 import time
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from deciban import files
 from deciban.errors import ParameterError
-from deciban.files.registry import load
+from deciban.files.registry import from_bytes
 from deciban.sqlite import Database, Layout
 
 __all__ = ["Checkpoint", "Delta", "LiveStore", "Taught"]
@@ -106,9 +105,7 @@ class LiveStore(Database):
         """The checkpoint, read as every model file is."""
         query = "SELECT position, model FROM checkpoint"
         position, content = self.select_one(query, (int, bytes))
-        with _temporary_file() as path:
-            path.write_bytes(content)
-            return Checkpoint(position, load(path))
+        return Checkpoint(position, from_bytes(content, f"the model in {self.path}"))
 
     def position(self) -> int:
         """The position of the last delta there ever was."""
@@ -167,22 +164,9 @@ class LiveStore(Database):
 
     def replace_checkpoint(self, newer: Checkpoint) -> None:
         """Make a model the checkpoint and drop the deltas it contains, unless one is newer."""
-        with _temporary_file() as path:
-            newer.estimator.save(path)
-            content = path.read_bytes()
+        content = files.to_bytes(newer.estimator.to_stored())
         with self.writing():
             if self.checkpoint_position() < newer.position:
                 row = (newer.position, content)
                 self.connection.execute("UPDATE checkpoint SET position = ?, model = ?", row)
                 self.connection.execute("DELETE FROM deltas WHERE position <= ?", row[:1])
-
-
-class _temporary_file:  # noqa: N801  (used like a function)
-    """The path of a model file that is there until the end of the block, for this user alone."""
-
-    def __enter__(self) -> Path:
-        self._folder = tempfile.TemporaryDirectory(prefix="deciban-")
-        return Path(self._folder.name, f"{os.getpid()}.deciban")
-
-    def __exit__(self, *_: object) -> None:
-        self._folder.cleanup()

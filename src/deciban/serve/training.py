@@ -5,17 +5,15 @@ There is one table at a time, and one training; whoever sends another table repl
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from deciban import schema
+from deciban import files, schema
 from deciban.aode import AODE
 from deciban.ensemble import BayesClassifier
 from deciban.errors import DecibanError
@@ -140,7 +138,7 @@ class Trainer:
     def _run(self, training: Training, table: Scan, request: TrainingRequest) -> None:
         try:
             estimator, quality = _train(training, table, request)
-            training.file, training.quality = _as_file(estimator), quality
+            training.file, training.quality = files.to_bytes(estimator.to_stored()), quality
             self._adopt(estimator)
             training.enter("done")
         except DecibanError as error:
@@ -199,13 +197,6 @@ def _judge_held_out(estimator: Any, table: Scan, target: str) -> Any:
     estimator.fit(scan_batches(table.names, [learnt]), target=target)
     rows = scan_batches(table.names, [held_out])
     return evaluate(estimator, rows, target=target, bootstrap=N_RESAMPLES)
-
-
-def _as_file(estimator: Any) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="deciban-") as folder:
-        path = Path(folder, "model.deciban")
-        estimator.save(path)
-        return path.read_bytes()
 
 
 def _describe(name: str, table: Scan) -> PlainDict:

@@ -192,10 +192,13 @@ class NaiveBayesClassifier(MatrixClassifier):
         ...     deciban.load(f"{folder}/m.deciban").predict([[1, 0]])
         array(['spam'], dtype='<U4')
         """
+        files.save(path, self.to_stored(), overwrite=overwrite)
+
+    def to_stored(self) -> files.Stored:
+        """What a file of the model holds."""
         check_is_fitted(self)
         named = hasattr(self, "feature_names_in_")
-        content = stored.to_stored(self.model_, self.get_params(deep=False), named)
-        files.save(path, content, overwrite=overwrite)
+        return stored.to_stored(self.model_, self.get_params(deep=False), named)
 
     @classmethod
     def from_stored(cls, content: files.Stored) -> Self:
