@@ -97,3 +97,7 @@ class StrengthCalibration:
     def with_left_out(self, scores: LeftOutScores | None) -> StrengthCalibration:
         """The calibration with other scores of left-out rows."""
         return replace(self, left_out=scores)
+
+    def for_other_rows(self) -> StrengthCalibration:
+        """The calibration for a model of other rows, more or fewer."""
+        return replace(self, left_out=self.left_out and self.left_out.without_posteriors())

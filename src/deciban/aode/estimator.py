@@ -274,6 +274,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         total = total.ordered()
         prior = self._stated_prior(total.counts.classes, total.counts.weight)
         options, before = self._check_parameters(), self.model_
+        calibration = calibration and calibration.for_other_rows()
         self.model_ = AODEModel(
             before.schema, total, options, prior, calibration, before.evidence, before.sample
         )

@@ -35,6 +35,7 @@ from deciban.labels import Labels
 from deciban.models import prior, scores
 from deciban.models.calibration import LeftOutScores, discount_penalty
 from deciban.models.conformal import ConformityScores
+from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.novelty import RowLikelihoods, TypicalityScores
 from deciban.models.options import Options
@@ -344,7 +345,8 @@ class AODEModel:
         conformity = ConformityScores.of(classes, posterior, y, weight, stands_for)
         likelihoods = RowLikelihoods(log_likelihood, rows.size)
         typicality = TypicalityScores.of(classes, likelihoods, y, weight, stands_for)
-        return LeftOutScores(conformity, typicality)
+        left_out = LeaveOneOutScores.of(posterior, y, weight)
+        return LeftOutScores(conformity, typicality, left_out)
 
     @cached_property
     def measured_evidence(self) -> MeasuredEvidence | None:

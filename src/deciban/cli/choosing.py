@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from deciban.cli.held_out import HeldOut, Tried, try_models
-from deciban.cli.recipes import MODELS, Recipe, Roles
+from deciban.cli.recipes import Recipe, Roles
 from deciban.cli.splits import HeldRows
 from deciban.errors import DecibanError, DecibanWarning, ParameterError
 from deciban.evaluation.metrics import losses
@@ -125,7 +125,7 @@ def suggest(recipe: Recipe, model: Learner, sample: BatchScan, roles: Roles) -> 
         return None
     if {"unlabelled", "prior"} & set(recipe.parameters) or roles.group or roles.time:
         return None
-    other = Recipe("bayes", {n: v for n, v in recipe.parameters.items() if n in MODELS["bayes"]})
+    other = replace(recipe, model="bayes")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DecibanWarning)

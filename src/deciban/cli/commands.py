@@ -116,7 +116,7 @@ def explain(
 def evaluate(
     how: o.How,
     model: o.ModelFile,
-    data: o.Data,
+    data: o.SomeData = None,
     target: o.SameTarget = None,
     loss: o.Loss = None,
     abstain: o.Abstain = None,
@@ -128,7 +128,10 @@ def evaluate(
     json: o.Json = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Say how good a model is on labelled rows, with intervals."""
+    """Say how good a model is, with intervals: on labelled rows, or without any on its own.
+
+    Without DATA, rows of training are judged that MODEL kept the scores of, each left out.
+    """
     from functools import partial
 
     from deciban.cli import evaluation
@@ -136,7 +139,7 @@ def evaluate(
     options = evaluation.EvaluationOptions(
         partial(o.loss, loss), abstain, leave_one_out, bootstrap, seed, coverage, per_class
     )
-    rows = _input(data, how)
+    rows = _input(data, how) if data else None
     _show(evaluation.evaluate_file(model, rows, target, options, quiet=quiet), json, quiet)
 
 

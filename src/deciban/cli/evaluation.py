@@ -13,7 +13,7 @@ from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, watch
 from deciban.decision import Loss
 from deciban.encoding.unseen import UnseenValues
-from deciban.errors import ParameterError
+from deciban.errors import InputError, ParameterError
 from deciban.evaluation import Comparison, Evaluation, evaluate
 from deciban.evaluation.comparison import compare_decisions
 from deciban.evaluation.decisions import Decisions, decide
@@ -67,9 +67,11 @@ class EvaluationFacts:
 
 
 def evaluate_file(
-    path: str, data: Input, target: str | None, options: EvaluationOptions, *, quiet: bool
+    path: str, data: Input | None, target: str | None, options: EvaluationOptions, *, quiet: bool
 ) -> EvaluationFacts:
-    """Evaluate a model on the rows of a table."""
+    """Evaluate a model on the rows of a table, or on those that it kept the scores of."""
+    if data is None:
+        return _evaluate_kept(path, target, options, quiet=quiet)
     out = options.leave_one_out
     with labelled_table(path, data, target, leave_one_out=out, quiet=quiet) as table:
         model, rows, label, progress = table
@@ -82,6 +84,27 @@ def evaluate_file(
             **options.settings(model.classes_.tolist()),
         )
         exits.warn_unseen(model.unseen_)
+        return EvaluationFacts([path], result.rows, progress.seconds, result)
+
+
+def _evaluate_kept(
+    path: str, target: str | None, options: EvaluationOptions, *, quiet: bool
+) -> EvaluationFacts:
+    """Evaluate a model on rows of training, each left out, whose scores are in its file."""
+    if target is not None:
+        raise ParameterError(
+            f"--target {target} is a column, but there are no rows.", hint="name the data as well"
+        )
+    with Progress("evaluating", quiet=quiet) as progress:
+        model = models.load_classifier(path)
+        if model.training_scores_ is None:
+            raise InputError(
+                f"{path} keeps no scores of the rows that it learned.",
+                hint="name labelled rows as well; --leave-one-out if it has learned them",
+            )
+        how = options.settings(model.classes_.tolist())
+        how["leave_one_out"] = False  # they are left out already
+        result = evaluate(model, coverage=options.coverage, per_class=options.per_class, **how)
         return EvaluationFacts([path], result.rows, progress.seconds, result)
 
 

@@ -12,61 +12,66 @@ from deciban.cli.column_lists import Keep, OptionalKeep, kept
 #: What Typer is told of the command.
 SETTINGS = {"cls": OptionalKeep}
 
+Output = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write here; without it, standard output."),
+]
+Into = Annotated[
+    str | None,
+    typer.Option(metavar="TABLE", help="Write a new table of the database that DATA is."),
+]
+Evidence = Annotated[
+    bool,
+    typer.Option("--evidence", help="Write decibans for the answer against the runner-up."),
+]
+Priors = Annotated[
+    str | None,
+    typer.Option(metavar="CLASS=RATE,...", help="Base rates that differ from training's."),
+]
+Novelty = Annotated[
+    bool,
+    typer.Option("--novelty", help="Write how likely rows as unlikely are; small is new."),
+]
+Novel = Annotated[
+    float | None,
+    typer.Option(metavar="LEVEL", help="Give no answer where the novelty is not above this."),
+]
+Threshold = Annotated[
+    str | None,
+    typer.Option(
+        metavar="[CLASS=]P",
+        help="Answer CLASS where its probability is at least P; of two classes, the second.",
+    ),
+]
+Top = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="K", help="Write the K likeliest classes instead of all."),
+]
+OnlyProbabilities = Annotated[bool, typer.Option("--only-probabilities", help="Write no answers.")]
+Digits = Annotated[int, typer.Option(min=1, max=17, help="Digits of probabilities; 17 are all.")]
+
 
 @o.reads_files
 def predict(
     how: o.How,
     model: o.ModelFile,
     data: o.Data,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write here; without it, standard output."
-        ),
-    ] = None,
-    into: Annotated[
-        str | None,
-        typer.Option(metavar="TABLE", help="Write a new table of the database that DATA is."),
-    ] = None,
+    output: Output = None,
+    into: Into = None,
     form: o.Form = None,
     keep: Keep = None,
-    evidence: Annotated[
-        bool,
-        typer.Option("--evidence", help="Write decibans for the answer against the runner-up."),
-    ] = False,
+    evidence: Evidence = False,
     loss: o.Loss = None,
     abstain: o.Abstain = None,
-    priors: Annotated[
-        str | None,
-        typer.Option(metavar="CLASS=RATE,...", help="Base rates that differ from training's."),
-    ] = None,
+    priors: Priors = None,
     coverage: o.Coverage = None,
     per_class: o.PerClass = False,
-    novelty: Annotated[
-        bool,
-        typer.Option("--novelty", help="Write how likely rows as unlikely are; small is new."),
-    ] = False,
-    novel: Annotated[
-        float | None,
-        typer.Option(metavar="LEVEL", help="Give no answer where the novelty is not above this."),
-    ] = None,
-    threshold: Annotated[
-        str | None,
-        typer.Option(
-            metavar="[CLASS=]P",
-            help="Answer CLASS where its probability is at least P; of two classes, the second.",
-        ),
-    ] = None,
-    top: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="K", help="Write the K likeliest classes instead of all."),
-    ] = None,
-    only_probabilities: Annotated[
-        bool, typer.Option("--only-probabilities", help="Write no answers.")
-    ] = False,
-    digits: Annotated[
-        int, typer.Option(min=1, max=17, help="Digits of probabilities; 17 are all.")
-    ] = 6,
+    novelty: Novelty = False,
+    novel: Novel = None,
+    threshold: Threshold = None,
+    top: Top = None,
+    only_probabilities: OnlyProbabilities = False,
+    digits: Digits = 6,
     force: o.Force = False,
     json: o.Json = False,
     quiet: o.Quiet = False,

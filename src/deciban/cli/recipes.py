@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,20 +16,31 @@ if TYPE_CHECKING:
 
     Learner: TypeAlias = NaiveBayes | AODE | BayesClassifier
 
-#: The models, from the quickest to the slowest; each takes the parameters that are named.
-MODELS: Mapping[str, frozenset[str]] = {
-    "naive": frozenset(
-        {
-            "kinds", "max_classes", "class_weight", "numeric", "missing", "smoothing", "calibrate",
-            "prior", "tokenizer", "stop_words", "min_df", "max_words", "unlabelled",
-        }
+
+@dataclass(frozen=True)
+class ModelKind:
+    """What ``--model`` names: an estimator, the parameters it takes, and those that are fixed."""
+
+    estimator: str
+    takes: frozenset[str]
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    #: Whether its figures are those of rows held out in folds, not of rows left out one by one.
+    in_folds: bool = False
+
+
+_TABLES = frozenset({"kinds", "max_classes", "class_weight"})
+_COUNTS = _TABLES | {"missing", "smoothing", "calibrate", "prior"}
+_TEXTS = frozenset({"tokenizer", "stop_words", "min_df", "max_words"})
+_FOLDS = _TABLES | {"tokenizer", "random_state"}
+#: The models, from the quickest to the slowest.
+MODELS: Mapping[str, ModelKind] = {
+    "naive": ModelKind("NaiveBayes", _COUNTS | _TEXTS | {"numeric", "unlabelled"}),
+    "aode": ModelKind("AODE", _COUNTS),
+    "logistic": ModelKind(
+        "BayesClassifier", _FOLDS, {"learners": ["logistic"], "progress": False}, in_folds=True
     ),
-    "aode": frozenset(
-        {"kinds", "max_classes", "class_weight", "missing", "smoothing", "calibrate", "prior"}
-    ),
-    "logistic": frozenset({"kinds", "max_classes", "class_weight", "tokenizer", "random_state"}),
-    "bayes": frozenset({"kinds", "max_classes", "class_weight", "tokenizer", "random_state"}),
-}  # fmt: skip
+    "bayes": ModelKind("BayesClassifier", _FOLDS, {"progress": False}, in_folds=True),
+}
 #: What tries all of them.
 AUTO = "auto"
 #: Parameters that every recipe has: a model that does not take one does without.
@@ -70,6 +81,11 @@ class Recipe:
     model: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def kind(self) -> ModelKind:
+        """What the name stands for."""
+        return MODELS[self.model]
+
     def check(self) -> None:
         """Refuse parameters that the model does not take."""
         if self.model == AUTO:
@@ -80,9 +96,9 @@ class Recipe:
                     hint="leave some of it out",
                 )
             return
-        wrong = sorted(self._stated() - MODELS[self.model])
+        wrong = sorted(self._stated() - self.kind.takes)
         if wrong:
-            takers = [name for name, takes in MODELS.items() if wrong[0] in takes]
+            takers = [name for name, kind in MODELS.items() if wrong[0] in kind.takes]
             raise ParameterError(
                 f"{_option(wrong[0])} is of no use for --model {self.model}.",
                 hint=f"it is for --model {' and '.join(takers)}",
@@ -91,13 +107,16 @@ class Recipe:
     def candidates(self) -> list[Recipe]:
         """The models that take all that is stated, from the quickest to the slowest."""
         names = MODELS if self.model == AUTO else [self.model]
-        return [replace(self, model=n) for n in names if self._stated() <= MODELS[n]]
+        return [replace(self, model=n) for n in names if self._stated() <= MODELS[n].takes]
 
     def new(self, **more: Any) -> Learner:
         """An estimator that has learned nothing yet."""
-        takes = MODELS[self.model]
-        own = {n: v for n, v in {**self.parameters, **more}.items() if n in takes}
-        return _makers()[self.model](own)
+        import deciban
+
+        kind = self.kind
+        own = {n: v for n, v in {**self.parameters, **more}.items() if n in kind.takes}
+        learner: Learner = getattr(deciban, kind.estimator)(**kind.fixed, **own)
+        return learner
 
     @property
     def learns_unlabelled(self) -> bool:
@@ -126,34 +145,8 @@ class Recipe:
         return set(self.parameters) - set(_COMMON)
 
 
-def _makers() -> Mapping[str, Callable[[Mapping[str, Any]], Learner]]:
-    from deciban.aode import AODE
-    from deciban.ensemble import BayesClassifier
-    from deciban.naive_bayes import NaiveBayes
-
-    return {
-        "naive": lambda own: NaiveBayes(**own),
-        "aode": lambda own: AODE(**own),
-        "logistic": lambda own: BayesClassifier(learners=["logistic"], progress=False, **own),
-        "bayes": lambda own: BayesClassifier(progress=False, **own),
-    }
-
-
 def _option(parameter: str) -> str:
     return _OPTIONS.get(parameter, "--" + parameter.replace("_", "-"))
-
-
-def model_of(estimator: Any) -> str:
-    """The name that ``--model`` has for an estimator.
-
-    >>> from deciban import BayesClassifier
-    >>> model_of(BayesClassifier(learners=["logistic"]))
-    'logistic'
-    """
-    if getattr(estimator, "learners", None) == ["logistic"]:
-        return "logistic"
-    names = {"NaiveBayes": "naive", "AODE": "aode", "BayesClassifier": "bayes"}
-    return names.get(type(estimator).__name__, type(estimator).__name__)
 
 
 def without(kinds: Mapping[str, str], columns: Iterable[str]) -> dict[str, str]:

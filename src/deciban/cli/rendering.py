@@ -84,7 +84,8 @@ def _training_lines(facts: TrainingFacts) -> Iterator[str]:
     yield ""
     yield from _classes(facts.target, facts.classes)
     yield ""
-    yield from _quality(facts.quality, facts.rows, LEFT_OUT[facts.left_out])
+    how = "in folds" if facts.in_folds else LEFT_OUT[facts.left_out]
+    yield from _quality(facts.quality, facts.rows, how)
     if facts.temperature is not None:
         yield f"temperature  {facts.temperature:.2f}"
     if facts.tested is not None:
@@ -193,17 +194,11 @@ def _classes(title: str, shares: Mapping[str, float | None]) -> Iterator[str]:
 
 
 def _quality(quality: Quality, rows: float, left_out: str) -> Iterator[str]:
-    if quality.accuracy is None:
-        left_out = "in folds"
     some = "all rows" if quality.rows >= rows else f"{quality.rows:,} of {rows:,.0f} rows"
     yield from align(
         [
             (f"{left_out}, {some}", "this model", f"always {quality.commonest}"),
-            *(
-                [("accuracy", _percent(quality.accuracy), _percent(quality.guessing_accuracy))]
-                if quality.accuracy is not None
-                else []
-            ),
+            ("accuracy", _percent(quality.accuracy), _percent(quality.guessing_accuracy)),
             ("log loss", f"{quality.log_loss:.3f}", f"{quality.guessing_log_loss:.3f}"),
         ],
         right={1, 2},

@@ -83,6 +83,38 @@ UnlabelledWeight = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Which rows are held out, and the folds.")]
+Numeric = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FAMILY",
+        help="How numbers are modelled: auto, gaussian, histogram, mdl, poisson or von_mises.",
+        show_default="auto",
+    ),
+]
+Missing = Annotated[
+    Literal["auto", "skip", "value"] | None,
+    typer.Option(
+        metavar="HOW",
+        help="Whether a hole says nothing (skip) or is a value of its own (value), or auto.",
+        show_default="auto",
+    ),
+]
+Smoothing = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="A number >= 0, or auto: chosen by the counts.",
+        show_default="auto",
+    ),
+]
+NoCalibrate = Annotated[
+    bool,
+    typer.Option("--no-calibrate", help="Leave the evidence as it is, without a discount."),
+]
+ClassesOk = Annotated[
+    bool,
+    typer.Option("--classes-ok", help="More than 1000 different numbers may be classes."),
+]
 
 
 @o.reads_files
@@ -105,34 +137,10 @@ def train(
     em: Em = False,
     unlabelled: UnlabelledFiles = None,
     unlabelled_weight: UnlabelledWeight = "1",
-    numeric: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FAMILY",
-            help="How numbers are modelled: auto, gaussian, histogram, mdl, poisson or von_mises.",
-            show_default="auto",
-        ),
-    ] = None,
-    missing: Annotated[
-        Literal["auto", "skip", "value"] | None,
-        typer.Option(
-            metavar="HOW",
-            help="Whether a hole says nothing (skip) or is a value of its own (value), or auto.",
-            show_default="auto",
-        ),
-    ] = None,
-    smoothing: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="A number >= 0, or auto: chosen by the counts.",
-            show_default="auto",
-        ),
-    ] = None,
-    no_calibrate: Annotated[
-        bool,
-        typer.Option("--no-calibrate", help="Leave the evidence as it is, without a discount."),
-    ] = False,
+    numeric: Numeric = None,
+    missing: Missing = None,
+    smoothing: Smoothing = None,
+    no_calibrate: NoCalibrate = False,
     ngrams: t.Ngrams = None,
     characters: t.Characters = None,
     tokenizer: t.TokenizerRule = None,
@@ -140,10 +148,7 @@ def train(
     min_df: t.MinDf = None,
     max_words: t.MaxWords = None,
     seed: Seed = 0,
-    classes_ok: Annotated[
-        bool,
-        typer.Option("--classes-ok", help="More than 1000 different numbers may be classes."),
-    ] = False,
+    classes_ok: ClassesOk = False,
     force: o.Force = False,
     json: o.Json = False,
     quiet: o.Quiet = False,

@@ -13,7 +13,7 @@ from deciban.cli.inspection import ignored, importance, shares
 from deciban.cli.progress import Progress
 from deciban.cli.quality import Quality
 from deciban.cli.reading import Input, WatchedTable
-from deciban.cli.recipes import AUTO, Recipe, Roles, model_of, without
+from deciban.cli.recipes import AUTO, Recipe, Roles, without
 from deciban.cli.splits import HeldRows
 from deciban.errors import ParameterError
 from deciban.plain import PlainDict
@@ -77,6 +77,7 @@ class TrainingFacts:
     choice: choosing.Choice | None = None
     tested: HeldOut | None = None
     suggestion: choosing.Suggestion | None = None
+    in_folds: bool = False
 
     def to_dict(self) -> PlainDict:
         """For machines."""
@@ -216,11 +217,12 @@ class _Run:
             importance(model.model_),
             {n: "dropped" if n in dropped else why for n, why in ignored(model.model_).items()},
             size,
-            model_of(model),
+            self.recipe.model,
             _unlabelled(model),
             self.choice,
             self.tested,
             suggestion,
+            self.recipe.kind.in_folds,
         )
 
 

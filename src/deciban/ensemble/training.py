@@ -25,6 +25,7 @@ from deciban.ensemble.useful_learners import fit_useful, learner_fits
 from deciban.models import scores
 from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import ConformityScores
+from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
@@ -244,8 +245,9 @@ def score_held_out(table: TrainingTable, logits: FloatArray) -> LeftOutScores:
     posterior = np.ascontiguousarray(logits).copy()
     scores.normalise(posterior, table.prior_logits, logarithm=True)
     conformity = ConformityScores.of(classes, posterior, y, weight)
+    left_out = LeaveOneOutScores.of(posterior, y, weight)
     if not table.counted.blocks:
-        return LeftOutScores(conformity)
+        return LeftOutScores(conformity, posteriors=left_out)
     held = table.held_rows
     some = held[:: -(-len(held) // MAX_NOVELTY_ROWS)]
     likelihoods = table.counted.likelihoods
@@ -256,4 +258,4 @@ def score_held_out(table: TrainingTable, logits: FloatArray) -> LeftOutScores:
         every = likelihoods.leave_out(table.part.batch, table.remaining)
         rows = RowLikelihoods(every.log_likelihood[some], every.size[some])
     typicality = TypicalityScores.of(classes, rows, y[some], weight[some])
-    return LeftOutScores(conformity, typicality)
+    return LeftOutScores(conformity, typicality, left_out)

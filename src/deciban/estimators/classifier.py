@@ -18,6 +18,7 @@ from deciban.engines import ENGINES, Score
 from deciban.engines.local.score import run_batches, score_batch
 from deciban.engines.spark.score import scored_frame
 from deciban.errors import InputError, ParameterError
+from deciban.estimators.evaluated import Evaluated
 from deciban.estimators.one_row import OneRow
 from deciban.estimators.sets import PredictionSets
 from deciban.explanation.changeable import M
@@ -25,7 +26,7 @@ from deciban.files.description import ModelEntry
 from deciban.files.model import trained_from, units_from, with_trained, with_units
 from deciban.labels import Labels
 from deciban.models import novelty
-from deciban.models.calibration import LeftOutScores
+from deciban.models.calibration import with_conformity
 from deciban.models.class_weights import plain_parameters
 from deciban.models.columns import constant_values
 from deciban.models.conformal import ConformityScores
@@ -46,7 +47,9 @@ from deciban.sql.portable import Portable
 FloatArray = NDArray[np.float64]
 
 
-class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, BaseEstimator):
+class TableClassifier(
+    OneRow, PredictionSets[M], Evaluated[M], Portable, ClassifierMixin, BaseEstimator
+):
     """The methods that answer, batch by batch on all cores."""
 
     model_: M
@@ -313,8 +316,7 @@ class TableClassifier(OneRow, PredictionSets[M], Portable, ClassifierMixin, Base
         model = self._model()
         if not isinstance(model, HasLeftOutScores):
             raise InputError(f"a {model.kind} keeps no scores of left-out rows.")
-        typicality = None if model.left_out is None else model.left_out.typicality
-        self.model_ = model.with_left_out(LeftOutScores(scores, typicality))
+        self.model_ = model.with_left_out(with_conformity(model.left_out, scores))
 
     def _hold(self, X: Tabular) -> HeldTable:
         """The rows of a table, in the columns of the model, held in memory."""

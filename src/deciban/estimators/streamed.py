@@ -32,7 +32,6 @@ from deciban.estimators.stream import (
     Lesson,
     Stream,
 )
-from deciban.evaluation import LeaveOneOutScores
 from deciban.sources.labelled import LabelledScan
 from deciban.sources.tabular import Row, Value
 from deciban.transaction import all_or_nothing
@@ -95,18 +94,6 @@ class StreamedClassifier(RiverStep, LessonCounts[C, T, B]):
         return self
 
     # ------------------------------------------------------------------ the model
-
-    @property
-    def training_scores_(self) -> LeaveOneOutScores | None:
-        """The scores of rows of training left out, for an evaluation without rows."""
-        if "model_" in self.__dict__:
-            self._model()
-        scores: LeaveOneOutScores | None = self.__dict__.get("training_scores_")
-        return scores
-
-    @training_scores_.setter
-    def training_scores_(self, scores: LeaveOneOutScores | None) -> None:
-        self.__dict__["training_scores_"] = scores
 
     def _copy(self) -> Self:
         self._model()

@@ -22,7 +22,6 @@ Read in the order of a run:
 
 from __future__ import annotations
 
-from deciban.evaluation.classifier import LeaveOneOutScores
 from deciban.evaluation.comparison import Comparison, Difference, compare
 from deciban.evaluation.evaluator import evaluate
 from deciban.evaluation.metrics import PerClass
@@ -30,6 +29,7 @@ from deciban.evaluation.reliability import Bin, Reliability, measure_reliability
 from deciban.evaluation.result import Evaluation
 from deciban.evaluation.sets import SetEvaluation, SetFigures
 from deciban.evaluation.thresholds import Thresholds
+from deciban.models.leave_one_out_scores import LeaveOneOutScores
 
 __all__ = [
     "Bin",

@@ -3,42 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import (
-    InputError,
-)
+from deciban.errors import InputError
 from deciban.labels import Labels
+from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.protocol import Model
 from deciban.schema import Schema
 from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
 from deciban.stats.counts import Counts
 
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class LeaveOneOutScores:
-    """Log posteriors, (rows, classes), of training rows, each taken out of the counts.
-
-    An estimator that keeps them after ``fit`` as ``training_scores_`` can be evaluated without
-    rows.
-    """
-
-    log_posterior: FloatArray
-    codes: NDArray[np.intp]
-    weight: FloatArray
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, LeaveOneOutScores) and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in vars(self)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 class Classifier(Protocol):

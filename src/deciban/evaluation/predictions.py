@@ -107,7 +107,8 @@ def training_predictions(model: Classifier) -> Predictions:
     if scores is None:
         raise InputError(
             f"this {type(model).__name__} keeps no leave-one-out scores of its training rows.",
-            hint="pass X and y; leave_one_out=True if they are the rows it was trained on",
+            hint="pass X and y; leave_one_out=True if they are the rows it was trained on. Models "
+            "keep scores that fit has calibrated, until rows are added, forgotten or merged",
         )
     classes = labels.label_array(model.classes_.tolist())
     posterior = np.exp(scores.log_posterior)

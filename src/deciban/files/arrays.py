@@ -1,7 +1,8 @@
 """The arrays of a model as it takes them out of a file, each of its type, shape and range.
 
 Scores of left-out rows are two arrays: a line (group, score, weight) for each score, in rising
-order in each group of rows, and the rows scored of each group.
+order in each group of rows, and the rows scored of each group. Their log posteriors, (rows,
+classes), are there for some of them, each with the code of its class and its weight.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from deciban.errors import ModelFileError
 from deciban.labels import Array, Labels
 from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import MIN_LOG_POSTERIOR, ConformityScores, RankedScores
+from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import TypicalityScores
 from deciban.stats.sums import take_array
 
@@ -83,7 +85,9 @@ class ArrayReader:
         return np.ascontiguousarray(array)
 
 
-CONFORMITY, TYPICALITY = "conformity", "typicality"
+CONFORMITY, TYPICALITY, POSTERIOR = "conformity", "typicality", "left_out"
+#: The probabilities of a row sum to one but for this.
+MAX_SUM_ERROR = 1e-6
 
 
 def left_out_to(scores: LeftOutScores | None, classes: Labels) -> dict[str, Array]:
@@ -96,6 +100,11 @@ def left_out_to(scores: LeftOutScores | None, classes: Labels) -> dict[str, Arra
         arrays |= _to_arrays(TYPICALITY, [own.typicality.ranked])
         sums = own.typicality.log_likelihood, own.typicality.size
         arrays[f"{TYPICALITY}_sums"] = np.stack(sums)
+    posteriors = None if own.posteriors is None else own.posteriors.thin()
+    if posteriors is not None:
+        arrays[POSTERIOR] = posteriors.log_posterior
+        arrays[f"{POSTERIOR}_class"] = posteriors.codes.astype(np.int64)
+        arrays[f"{POSTERIOR}_weight"] = posteriors.weight
     return arrays
 
 
@@ -105,13 +114,27 @@ def left_out_from(arrays: ArrayReader, classes: Labels) -> LeftOutScores | None:
         return None
     groups = _from_arrays(arrays, CONFORMITY, len(classes), MIN_LOG_POSTERIOR, 0.0)
     conformity = ConformityScores(classes, groups)
+    posteriors = _posteriors_from(arrays, len(classes))
     if TYPICALITY not in arrays:
-        return LeftOutScores(conformity)
+        return LeftOutScores(conformity, posteriors=posteriors)
     (ranked,) = _from_arrays(arrays, TYPICALITY, 1, -MAX_NUMBER, MAX_NUMBER)
     sums = arrays.floats(f"{TYPICALITY}_sums", (2, len(classes)))
     if np.any(sums[1] < 0):
         raise ModelFileError("a class has fewer values than none.")
-    return LeftOutScores(conformity, TypicalityScores(classes, sums[0], sums[1], ranked))
+    typicality = TypicalityScores(classes, sums[0], sums[1], ranked)
+    return LeftOutScores(conformity, typicality, posteriors)
+
+
+def _posteriors_from(arrays: ArrayReader, n_classes: int) -> LeaveOneOutScores | None:
+    if POSTERIOR not in arrays:
+        return None
+    n, _ = arrays.shape(POSTERIOR, 2)
+    log_posterior = arrays.floats(POSTERIOR, (n, n_classes), -np.inf, MAX_SUM_ERROR)
+    codes = arrays.whole(f"{POSTERIOR}_class", (n,), 0, n_classes - 1)
+    weight = arrays.floats(f"{POSTERIOR}_weight", (n,), least=np.finfo(float).tiny)
+    if not n or np.any(np.abs(np.exp(log_posterior).sum(axis=1) - 1.0) > MAX_SUM_ERROR):
+        raise ModelFileError(f"{POSTERIOR!r} must be rows of logarithms of probabilities.")
+    return LeaveOneOutScores(log_posterior, codes.astype(np.intp), weight)
 
 
 def _to_arrays(name: str, groups: Sequence[RankedScores]) -> dict[str, Array]:

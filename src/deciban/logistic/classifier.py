@@ -11,13 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import decision, explanation
 from deciban.decision import Loss
+from deciban.estimators.evaluated import Evaluated
 from deciban.estimators.one_row import OneRow
 from deciban.estimators.sets import PredictionSets
 from deciban.labels import Labels
 from deciban.logistic.left_out import FittedRows
 from deciban.logistic.model import LogisticModel
 from deciban.models import novelty, scores
-from deciban.models.calibration import LeftOutScores
+from deciban.models.calibration import LeftOutScores, with_conformity
 from deciban.models.conformal import ConformityScores
 from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.matrix import finite_matrix, is_sparse
@@ -30,6 +31,7 @@ FloatArray = NDArray[np.float64]
 class LinearClassifier(
     OneRow,
     PredictionSets[LogisticModel],
+    Evaluated[LogisticModel],
     explanation.MatrixExplainable[LogisticModel],
     Portable,
     ClassifierMixin,
@@ -217,8 +219,7 @@ class LinearClassifier(
 
     def _keep_conformity(self, scores: ConformityScores) -> None:
         before = self.model_.left_out
-        typicality = None if before is None else before.typicality
-        self._left_out: LeftOutScores | None = LeftOutScores(scores, typicality)
+        self._left_out: LeftOutScores | None = with_conformity(before, scores)
         self._fitted: FittedRows | None = None
 
     def _logits(self, X: Tabular) -> FloatArray:

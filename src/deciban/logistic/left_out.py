@@ -26,6 +26,7 @@ from deciban.logistic.typicality import ColumnLikelihoods
 from deciban.models import scores
 from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import ConformityScores
+from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import RowLikelihoods, TypicalityScores
 from deciban.sources.kept_rows import KeptPart, KeptRows
 
@@ -65,14 +66,17 @@ class FittedRows:
         classes = self.model.classes
         y, weight, stride = self.kept.codes_among(classes), self.kept.weight, self.kept.stands_for
         none = np.empty((0, len(classes))), np.empty(0, dtype=np.intp), np.empty(0)
-        conformity = ConformityScores.of(classes, *none)
+        conformity, left_out = ConformityScores.of(classes, *none), None
         if max(p.centre.size for p in self.posteriors) <= MAX_HESSIAN_COEFFICIENTS:
-            conformity = ConformityScores.of(classes, self.log_posteriors(), y, weight, stride)
+            posterior = self.log_posteriors()
+            conformity = ConformityScores.of(classes, posterior, y, weight, stride)
+            left_out = LeaveOneOutScores.of(posterior, y, weight, stride)
         if self.model.columns is None:
-            return LeftOutScores(conformity)
+            return LeftOutScores(conformity, posteriors=left_out)
         parts = [self._likelihoods(part) for part in self.kept]
         rows = RowLikelihoods(*map(np.concatenate, zip(*parts, strict=True)))
-        return LeftOutScores(conformity, TypicalityScores.of(classes, rows, y, weight, stride))
+        typicality = TypicalityScores.of(classes, rows, y, weight, stride)
+        return LeftOutScores(conformity, typicality, left_out)
 
     def log_posteriors(self) -> FloatArray:
         """``log P(c | x)`` of every row without it, (rows, classes)."""

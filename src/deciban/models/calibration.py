@@ -23,11 +23,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import threads
+from deciban import labels, threads
 from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.kernels import discounts as kernel
 from deciban.labels import Labels
 from deciban.models.conformal import ConformityScores
+from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import TypicalityScores
 
 FloatArray = NDArray[np.float64]
@@ -49,13 +50,23 @@ class LeftOutScores:
     those that were scored before keep the scores of the model that they were left out of; when
     rows are forgotten, what is left weighs less.
     ``typicality`` is None where a model does not know how likely a row is.
+
+    ``posteriors`` are what an evaluation needs of the rows. They are those of this model alone:
+    when rows are learned, forgotten or merged, there are none until it is calibrated anew.
     """
 
     conformity: ConformityScores
     typicality: TypicalityScores | None = None
+    posteriors: LeaveOneOutScores | None = None
+
+    def without_posteriors(self) -> LeftOutScores:
+        """The scores for a model of other rows."""
+        return replace(self, posteriors=None)
 
     def for_classes(self, classes: Labels) -> LeftOutScores:
         """The scores in the order of other classes; those of a class that is gone go with it."""
+        if labels.same(self.conformity.classes, classes):
+            return self
         typicality = None if self.typicality is None else self.typicality.for_classes(classes)
         return LeftOutScores(self.conformity.for_classes(classes), typicality)
 
@@ -67,6 +78,11 @@ class LeftOutScores:
     def __mul__(self, factor: float) -> LeftOutScores:
         typicality = None if self.typicality is None else self.typicality * factor
         return LeftOutScores(self.conformity * factor, typicality)
+
+
+def with_conformity(scores: LeftOutScores | None, conformity: ConformityScores) -> LeftOutScores:
+    """Scores, if there are any, by which other rows say how classes conform."""
+    return LeftOutScores(conformity) if scores is None else replace(scores, conformity=conformity)
 
 
 def pool(mine: LeftOutScores | None, theirs: LeftOutScores | None) -> LeftOutScores | None:
@@ -126,6 +142,10 @@ class Calibration:
     def with_left_out(self, scores: LeftOutScores | None) -> Calibration:
         """The calibration with other scores of left-out rows."""
         return replace(self, left_out=scores)
+
+    def for_other_rows(self) -> Calibration:
+        """The calibration for a model of other rows, more or fewer."""
+        return replace(self, left_out=self.left_out and self.left_out.without_posteriors())
 
     def __add__(self, other: Calibration) -> Calibration:
         left_out = pool(self.left_out, other.left_out)

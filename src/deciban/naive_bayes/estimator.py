@@ -15,7 +15,6 @@ from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
 from deciban.engines import ENGINES, Plan
 from deciban.errors import InputError, ModelFileError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
-from deciban.evaluation import LeaveOneOutScores
 from deciban.labels import Labels
 from deciban.models.calibration import Calibration
 from deciban.models.class_weights import ClassWeight, weighted_prior
@@ -244,8 +243,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         rows = self._rows(X, y, self._target(y, target), query_of(sql, table), sample_weight, units)
         max_rows = min(RowSample().max_rows, leave_one_out.max_rows(len(model.classes)))
         sample = ENGINES[rows.scan.place].sample(rows, max_rows)
-        self.model_, _ = leave_one_out.judge(model, sample)
-        self.__dict__.pop("training_scores_", None)
+        self.model_ = leave_one_out.judge(model, sample)
         return self
 
     def __add__(self, other: object) -> Self:
@@ -310,7 +308,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             if units is not None:
                 check_units(sample)
             model = model_of(counts, prior=self._stated_prior(counts)).estimate()
-            self._set_model(*self._judge(model, sample, None))
+            self._set_model(self._judge(model, sample, None))
             if units is not None:
                 self._remember_units(sample)
         return self
@@ -384,7 +382,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         return stated_prior(self.prior, counts.classes) if stated else None
 
     def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
-        before = self.model_
+        before, calibration = self.model_, calibration and calibration.for_other_rows()
         # Counts do not know which rows belong together: what such rows selected stays.
         model = NaiveBayesModel.of(
             before.schema, counts, self._options(before.schema), prior=self._stated_prior(counts),
@@ -408,10 +406,9 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         narrow = model.counts + Plan(schema).empty(model.classes)
         return replace(model, schema=schema, counts=narrow), wide
 
-    def _set_model(self, model: NaiveBayesModel, scores: LeaveOneOutScores | None = None) -> None:
-        """Make a model this estimator's, and the scores of its rows, if they were judged."""
+    def _set_model(self, model: NaiveBayesModel) -> None:
+        """Make a model this estimator's."""
         self.model_, self.classes_ = model, model.counts.classes
-        self.__dict__["training_scores_"] = scores
 
     def _sample(self, units: TrainingUnits | None) -> Sample | None:
         if units is not None:
@@ -419,19 +416,18 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         return RowSample() if self.calibrate else None
 
     def _calibrate(self, sample: Sample | None, before: Calibration | None) -> None:
-        self._set_model(*self._judge(self.model_, sample, before))
+        self._set_model(self._judge(self.model_, sample, before))
 
     def _judge(
         self, model: NaiveBayesModel, sample: Sample | None, before: Calibration | None
-    ) -> tuple[NaiveBayesModel, LeaveOneOutScores | None]:
-        """The model with what counted rows choose, and its scores of them if none came before."""
+    ) -> NaiveBayesModel:
+        """The model with what counted rows of the sample choose, and their scores."""
         if sample is None or (self.units_ is not None and not sample.batches):
-            return model, None
+            return model
         sample.thin(leave_one_out.max_rows(len(model.counts.classes)))
         if self.units_ is not None and before is None:
             model = model.with_choices_of(sample)
         elif self.units_ is None and model.schema.texts:
             warn_near_copies(model, sample)
         judge = leave_one_out.judge if self.calibrate else leave_one_out.judge_as_is
-        model, left_out = judge(model, sample, before)
-        return model, left_out if before is None else None
+        return judge(model, sample, before)

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
-from deciban.evaluation import LeaveOneOutScores
 from deciban.families.remaining import remaining_rows
 from deciban.models import scores
 from deciban.models.calibration import Calibration, LeftOutScores, discount_evidence, pool
 from deciban.models.conformal import ConformityScores
+from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.labelled import LabelledBatch
@@ -70,8 +70,8 @@ def score_sample(model: NaiveBayesModel, sample: Sample) -> list[Scores]:
 
 def judge(
     model: NaiveBayesModel, sample: Sample, before: Calibration | None = None
-) -> tuple[NaiveBayesModel, LeaveOneOutScores | None]:
-    """The model with what counted rows of a sample say of it, and what it says of them.
+) -> NaiveBayesModel:
+    """The model with what counted rows of a sample say of it.
 
     They select how texts are read, and give its calibration, added to that of rows ``before``,
     and the scores of rows left out.
@@ -81,15 +81,14 @@ def judge(
     rows = score_sample(model, sample)
     more = calibrate(rows, sample)
     model = model.with_calibration(more if before is None else before + more)
-    left_out = log_posteriors(model, rows)
-    return keep_scores(model, rows, left_out, sample), left_out
+    return keep_scores(model, rows, sample)
 
 
 def judge_as_is(
     model: NaiveBayesModel, sample: Sample, before: Calibration | None = None
-) -> tuple[NaiveBayesModel, LeaveOneOutScores | None]:
-    """The model itself, which nothing is to be put on, and what it says of a sample's rows."""
-    return model, log_posteriors(model, score_sample(model, sample))
+) -> NaiveBayesModel:
+    """The model with the scores of a sample's rows, by which nothing is selected."""
+    return keep_scores(model, score_sample(model, sample), sample)
 
 
 def calibrate(rows: list[Scores], sample: Sample) -> Calibration:
@@ -97,32 +96,26 @@ def calibrate(rows: list[Scores], sample: Sample) -> Calibration:
     return Calibration.of_batches(rows) * sample.stands_for
 
 
-def log_posteriors(model: NaiveBayesModel, rows: list[Scores]) -> LeaveOneOutScores | None:
+def log_posteriors(model: NaiveBayesModel, rows: list[Scores]) -> LeaveOneOutScores:
     """What the calibrated model says of those rows, for an evaluation without rows."""
-    if not rows:
-        return None
     parts, discount = [], model.discount
     for row in rows:
         joint = discount_evidence(row.log_prior, row.log_likelihood, discount)
         scores.normalise(joint, model.log_prior, logarithm=True)
         parts.append(joint)
     y, weight = np.concatenate([r.y for r in rows]), np.concatenate([r.weight for r in rows])
-    return LeaveOneOutScores(np.concatenate(parts), y, weight)
+    return LeaveOneOutScores.of(np.concatenate(parts), y, weight)
 
 
-def keep_scores(
-    model: NaiveBayesModel,
-    scored: list[Scores],
-    left_out: LeaveOneOutScores | None,
-    sample: Sample,
-) -> NaiveBayesModel:
+def keep_scores(model: NaiveBayesModel, scored: list[Scores], sample: Sample) -> NaiveBayesModel:
     """The model with the scores of those rows beside those that it has."""
-    if left_out is None:
+    if not scored:
         return model
-    classes, y, weight = model.counts.classes, left_out.codes, left_out.weight
-    conformity = ConformityScores.of(classes, left_out.log_posterior, y, weight, sample.stands_for)
-    typicality = _typicality(model, scored, sample)
-    return model.with_left_out(pool(model.left_out, LeftOutScores(conformity, typicality)))
+    left_out = log_posteriors(model, scored)
+    posterior, y, weight = left_out.log_posterior, left_out.codes, left_out.weight
+    conformity = ConformityScores.of(model.counts.classes, posterior, y, weight, sample.stands_for)
+    scores = LeftOutScores(conformity, _typicality(model, scored, sample), left_out)
+    return model.with_left_out(pool(model.left_out, scores))
 
 
 def _typicality(model: NaiveBayesModel, scored: list[Scores], sample: Sample) -> TypicalityScores:

@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from deciban import decision, explanation, threads
 from deciban.decision import Loss
+from deciban.estimators.evaluated import Evaluated
 from deciban.estimators.sets import PredictionSets
 from deciban.labels import Labels
 from deciban.models import novelty, scores
-from deciban.models.calibration import LeftOutScores
+from deciban.models.calibration import with_conformity
 from deciban.models.conformal import ConformityScores
 from deciban.naive_bayes.dropins.model import DropInModel
 from deciban.sources.matrix import (
@@ -32,6 +33,7 @@ from deciban.sql.portable import Portable
 
 class MatrixClassifier(
     PredictionSets[DropInModel],
+    Evaluated[DropInModel],
     explanation.MatrixExplainable[DropInModel],
     Portable,
     ClassifierMixin,
@@ -149,9 +151,7 @@ class MatrixClassifier(
         return answers if novel is None else novelty.abstain(answers, self.novelty(X), novel)
 
     def _keep_conformity(self, scores: ConformityScores) -> None:
-        before = self.model_.left_out
-        typicality = None if before is None else before.typicality
-        self.model_ = self.model_.with_left_out(LeftOutScores(scores, typicality))
+        self.model_ = self.model_.with_left_out(with_conformity(self.model_.left_out, scores))
 
     def _likeliest(self, joint: FloatArray) -> Labels:
         """The best class of each row; of a row that no class can have produced, by the prior."""

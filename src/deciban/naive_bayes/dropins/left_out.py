@@ -9,6 +9,7 @@ import numpy as np
 from deciban.models import prior, scores
 from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import ConformityScores
+from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import RowLikelihoods, TypicalityScores
 from deciban.sources.kept_rows import KeptPart, KeptRows
 from deciban.sources.matrix import slice_rows
@@ -35,6 +36,7 @@ def score_left_out(model: DropInModel, kept: KeptRows) -> LeftOutScores | None:
     return LeftOutScores(
         ConformityScores.of(model.classes, posterior, *how),
         TypicalityScores.of(model.classes, RowLikelihoods(likelihood, size), *how),
+        LeaveOneOutScores.of(posterior, *how),
     )
 
 
