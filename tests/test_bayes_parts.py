@@ -19,7 +19,7 @@ from deciban.ensemble import (
 )
 from deciban.ensemble.logits import log_losses, mean_log_loss, prior_logits, to_logits, to_scores
 from deciban.ensemble.training_table import TrainingTable, deal, split
-from deciban.ensemble.trees import DEPTH_BY_MIN_ROWS, Forest
+from deciban.ensemble.trees import SHAPE_BY_MIN_ROWS, Forest
 from deciban.kernels import boosting
 from deciban.models.calibration import usual_discount
 from deciban.progress import Progress, should_show
@@ -218,19 +218,18 @@ def test_columns_on_a_common_scale():
 
 # ---------------------------------------------------------------------- trees
 
-RULES = (DEPTH_BY_MIN_ROWS[0], 0.1, 1.0, 3.0, 5.0, 3.0, 50.0, 2.5, 100, 20, 0.0)
+RULES = (*SHAPE_BY_MIN_ROWS[0], 0.1, 1.0, 3.0, 5.0, 3.0, 50.0, 2.5, 100, 20, 0.0)
 
 
 def grown(X, y, n_classes, sizes, ordered):
     """Trees learned from even rows, stopped by odd ones."""
     X, y = X.astype(np.uint8), y.astype(np.intp)
     sides = [(np.ascontiguousarray(X[s::2]), y[s::2].copy(), np.ones(len(y[s::2]))) for s in (0, 1)]
-    starts = [np.zeros((len(side[1]), n_classes)) for side in sides]
     column, left, value, losses_ = boosting.boost(
-        *sides[0], starts[0], *sides[1], starts[1],
+        *sides[0], *sides[1], np.zeros(n_classes),
         np.array(sizes, dtype=np.intp), np.array(ordered, dtype=np.uint8), *RULES, X.shape[1],
     )  # fmt: skip
-    return Forest(column, left, value), losses_, sides, starts
+    return Forest(column, left, value), losses_, sides
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -239,7 +238,7 @@ def test_trees_learn_what_columns_say_together(n_classes, ordered):
     rng = np.random.default_rng(4)
     X = rng.integers(0, 6, (600, 3))
     y = ((X[:, 0] > 2).astype(int) ^ (X[:, 1] > 2)) * (n_classes - 1)
-    forest, found, sides, _ = grown(X, y, n_classes, [5, 6, 6], [1, ordered, 1])
+    forest, found, sides = grown(X, y, n_classes, [5, 6, 6], [1, ordered, 1])
     assert found.min() < 0.1 * found[0]
     logits = np.zeros((300, n_classes))
     forest.add(sides[1][0], logits)
@@ -254,7 +253,7 @@ def test_the_first_step_is_newtons():
     X = np.zeros((40, 1))
     X[20:] = 1
     y = np.repeat([0, 1], 20)
-    forest, _, _, _ = grown(X, y, 2, [2], [1])
+    forest, _, _ = grown(X, y, 2, [2], [1])
     # Ten rows a leaf: slopes sum to 5, curvatures to 2.5, and a tenth of the step is taken.
     np.testing.assert_allclose(sorted(forest.value[0, 1:3]), [-0.5 / 3.5, 0.5 / 3.5])
 
@@ -274,11 +273,27 @@ def test_common_cells_need_not_be_added_up(monkeypatch, n_classes):
     np.testing.assert_allclose(some.value, all_.value, atol=1e-9)
 
 
+def test_the_leaf_that_gains_most_is_split_next(monkeypatch):
+    rng = np.random.default_rng(7)
+    X = rng.integers(0, 6, (800, 3))
+    y = (X[:, 0] > 2) & ((X[:, 1] > 2) | (X[:, 2] > 4))
+    whole, _, _ = grown(X, y, 2, [6] * 3, [1] * 3)
+    for n_leaves in (1, 2, 3, 5):
+        monkeypatch.setitem(globals(), "RULES", (RULES[0], n_leaves, *RULES[2:]))
+        forest, _, _ = grown(X, y, 2, [6] * 3, [1] * 3)
+        n_splits = np.sum(forest.column >= 0, axis=1)
+        assert np.all(n_splits <= n_leaves - 1)
+        if n_leaves > 1:
+            # The first tree is a part of the whole one, and its gain as large as it can be.
+            split = forest.column[0] >= 0
+            np.testing.assert_array_equal(forest.column[0][split], whole.column[0][split])
+        if n_leaves == 3:
+            assert forest.column[0, :3].tolist() == [0, -1, 1]
+
+
 def test_noise_grows_no_trees():
     rng = np.random.default_rng(5)
-    forest, _, _, _ = grown(
-        rng.integers(0, 4, (200, 2)), rng.integers(0, 2, 200), 2, [4, 4], [1, 0]
-    )
+    forest, _, _ = grown(rng.integers(0, 4, (200, 2)), rng.integers(0, 2, 200), 2, [4, 4], [1, 0])
     assert len(forest.value) <= 8
 
 
@@ -316,10 +331,10 @@ def many_classes(n=6000, n_classes=5):
 def test_trees_of_sampled_rows_are_as_good_and_the_same_each_time(monkeypatch):
     X, y, n_classes = many_classes()
     sizes, ordered = [10] * 4, [0] * 4
-    forest, every, _, _ = grown(X, y, n_classes, sizes, ordered)
+    forest, every, _ = grown(X, y, n_classes, sizes, ordered)
     monkeypatch.setitem(globals(), "RULES", (*RULES[:-1], 0.5))
-    sampled, some, _, _ = grown(X, y, n_classes, sizes, ordered)
-    again, _, _, _ = grown(X, y, n_classes, sizes, ordered)
+    sampled, some, _ = grown(X, y, n_classes, sizes, ordered)
+    again, _, _ = grown(X, y, n_classes, sizes, ordered)
     assert some.min() < 1.05 * every.min()
     assert not np.array_equal(sampled.value[:3], forest.value[:3])
     np.testing.assert_array_equal(again.value, sampled.value)

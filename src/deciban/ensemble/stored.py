@@ -23,7 +23,7 @@ from deciban.ensemble.logits import FloatArray
 from deciban.ensemble.model import KIND, AdditiveTerms, EnsembleModel
 from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.summary import EnsembleSummary, LearnerSummary
-from deciban.ensemble.trees import DEPTH_BY_MIN_ROWS, Forest
+from deciban.ensemble.trees import MAX_DEPTH, Forest
 from deciban.errors import ModelFileError
 from deciban.explanation import stored as evidence_files
 from deciban.files import Stored, document
@@ -244,8 +244,9 @@ def _terms(counted: NaiveBayesModel, features: Features, arrays: ArrayReader) ->
 def _forest(arrays: ArrayReader, n_columns: int, n_classes: int) -> Forest:
     """The trees, whose nodes split columns that there are."""
     n_trees, inner = arrays.shape("trees", 2)
-    if inner not in {(1 << depth) - 1 for depth in DEPTH_BY_MIN_ROWS.values()}:
-        raise ModelFileError(f"the trees must have 7, 15 or 31 inner nodes, not {inner}.")
+    complete = [(1 << depth) - 1 for depth in range(1, MAX_DEPTH + 1)]
+    if inner not in complete:
+        raise ModelFileError(f"a tree must have one of {complete} inner nodes, not {inner}.")
     if n_trees % (1 if n_classes == 2 else n_classes):
         raise ModelFileError("the trees are not those of the classes.")
     column = arrays.whole("trees", (n_trees, inner), -1, n_columns - 1, np.int32)

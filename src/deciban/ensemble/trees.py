@@ -16,11 +16,13 @@ from deciban.ensemble.unit_folds import Split
 from deciban.kernels import boosting
 from deciban.kernels import trees as kernel
 
-#: Some rows: their cells, classes, weights, and the logits that trees are added to.
-Side = tuple[Cells, NDArray[np.intp], FloatArray, FloatArray]
+#: Some rows: their cells, classes and weights.
+Side = tuple[Cells, NDArray[np.intp], FloatArray]
 
-#: Splits between root and leaf, which is how many columns act together, by the least rows.
-DEPTH_BY_MIN_ROWS = {0: 3, 1_000: 4, 4_000: 5, 40_000: 6}
+#: The most splits between root and leaf, which is how many columns act together, and the most
+#: leaves, by the least rows. The leaf that gains most is split next.
+SHAPE_BY_MIN_ROWS = {0: (3, 8), 1_000: (4, 16), 4_000: (5, 32), 10_000: (7, 32), 40_000: (8, 128)}
+MAX_DEPTH = 8  # what the kernel has room for
 #: The share of a Newton step that is taken; after so many rounds without gain a fold ends.
 LEARNING_RATE, PATIENCE_ROUNDS = 0.2, 20
 #: From this round on the share grows in proportion to the rounds, up to so many times itself:
@@ -50,7 +52,7 @@ class Forest:
     @classmethod
     def empty(cls) -> Forest:
         """No tree at all."""
-        inner = (1 << DEPTH_BY_MIN_ROWS[0]) - 1
+        inner = (1 << SHAPE_BY_MIN_ROWS[0][0]) - 1
         return cls(
             np.empty((0, inner), dtype=np.int32),
             np.empty((0, inner, 4), dtype=np.uint64),
@@ -110,13 +112,11 @@ def fit(
     ``begun`` are the forests of the first folds, where these are fitted already.
     """
     trees_per_round = 1 if len(offset) == 2 else len(offset)
-    shape = _depth(len(y)), _max_rounds(trees_per_round)
+    shape, max_rounds = _shape(len(y)), _max_rounds(trees_per_round)
 
     def boost(split: Split) -> Forest:
-        inside, held = (
-            (cells[rows], y[rows], weight[rows], np.tile(offset, (len(rows), 1))) for rows in split
-        )
-        return _boost(features, inside, held, *shape)
+        inside, held = ((cells[rows], y[rows], weight[rows]) for rows in split)
+        return _boost(features, inside, held, offset, shape, max_rounds)
 
     held_out, forests = np.tile(offset, (len(y), 1)), []
     others = threads.run(boost, iter(splits[len(begun) :]))
@@ -131,26 +131,33 @@ def fit(
     return TreesFit(tuple(forests), rounds, held_out)
 
 
-def _boost(features: Features, inside: Side, held: Side, depth: int, max_rounds: int) -> Forest:
+def _boost(
+    features: Features,
+    inside: Side,
+    held: Side,
+    offset: FloatArray,
+    shape: tuple[int, int],
+    max_rounds: int,
+) -> Forest:
     """Trees fitted to the rows inside a fold, until those held out gain no more."""
-    n_rows, n_classes = inside[-1].shape
+    n_rows, n_classes = len(inside[1]), len(offset)
     n_columns = min(len(features.n_cells), round(COLUMNS_PER_ROOT * len(features.n_cells) ** 0.5))
     trim = TRIMMED_SHARE if n_classes > 2 and n_rows >= MIN_TRIMMED_ROWS else 0.0
     column, left, value, _ = boosting.boost(
-        *inside, *held, features.n_cells, features.ordered, depth, LEARNING_RATE,
+        *inside, *held, offset, features.n_cells, features.ordered, *shape, LEARNING_RATE,
         LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING, MIN_LEAF_WEIGHT,
         STEADY_ROUNDS, MAX_RATE_GROWTH, max_rounds, PATIENCE_ROUNDS, trim, n_columns,
     )  # fmt: skip
     return Forest(column, left, value)
 
 
-def _depth(n_rows: int) -> int:
-    """How deep trees are.
+def _shape(n_rows: int) -> tuple[int, int]:
+    """How deep trees are, and how many leaves they have.
 
-    >>> _depth(500), _depth(50_000)
-    (3, 6)
+    >>> _shape(500), _shape(50_000)
+    ((3, 8), (8, 128))
     """
-    return max(depth for least, depth in DEPTH_BY_MIN_ROWS.items() if n_rows >= least)
+    return max(shape for least, shape in SHAPE_BY_MIN_ROWS.items() if n_rows >= least)
 
 
 def _max_rounds(trees_per_round: int) -> int:

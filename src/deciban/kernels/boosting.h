@@ -1,8 +1,76 @@
-/* Sums over the cells of binned columns. */
+/* Boosting: probabilities under logits, and sums over the cells of binned columns. */
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include "exponential.h"
 #include "wide.h"
+
+enum { DECIBAN_BLOCK = 512 };   /* rows whose sums stay in the nearest cache */
+
+/* The probability of the second of two classes, from logits of n rows. */
+DECIBAN_WIDE
+static void deciban_logistic(const double *restrict logits, ptrdiff_t n, double *restrict out)
+{
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double less = deciban_exp(-fabs(logits[i])), share = 1.0 / (1.0 + less);
+        out[i] = logits[i] < 0 ? less * share : share;
+    }
+}
+
+/* The largest of the K logits of each of some rows; those of class k stand at logits + k * n. */
+static inline void deciban_tops(
+    const double *restrict logits, ptrdiff_t n, ptrdiff_t K, ptrdiff_t many, double *restrict out)
+{
+    memcpy(out, logits, many * sizeof(double));
+    for (ptrdiff_t k = 1; k < K; k++)
+        for (ptrdiff_t i = 0; i < many; i++)
+            out[i] = logits[k * n + i] > out[i] ? logits[k * n + i] : out[i];
+}
+
+/* The probabilities of K classes, from the logits of n rows; both are (classes, rows). */
+DECIBAN_WIDE
+static void deciban_softmax(
+    const double *restrict logits, ptrdiff_t n, ptrdiff_t K, double *restrict out)
+{
+    double top[DECIBAN_BLOCK], total[DECIBAN_BLOCK];
+    for (ptrdiff_t begin = 0; begin < n; begin += DECIBAN_BLOCK) {
+        const ptrdiff_t many = n - begin < DECIBAN_BLOCK ? n - begin : DECIBAN_BLOCK;
+        ptrdiff_t i, k;
+        deciban_tops(logits + begin, n, K, many, top);
+        memset(total, 0, sizeof(total));
+        for (k = 0; k < K; k++)
+            for (i = 0; i < many; i++) {
+                const double each = deciban_exp(logits[k * n + begin + i] - top[i]);
+                out[k * n + begin + i] = each;
+                total[i] += each;
+            }
+        for (i = 0; i < many; i++)
+            total[i] = 1.0 / total[i];
+        for (k = 0; k < K; k++)
+            for (i = 0; i < many; i++)
+                out[k * n + begin + i] *= total[i];
+    }
+}
+
+/* The logarithm of the summed exponentials of the K logits of each of n rows, (classes, rows). */
+DECIBAN_WIDE
+static void deciban_log_totals(
+    const double *restrict logits, ptrdiff_t n, ptrdiff_t K, double *restrict out)
+{
+    double top[DECIBAN_BLOCK], total[DECIBAN_BLOCK];
+    for (ptrdiff_t begin = 0; begin < n; begin += DECIBAN_BLOCK) {
+        const ptrdiff_t many = n - begin < DECIBAN_BLOCK ? n - begin : DECIBAN_BLOCK;
+        ptrdiff_t i, k;
+        deciban_tops(logits + begin, n, K, many, top);
+        memset(total, 0, sizeof(total));
+        for (k = 0; k < K; k++)
+            for (i = 0; i < many; i++)
+                total[i] += deciban_exp(logits[k * n + begin + i] - top[i]);
+        for (i = 0; i < many; i++)
+            out[begin + i] = top[i] + log(total[i]);
+    }
+}
 
 /* First and second derivative, weight, and nothing: one wide register, at any address. */
 typedef double deciban_sum __attribute__((vector_size(32), aligned(8)));
@@ -11,7 +79,7 @@ typedef double deciban_sum __attribute__((vector_size(32), aligned(8)));
 DECIBAN_WIDE
 static void deciban_gather(
     const uint8_t *X, ptrdiff_t d, const ptrdiff_t *first, const ptrdiff_t *columns, ptrdiff_t many,
-    const ptrdiff_t *at, ptrdiff_t n, const void *of_rows, void *of_cells)
+    const int32_t *at, ptrdiff_t n, const void *of_rows, void *of_cells)
 {
     const deciban_sum *rows = of_rows;
     deciban_sum *cells = of_cells;
@@ -32,7 +100,7 @@ static void deciban_gather(
 DECIBAN_WIDE
 static void deciban_gather_rare(
     const int32_t *places, const int64_t *starts, ptrdiff_t d, const ptrdiff_t *first,
-    const ptrdiff_t *common, const ptrdiff_t *at, ptrdiff_t n, const void *of_rows, void *of_cells)
+    const ptrdiff_t *common, const int32_t *at, ptrdiff_t n, const void *of_rows, void *of_cells)
 {
     const deciban_sum *rows = of_rows;
     deciban_sum *cells = of_cells, total = {0};

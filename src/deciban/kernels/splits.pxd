@@ -14,6 +14,7 @@ cdef struct Split:
 
 cdef struct Options:
     int depth
+    int leaves             # no tree has more
     double rate            # the share of a Newton step that is taken
     double penalty         # L2, of a leaf: added to its second derivative
     double set_penalty     # of a leaf where categories are split into sets
