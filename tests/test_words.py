@@ -15,6 +15,9 @@ BARE = re.compile(
     "|SAMPLE|SHARE|SIZE|SMALL|SMALLEST|SOME|STIFFNESS|TINY|TOGETHER|TRIED|TYPICAL|WIDE|WIDEST"
     "|WIDTH|WORK|WORTH"
 )
+MAX_FILE_LINES = 400
+#: Lines of the package that may mention ``Any``.
+MAX_ANY_LINES = 250
 SAME = re.compile(r'"""\s*The same')
 
 
@@ -62,3 +65,17 @@ LOOKS = (docstrings, results, constants)
 def test_words_that_say_nothing(look):
     offenders = [f"{path.relative_to(ROOT)}: {what}" for path, what in look()]
     assert not offenders, "\n".join([look.__doc__, *offenders])
+
+
+def test_files_are_short():
+    """One concept, one short file."""
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules()}
+    long = [f"{path.relative_to(ROOT)}: {length}" for path, length in lengths.items()
+            if length > MAX_FILE_LINES]  # fmt: skip
+    assert not long, "\n".join(long)
+
+
+def test_any_is_the_exception():
+    """Types are stated; what NumPy, users, drivers and JSON hand over has a name of its own."""
+    lines = [line for path in modules() for line in path.read_text(encoding="utf-8").splitlines()]
+    assert sum("Any" in line and "import" not in line for line in lines) <= MAX_ANY_LINES

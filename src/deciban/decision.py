@@ -27,7 +27,6 @@ abstain
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from difflib import get_close_matches
 from numbers import Real
 from reprlib import repr as short
 from typing import Any, TypeAlias
@@ -36,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deciban.errors import MissingValueError, ParameterError, ShapeError
-from deciban.labels import Labels, Positions
+from deciban.labels import Labels, class_array, codes_in, index_of
 
 __all__ = [
     "decide",
@@ -72,7 +71,7 @@ def loss_matrix(loss: Loss, classes: Iterable[Hashable]) -> FloatArray:
     >>> loss_matrix({("spam", "ham"): 5}, ["ham", "spam"]).tolist()
     [[0.0, 1.0], [5.0, 0.0]]
     """
-    labels = _labels(classes)
+    labels = class_array(classes)
     loss = {} if loss is None else loss
     matrix = _named_costs(loss, labels) if isinstance(loss, Mapping) else _numbers(loss, "loss")
     if matrix.shape == 2 * labels.shape:
@@ -104,7 +103,7 @@ def decide(
     >>> decide([[0.75, 0.25], [1.0, 0.0]], ["ham", "spam"], abstain=0.1).tolist()
     [None, 'ham']
     """
-    p, labels = _posterior(posterior), _labels(classes)
+    p, labels = _posterior(posterior), class_array(classes)
     _check_columns(p, labels)
     matrix = _matrix_or_none(loss, labels)
     answers: Labels = labels[_least_risk(p, matrix)]
@@ -138,10 +137,10 @@ def overall_risk(
     >>> overall_risk(["a", "b", None, "b"], ["a", "a", "a", "b"], ["a", "b"], abstain=0.5)
     0.375
     """
-    labels = _labels(classes)
-    index = _index(labels)
-    answered = _codes(answers, index if abstain is None else index | {None: -1}, "answers")
-    true = _codes(truth, index, "truth")
+    labels = class_array(classes)
+    index = index_of(labels)
+    answered = codes_in(answers, index if abstain is None else index | {None: -1}, "answers")
+    true = codes_in(truth, index, "truth")
     if answered.shape != true.shape:
         message = f"answers has {len(answered)} rows, truth has {len(true)}."
         raise ShapeError(message, hint="give one truth per row")
@@ -196,7 +195,7 @@ def rebase_log(
     [[0.0, -inf]]
     """
     logs = _check_table(log_posterior, "log_posterior", allow=-np.inf)
-    labels = _labels(range(logs.shape[1]) if classes is None else classes)
+    labels = class_array(range(logs.shape[1]) if classes is None else classes)
     _check_columns(logs, labels)
     before, after = _rates(old, "old", labels), _rates(new, "new", labels)
     wrong = np.argwhere((logs > -np.inf) & (before == 0))
@@ -300,8 +299,8 @@ def _is_distribution(p: FloatArray) -> npt.NDArray[np.bool_]:
 
 def _rates(rates: Rates, name: str, labels: Labels) -> FloatArray:
     if isinstance(rates, Mapping):
-        index = _index(labels)
-        if len(_codes(rates, index, name)) < len(index):
+        index = index_of(labels)
+        if len(codes_in(rates, index, name)) < len(index):
             message = f"{name} has no rate for {next(c for c in index if c not in rates)!r}."
             raise ParameterError(message, hint="name every class; 0 rules a class out")
         rates = [rates[label] for label in index]
@@ -341,52 +340,6 @@ def _check_columns(table: FloatArray, labels: Labels) -> None:
         raise ShapeError(message, hint="give one class per column, in the same order")
 
 
-# Labels
-
-
-def _flat(values: Iterable[Hashable], name: str) -> list[Hashable]:
-    try:
-        flat = values.tolist() if isinstance(values, np.ndarray) else list(values)
-        if isinstance(values, (str, bytes, set, frozenset)) or not isinstance(flat, list):
-            raise TypeError
-        set(flat)  # lists inside, or an array of two dimensions, cannot be looked up
-    except TypeError:
-        message = f"{name} must be a flat list of labels in order, got {short(values)}."
-        raise ShapeError(message, hint='write ["ham", "spam"]') from None
-    return flat
-
-
-def _labels(classes: Iterable[Hashable]) -> Labels:
-    """Classes as an array; a list of mixed types stays as it is, never cast to strings."""
-    values = _flat(classes, "classes")
-    if not values or None in values or len(set(values)) < len(values):
-        message = f"classes must be one or more labels, no two alike, no None, got {short(values)}."
-        raise ParameterError(message, hint="None is the answer of an abstention")
-    if isinstance(classes, np.ndarray):
-        return classes
-    alike = np.isscalar(values[0]) and len(set(map(type, values))) == 1
-    return np.asarray(values) if alike else np.fromiter(values, dtype=object)
-
-
-def _index(labels: Labels) -> dict[Hashable, int]:
-    return {label: i for i, label in enumerate(labels.tolist())}
-
-
-def _codes(values: Iterable[Hashable], index: Mapping[Hashable, int], name: str) -> Positions:
-    """The number of each label: one dictionary look-up per row, in C."""
-    try:
-        return np.fromiter(map(index.__getitem__, _flat(values, name)), dtype=np.intp)
-    except KeyError as missing:
-        label = missing.args[0]
-    if label is None or (isinstance(label, float) and np.isnan(label)):
-        message = f"{name} has {label} where a class is needed."
-        raise MissingValueError(message, hint="an answer may be None, not NaN, if abstain is given")
-    names = {str(known): known for known in index if known is not None}
-    near = get_close_matches(str(label), names, n=1)
-    hint = f"the nearest is {names[near[0]]!r}" if near else f"one is {next(iter(index))!r}"
-    raise ParameterError(f"{name} has {label!r}, which is not one of the classes.", hint=hint)
-
-
 def _matrix_or_none(loss: Loss, classes: Iterable[Hashable]) -> FloatArray | None:
     return None if loss is None else loss_matrix(loss, classes)
 
@@ -396,8 +349,8 @@ def _named_costs(pairs: PairCosts, labels: Labels) -> FloatArray:
     if odd:
         message = f"a key of loss must be a pair (answer, truth), got {odd[0]!r}."
         raise ParameterError(message, hint='write {("spam", "ham"): 5}')
-    index = _index(labels)
-    answers, truths = (_codes([key[side] for key in pairs], index, "loss") for side in (0, 1))
+    index = index_of(labels)
+    answers, truths = (codes_in([key[side] for key in pairs], index, "loss") for side in (0, 1))
     matrix = 1 - np.eye(len(labels))
     matrix[answers, truths] = _numbers(list(pairs.values()), "loss.values()")
     return matrix

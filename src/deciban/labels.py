@@ -7,13 +7,20 @@ when they are equal in Python.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from reprlib import repr as short
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import InputError, UnhashableError
+from deciban.errors import (
+    InputError,
+    MissingValueError,
+    ParameterError,
+    ShapeError,
+    UnhashableError,
+)
 
 #: An array of whatever type.
 Array = NDArray[Any]
@@ -233,3 +240,54 @@ def position(label: Hashable | None, classes: Labels) -> int | None:
             f"unknown class {label!r}.", hint=f"one of {', '.join(map(str, classes[:10]))}"
         )
     return known.index(label)
+
+
+def flat_list(values: Iterable[Hashable], name: str) -> list[Hashable]:
+    """Labels in order as a list; what has none, or is not flat, is refused."""
+    try:
+        flat = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        if isinstance(values, (str, bytes, set, frozenset)) or not isinstance(flat, list):
+            raise TypeError
+        set(flat)  # lists inside, or an array of two dimensions, cannot be looked up
+    except TypeError:
+        message = f"{name} must be a flat list of labels in order, got {short(values)}."
+        raise ShapeError(message, hint='write ["ham", "spam"]') from None
+    return flat
+
+
+def class_array(classes: Iterable[Hashable]) -> Labels:
+    """Classes, each once, as an array; a list of mixed types is never cast to strings.
+
+    >>> class_array(["ham", 1])
+    array(['ham', 1], dtype=object)
+    """
+    values = flat_list(classes, "classes")
+    if not values or None in values or len(set(values)) < len(values):
+        message = f"classes must be one or more labels, no two alike, no None, got {short(values)}."
+        raise ParameterError(message, hint="None is the answer of an abstention")
+    if isinstance(classes, np.ndarray):
+        return classes
+    alike = np.isscalar(values[0]) and len(set(map(type, values))) == 1
+    return np.asarray(values) if alike else np.fromiter(values, dtype=object)
+
+
+def index_of(labels: Labels) -> dict[Hashable, int]:
+    """The place of each label."""
+    return {label: i for i, label in enumerate(labels.tolist())}
+
+
+def codes_in(values: Iterable[Hashable], index: Mapping[Hashable, int], name: str) -> Positions:
+    """The number of each label: one dictionary look-up per row, in C."""
+    try:
+        return np.fromiter(map(index.__getitem__, flat_list(values, name)), dtype=np.intp)
+    except KeyError as missing:
+        label = missing.args[0]
+    from difflib import get_close_matches
+
+    if label is None or (isinstance(label, float) and np.isnan(label)):
+        message = f"{name} has {label} where a class is needed."
+        raise MissingValueError(message, hint="an answer may be None, not NaN, if abstain is given")
+    names = {str(known): known for known in index if known is not None}
+    near = get_close_matches(str(label), names, n=1)
+    hint = f"the nearest is {names[near[0]]!r}" if near else f"one is {next(iter(index))!r}"
+    raise ParameterError(f"{name} has {label!r}, which is not one of the classes.", hint=hint)

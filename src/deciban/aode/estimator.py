@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deciban import checks, encoding, files
 from deciban.aode import cut_points, stored
@@ -33,8 +33,8 @@ from deciban.estimators.counted import CountedClassifier, refuse_empty
 from deciban.estimators.stream import Lesson, Stream
 from deciban.labels import Labels
 from deciban.models.calibration import pool
-from deciban.models.class_weights import ClassWeight, restored_parameters, weighted_prior
-from deciban.models.prior import StatedPrior, stated_prior
+from deciban.models.class_weights import ClassWeight, restored_parameters
+from deciban.models.prior import StatedPrior
 from deciban.progress import shows_progress
 from deciban.schema import INFERENCE_ROWS, Schema, nothing_to_learn
 from deciban.sources.databases.query import query_of
@@ -45,8 +45,6 @@ from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
 from deciban.sources.unit_sample import TrainingUnits, check_units
 from deciban.sources.units import UnitSource, unit_source
 from deciban.transaction import all_or_nothing
-
-FloatArray = NDArray[np.float64]
 
 #: Strength and temperature are selected on no more rows than this.
 MAX_CALIBRATION_ROWS = 1_000
@@ -169,34 +167,6 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
             X, y, None, target, query_of(sql, table), sample_weight, unit_source(groups, time)
         )
 
-    def recalibrate(
-        self,
-        X: Tabular,
-        y: LabelsLike = None,
-        *,
-        target: str | None = None,
-        sql: str | None = None,
-        table: str | None = None,
-        sample_weight: WeightsLike = None,
-        groups: UnitsLike = None,
-        time: UnitsLike = None,
-    ) -> Self:
-        """Choose strength and discount anew on rows that are counted.
-
-        >>> X = {"x": ["S", "S", "L", "L"]}
-        >>> m = AODE(smoothing=1).fit(X, [1, 1, 2, 2])
-        >>> m.recalibrate(X, [1, 1, 2, 2]).temperature_ > 1  # of four rows, not much is believed
-        True
-        """
-        units = self._units(groups, time, fixed=False)
-        rows = self._rows(X, y, self._target(y, target), query_of(sql, table), sample_weight, units)
-        sample = ENGINES[rows.scan.place].sample(rows, MAX_CALIBRATION_ROWS)
-        with all_or_nothing(self):
-            self.model_ = replace(self.model_, evidence=None, sample=None)
-            self._adopt(self.model_.pair_counts, None)
-            self._calibrate(sample, None)
-        return self
-
     # ------------------------------------------------------------------ the model
 
     @property
@@ -251,6 +221,12 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
     def _count(self, rows: LabelledScan, sample: Sample | None) -> PairCounts:
         return count_table(rows, self.model_.pair_counts.cut_points, self.memory_limit, sample)
 
+    def _recalibrate(self, rows: LabelledScan) -> None:
+        sample = ENGINES[rows.scan.place].sample(rows, MAX_CALIBRATION_ROWS)
+        self.model_ = replace(self.model_, evidence=None, sample=None)
+        self._adopt(self.model_.pair_counts, None)
+        self._calibrate(sample, None)
+
     def _state(self) -> tuple[PairCounts, StrengthCalibration | None]:
         return self._model().pair_counts, self._model().calibration
 
@@ -301,11 +277,6 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
 
     def _classes_of(self, total: PairCounts) -> Labels:
         return total.counts.classes
-
-    def _stated_prior(self, classes: Labels, weight: FloatArray) -> FloatArray | None:
-        """The prior that is stated, checked; None is as counted."""
-        prior = weighted_prior(self.class_weight, classes, weight, self.prior)
-        return prior if self.prior is None else stated_prior(self.prior, classes)
 
     def _sample(self, units: TrainingUnits | None) -> Sample:
         if units is not None:

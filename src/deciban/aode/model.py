@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
-from deciban.aode import formula, one_dependence, unit_removal
+from deciban.aode import formula, one_dependence, pieces, unit_removal
 from deciban.aode.calibration import (
     DEFAULT_STRENGTH_IN_ROWS,
     LeftOutRows,
@@ -24,8 +24,7 @@ from deciban.aode.options import AODEOptions
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
 from deciban.encoding import matrices
 from deciban.encoding.row import RowEncoder
-from deciban.explanation.measurement import as_written, measure
-from deciban.families.discrete import log_shares
+from deciban.explanation.measurement import measure
 from deciban.families.histogram import flat_edges
 from deciban.families.piece import Piece
 from deciban.families.remaining import Remaining, remaining_rows
@@ -41,12 +40,11 @@ from deciban.models.novelty import RowLikelihoods, TypicalityScores
 from deciban.models.options import Options
 from deciban.models.protocol import WordContribution
 from deciban.models.selection import Choice, select_smoothing
-from deciban.naive_bayes.pieces import column_homes
-from deciban.schema import ColumnSchema, Schema
+from deciban.schema import Schema
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch
-from deciban.sources.tabular import Row, Value
-from deciban.stats.categories import CATEGORIES, count_of
+from deciban.sources.tabular import Row
+from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
 
 FloatArray = NDArray[np.float64]
@@ -359,27 +357,8 @@ class AODEModel:
     # ------------------------------------------------------------------ single values
 
     def pieces(self) -> list[Piece]:
-        """The log likelihood of each value if nothing else is known.
-
-        Pairs of values make it depend on the others, so these tables are not
-        what the model adds up: they name values to try.
-        """
-        names = self.pair_counts.cells.columns.tolist()
-        each = (self._piece(j, name) for j, name in enumerate(names))
-        return [piece for piece in each if piece.values]
-
-    def _piece(self, j: int, name: str) -> Piece:
-        table = self.counts.tables[VALUES]
-        cells = slice(table.cells.offsets[j], table.cells.offsets[j + 1])
-        counts = count_of(table)[:, cells].T
-        amount = counts + self.choices[name].smoothing
-        log = log_shares(amount, amount.sum(axis=0, keepdims=True), len(amount))
-        home, cuts = column_homes(self.schema)[name], self.pair_counts.cut_points.get(name)
-        tables = self.discount * log, np.exp(log), counts
-        if cuts is not None:
-            return Piece(home.name, name, "number", _bin_values(home, cuts), *tables)
-        values = tuple((table.cells.values or ())[j].tolist())
-        return Piece(home.name, name, "category", values, *tables)
+        """The log likelihood of each value if nothing else is known."""
+        return pieces.pieces(self)
 
     def formula(self) -> Formula:
         """Log joints and contributions as trees."""
@@ -392,12 +371,3 @@ class AODEModel:
     def expected_word_contributions(self) -> dict[str, FloatArray]:
         """None: AODE counts no texts."""
         return {}
-
-
-def _bin_values(column: ColumnSchema, cuts: FloatArray) -> tuple[Value, ...]:
-    """A value of every bin; of the outer ones, near their cut point."""
-    if not len(cuts):
-        return ()
-    width = float(np.diff(cuts).mean()) if len(cuts) > 1 else 1.0
-    middle = (cuts[1:] + cuts[:-1]) / 2
-    return as_written(column, np.concatenate([[cuts[0] - width / 2], middle, cuts[-1:]]))

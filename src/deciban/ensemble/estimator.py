@@ -24,6 +24,7 @@ from deciban.estimators.classifier import TableClassifier
 from deciban.models.class_weights import ClassWeight, class_weights, restored_parameters
 from deciban.models.options import Options
 from deciban.naive_bayes.model import NaiveBayesModel
+from deciban.naive_bayes.row_choices import choose_columns
 from deciban.progress import Progress, should_show
 from deciban.schema import Schema, check_columns
 from deciban.sources.databases.query import query_of
@@ -251,7 +252,7 @@ def _leave_units_out(
     for part in parts:
         sample.add(part)
     check_units(sample)
-    return model.with_choices_of(sample)
+    return choose_columns(model, sample)
 
 
 def _weigh_classes(

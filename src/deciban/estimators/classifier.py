@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from functools import partial
 from typing import Any, Self
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from deciban import decision, explanation, files, labels
+from deciban import decision, explanation, labels
 from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen
 from deciban.engines import ENGINES, Score
 from deciban.engines.local.score import run_batches, score_batch
@@ -20,26 +19,22 @@ from deciban.engines.spark.score import scored_frame
 from deciban.errors import InputError, ParameterError
 from deciban.estimators.evaluated import Evaluated
 from deciban.estimators.one_row import OneRow
+from deciban.estimators.saved import Saved
 from deciban.estimators.sets import PredictionSets
 from deciban.explanation.changeable import M
-from deciban.files.description import ModelEntry
-from deciban.files.model import trained_from, units_from, with_trained, with_units
 from deciban.labels import Labels
 from deciban.models import novelty
 from deciban.models.calibration import with_conformity
-from deciban.models.class_weights import plain_parameters
 from deciban.models.columns import constant_values
 from deciban.models.conformal import ConformityScores
 from deciban.models.prior import base_rates
 from deciban.models.protocol import HasLeftOutScores, Scored
-from deciban.plain import PlainDict
 from deciban.schema import Schema
 from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.held import HeldTable, refuse_sparse
 from deciban.sources.labelled import LabelledBatch, LabelledScan, few_texts, labelled_scan
 from deciban.sources.spark import is_spark
 from deciban.sources.tabular import LabelsLike, Tabular, WeightsLike
-from deciban.sources.trained_rows import TrainedRows
 from deciban.sources.unit_sample import TrainingUnits
 from deciban.sources.units import UnitSource
 from deciban.sql.portable import Portable
@@ -48,19 +43,17 @@ FloatArray = NDArray[np.float64]
 
 
 class TableClassifier(
-    OneRow, PredictionSets[M], Evaluated[M], Portable, ClassifierMixin, BaseEstimator
+    OneRow,
+    PredictionSets[M],
+    Evaluated[M],
+    Saved[M],
+    Portable,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """The methods that answer, batch by batch on all cores."""
 
     model_: M
-    classes_: Labels
-    target_: str | None
-    #: What is known of the groups or times of the rows; None where they had none.
-    units_: TrainingUnits | None = None
-    #: By which rows are known again that were learned; None where nobody asked to keep any.
-    trained_rows_: TrainedRows | None = None
-    n_features_in_: int
-    feature_names_in_: Labels
 
     @classmethod
     def of_model(cls, model: M, target: str | None = None) -> Self:
@@ -231,33 +224,6 @@ class TableClassifier(
         prior = self._model().log_prior
         return explanation.decibans(prior, explanation.position(against, self.classes_))
 
-    # ------------------------------------------------------------------ files
-
-    #: A model, its parameters, the column of labels, and whether columns have names.
-    _to_stored: Callable[[M, PlainDict, str | None, bool], files.Stored]
-
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the model to a ``.deciban`` file: whole, or not at all.
-
-        A model file that is there is replaced; any other file only if ``overwrite`` is True.
-
-        >>> import tempfile
-        >>> from deciban import NaiveBayes, load
-        >>> m = NaiveBayes().fit({"x": ["S", "S", "L"]}, [1, 1, 2])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     m.save(f"{folder}/m.deciban")
-        ...     load(f"{folder}/m.deciban").counts_ == m.counts_
-        True
-        """
-        files.save(path, self.to_stored(), overwrite=overwrite)
-
-    def to_stored(self) -> files.Stored:
-        """What a file of the model holds."""
-        model, named = self._model(), "feature_names_in_" in self.__dict__
-        parameters = plain_parameters(self.get_params())
-        content = self._to_stored(model, parameters, self.target_, named)
-        return with_trained(with_units(content, self.units_), self.trained_rows_)
-
     # ------------------------------------------------------------------ the model
 
     @property
@@ -326,16 +292,6 @@ class TableClassifier(
     def _labelled(self, X: Tabular, y: LabelsLike, target: str | None) -> Iterator[LabelledBatch]:
         """Labelled rows, in the columns of the model."""
         return self._rows(X, y, self._target(y, target)).labelled_batches()
-
-    def _restore(self, model: M, about: ModelEntry) -> None:
-        """Take on a model that was read from a file, and what the file says about it."""
-        self._unseen = NOTHING_UNSEEN  # predicting must add no attribute
-        self.model_, self.classes_ = model, model.classes
-        self.target_, self.n_features_in_ = about.target, len(model.schema.names)
-        self.units_ = units_from(about.units)
-        self.trained_rows_ = trained_from(about.trained)
-        if about.named:
-            self.feature_names_in_ = labels.object_array(model.schema.names)
 
     def _copy(self) -> Self:
         """Another estimator of the same parameters that has learned the same."""

@@ -99,6 +99,37 @@ class CountedClassifier(StreamedClassifier[C, T, B]):
             self._remember_units(judged)
         return self
 
+    @shows_progress("calibrating")
+    def recalibrate(
+        self,
+        X: Tabular,
+        y: LabelsLike = None,
+        *,
+        target: str | None = None,
+        sql: str | None = None,
+        table: str | None = None,
+        sample_weight: WeightsLike = None,
+        groups: UnitsLike = None,
+        time: UnitsLike = None,
+    ) -> Self:
+        """Choose anew on rows that are counted what such rows choose: the discount, first of all.
+
+        ``NaiveBayes`` also chooses how texts are read, ``AODE`` the strength of its smoothing. All
+        rows of a group must be there.
+
+        >>> from deciban import NaiveBayes
+        >>> X = {"x": ["S", "S", "L", "L"]}
+        >>> m = NaiveBayes(calibrate=False).fit(X, [1, 1, 2, 2])
+        >>> m.recalibrate(X, [1, 1, 2, 2]).temperature_ > 1  # of four rows, not much is believed
+        True
+        """
+        self._model()
+        units = self._units(groups, time, fixed=False)
+        rows = self._rows(X, y, self._target(y, target), query_of(sql, table), sample_weight, units)
+        with all_or_nothing(self):
+            self._recalibrate(rows)
+        return self
+
     @shows_progress("forgetting")
     def forget(
         self,
@@ -264,6 +295,10 @@ class CountedClassifier(StreamedClassifier[C, T, B]):
     @abstractmethod
     def _subtract(self, total: T, gone: T) -> T:
         """What is left, which must not be nothing."""
+
+    @abstractmethod
+    def _recalibrate(self, rows: LabelledScan) -> None:
+        """Choose anew on rows that are counted."""
 
     def _pool(self, mine: B | None, theirs: B | None) -> B | None:
         """The calibration of two models, either of which may have none."""

@@ -25,7 +25,8 @@ from deciban.estimators.stream import (
     lesson_weights,
 )
 from deciban.labels import Labels
-from deciban.models.prior import StatedPrior, check_prior
+from deciban.models.class_weights import ClassWeight, weighted_prior
+from deciban.models.prior import StatedPrior, check_prior, stated_prior
 from deciban.models.protocol import CountedModel, Scored
 from deciban.schema import Schema
 from deciban.sources import objects
@@ -77,6 +78,7 @@ class LessonCounts(TableClassifier[C], Generic[C, T, B]):
     max_classes: int | None
     kinds: Mapping[str, str] | None
     prior: StatedPrior
+    class_weight: ClassWeight
     #: Rows are held as they came until there are so many: kinds are inferred from them.
     _held_rows: ClassVar[int]
 
@@ -315,6 +317,13 @@ class LessonCounts(TableClassifier[C], Generic[C, T, B]):
     @abstractmethod
     def _classes_of(self, total: T) -> Labels:
         """The classes of counts."""
+
+    def _stated_prior(self, classes: Labels, weight: FloatArray) -> FloatArray | None:
+        """The prior that is stated, checked, of classes of such weights; None is as counted."""
+        if self.class_weight is not None:
+            return weighted_prior(self.class_weight, classes, weight, self.prior)
+        stated = self.prior is not None and len(classes)
+        return stated_prior(self.prior, classes) if stated else None
 
     def _check_prior(self, n_classes: int) -> None:
         """Refuse classes that the prior, if one is stated, does not know."""

@@ -8,22 +8,21 @@ from functools import partial
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deciban import encoding, files
 from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
 from deciban.engines import ENGINES, Plan
-from deciban.errors import InputError, ModelFileError
+from deciban.errors import ModelFileError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
 from deciban.labels import Labels
 from deciban.models.calibration import Calibration
-from deciban.models.class_weights import ClassWeight, weighted_prior
+from deciban.models.class_weights import ClassWeight
 from deciban.models.options import Options, Smoothing
-from deciban.models.prior import StatedPrior, stated_prior
+from deciban.models.prior import StatedPrior
 from deciban.naive_bayes import leave_one_out, stored
 from deciban.naive_bayes.live import LiveNaiveBayes
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.naive_bayes.near_copies import warn_near_copies
 from deciban.naive_bayes.semi_supervised import UnlabelledOptions, check_labelled, complete
 from deciban.progress import shows_progress
 from deciban.schema import INFERENCE_ROWS, Schema, check_columns
@@ -36,10 +35,8 @@ from deciban.sources.unit_sample import TrainingUnits, check_units
 from deciban.sources.units import UnitSource, unit_source
 from deciban.stats.counts import Counts
 from deciban.text import Tokenizer
-from deciban.text.tokenizer import check_tokenizer
+from deciban.text.tokenizer import check_same_words, check_tokenizer
 from deciban.transaction import all_or_nothing
-
-FloatArray = NDArray[np.float64]
 
 
 class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
@@ -216,36 +213,6 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         query = None if sql is None and table is None else query_of(sql, table)
         return self._fit(X, y, None, target, query, sample_weight, units, aside=[])
 
-    @shows_progress("calibrating")
-    def recalibrate(
-        self,
-        X: Tabular,
-        y: LabelsLike = None,
-        *,
-        target: str | None = None,
-        sql: str | None = None,
-        table: str | None = None,
-        sample_weight: WeightsLike = None,
-        groups: UnitsLike = None,
-        time: UnitsLike = None,
-    ) -> Self:
-        """Fit the discount, and how texts are read, anew on rows that are counted.
-
-        All rows of a group must be there.
-
-        >>> X = {"x": ["S", "S", "L", "L"]}
-        >>> m = NaiveBayes(calibrate=False).fit(X, [1, 1, 2, 2])
-        >>> m.recalibrate(X, [1, 1, 2, 2]).temperature_ > 1  # of four rows, not much is believed
-        True
-        """
-        model = self._model()
-        units = self._units(groups, time, fixed=False)
-        rows = self._rows(X, y, self._target(y, target), query_of(sql, table), sample_weight, units)
-        max_rows = min(RowSample().max_rows, leave_one_out.max_rows(len(model.classes)))
-        sample = ENGINES[rows.scan.place].sample(rows, max_rows)
-        self.model_ = leave_one_out.judge(model, sample)
-        return self
-
     def __add__(self, other: object) -> Self:
         """The model of both data sets, with the parameters of the first."""
         result = super().__add__(other)
@@ -284,38 +251,52 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
                 kinds=self.kinds if kinds is None else kinds,
                 limit=NumberClasses(self.max_classes),
             )  # fmt: skip
-            check_columns(rows.schema)
-            if sample is None:
-                sample = self._sample(None if units is None else TrainingUnits(units.kind))
-            options = self._options(rows.schema)
-            tokenizer = check_tokenizer(self.tokenizer, self.stop_words)
-            unlabelled = UnlabelledOptions.of(self)
             if self.n_classes is not None or not (y is None and target is None):
                 rows.unlabelled = aside
-            counts = ENGINES[rows.scan.place].count(rows, Plan(rows.schema, tokenizer, sample))
-            model_of = partial(
-                NaiveBayesModel.of, rows.schema, options=options, tokenizer=tokenizer
-            )
-            self._remember(rows)
-            self.likelihood_, self.unlabelled_ = np.empty(0), 0.0
-            if rows.unlabelled:
-                check_labelled(units)
-                first = model_of(counts, prior=self._stated_prior(counts)).with_all_words()
-                done = complete(first, rows.unlabelled, sample, unlabelled)
-                self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
-                counts = done.counts
-            counts = self._declare(counts, classes, rows.schema)
-            if units is not None:
-                check_units(sample)
-            model = model_of(counts, prior=self._stated_prior(counts)).estimate()
-            self._set_model(self._judge(model, sample, None))
-            if units is not None:
-                self._remember_units(sample)
+            self._learn_table(rows, classes, sample)
         return self
+
+    def _learn_table(
+        self, rows: LabelledScan, classes: ArrayLike | None, sample: Sample | None
+    ) -> None:
+        """Count the rows; the model of their counts is this estimator's, as rows judge it."""
+        check_columns(rows.schema)
+        units = rows.units
+        if sample is None:
+            sample = self._sample(None if units is None else TrainingUnits(units.kind))
+        options, unlabelled = self._options(rows.schema), UnlabelledOptions.of(self)
+        tokenizer = check_tokenizer(self.tokenizer, self.stop_words)
+
+        def model_of(counts: Counts) -> NaiveBayesModel:
+            prior = self._stated_prior(counts.classes, counts.weight)
+            return NaiveBayesModel.of(
+                rows.schema, counts, options, prior=prior, tokenizer=tokenizer
+            )
+
+        counts = ENGINES[rows.scan.place].count(rows, Plan(rows.schema, tokenizer, sample))
+        self._remember(rows)
+        self.likelihood_, self.unlabelled_ = np.empty(0), 0.0
+        if rows.unlabelled:
+            check_labelled(units)
+            done = complete(model_of(counts), rows.unlabelled, sample, unlabelled)
+            self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
+            counts = done.counts
+        counts = self._declare(counts, classes, rows.schema)
+        if units is not None:
+            check_units(sample)
+        self._set_model(self._judge(model_of(counts).estimate(), sample, None))
+        if units is not None:
+            self._remember_units(sample)
 
     def _count(self, rows: LabelledScan, sample: Sample | None) -> Counts:
         plan = Plan(rows.schema, self.model_.tokenizer, sample)
         return ENGINES[rows.scan.place].count(rows, plan)
+
+    def _recalibrate(self, rows: LabelledScan) -> None:
+        model = self.model_
+        max_rows = min(RowSample().max_rows, leave_one_out.max_rows(len(model.counts.classes)))
+        sample = ENGINES[rows.scan.place].sample(rows, max_rows)
+        self._set_model(leave_one_out.judge(model, sample))
 
     def _state(self) -> tuple[Counts, Calibration | None]:
         return self._model().counts, self._model().calibration
@@ -339,12 +320,8 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         return both if self.calibrate else mine
 
     def _combine(self, other: NaiveBayes, combine: Callable[[Counts, Counts], Counts]) -> Counts:
-        if self._model().schema.texts and self.model_.tokenizer != other._model().tokenizer:
-            raise InputError(
-                f"words are {self.model_.tokenizer} in one model and {other.model_.tokenizer} "
-                "in the other.",
-                hint="train both with the same tokenizer",
-            )
+        if self._model().schema.texts:
+            check_same_words(self.model_.tokenizer, other._model().tokenizer)
         counts: Counts = super()._combine(other, combine)
         return counts
 
@@ -373,19 +350,12 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
             self.text, self.min_df, self.max_words,
         ).for_columns(schema)  # fmt: skip
 
-    def _stated_prior(self, counts: Counts, weight: FloatArray | None = None) -> FloatArray | None:
-        """The prior that is stated, checked, where classes have some weight; None is as counted."""
-        if self.class_weight is not None:
-            some = counts.weight if weight is None else weight
-            return weighted_prior(self.class_weight, counts.classes, some, self.prior)
-        stated = self.prior is not None and len(counts.classes)
-        return stated_prior(self.prior, counts.classes) if stated else None
-
     def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
         before, calibration = self.model_, calibration and calibration.for_other_rows()
         # Counts do not know which rows belong together: what such rows selected stays.
+        prior = self._stated_prior(counts.classes, counts.weight)
         model = NaiveBayesModel.of(
-            before.schema, counts, self._options(before.schema), prior=self._stated_prior(counts),
+            before.schema, counts, self._options(before.schema), prior=prior,
             calibration=calibration, tokenizer=before.tokenizer, text_choices=before.text_choices,
             choices=None if self.units_ is None else before.choices,
         )  # fmt: skip
@@ -393,7 +363,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
 
     def _follow(self, total: Counts) -> LiveNaiveBayes:
         plain = self.prior is None and self.class_weight is None
-        stated = None if plain else partial(self._stated_prior, total)
+        stated = None if plain else partial(self._stated_prior, total.classes)
         return LiveNaiveBayes(self._selected(), total, stated)
 
     def _classes_of(self, total: Counts) -> Labels:
@@ -424,10 +394,5 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         """The model with what counted rows of the sample choose, and their scores."""
         if sample is None or (self.units_ is not None and not sample.batches):
             return model
-        sample.thin(leave_one_out.max_rows(len(model.counts.classes)))
-        if self.units_ is not None and before is None:
-            model = model.with_choices_of(sample)
-        elif self.units_ is None and model.schema.texts:
-            warn_near_copies(model, sample)
-        judge = leave_one_out.judge if self.calibrate else leave_one_out.judge_as_is
-        return judge(model, sample, before)
+        calibrate, in_units = self.calibrate, self.units_ is not None
+        return leave_one_out.judge_sample(model, sample, before, calibrate, in_units)

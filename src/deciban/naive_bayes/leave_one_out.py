@@ -18,6 +18,8 @@ from deciban.models.conformal import ConformityScores
 from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
 from deciban.naive_bayes.model import NaiveBayesModel
+from deciban.naive_bayes.near_copies import warn_near_copies
+from deciban.naive_bayes.row_choices import choose_columns, choose_texts
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Part, Sample
 
@@ -68,6 +70,28 @@ def score_sample(model: NaiveBayesModel, sample: Sample) -> list[Scores]:
     return list(threads.run(work, sample.chunks(BATCH_ROWS)))
 
 
+def judge_sample(
+    model: NaiveBayesModel,
+    sample: Sample,
+    before: Calibration | None,
+    calibrate: bool,
+    in_units: bool,
+) -> NaiveBayesModel:
+    """The model with all that counted rows choose, and their scores.
+
+    Rows ``in_units`` also select how columns are modelled. Without ``calibrate``, nothing is put
+    on the model.
+    """
+    sample.thin(max_rows(len(model.counts.classes)))
+    if in_units and before is None:
+        model = choose_columns(model, sample)
+    elif not in_units and model.schema.texts:
+        warn_near_copies(model, sample)
+    if calibrate:
+        return judge(model, sample, before)
+    return keep_scores(model, score_sample(model, sample), sample)
+
+
 def judge(
     model: NaiveBayesModel, sample: Sample, before: Calibration | None = None
 ) -> NaiveBayesModel:
@@ -77,18 +101,11 @@ def judge(
     and the scores of rows left out.
     """
     if model.schema.texts:
-        model = model.with_text_choices(model.select_text_choices(sample))
+        model = choose_texts(model, sample)
     rows = score_sample(model, sample)
     more = calibrate(rows, sample)
     model = model.with_calibration(more if before is None else before + more)
     return keep_scores(model, rows, sample)
-
-
-def judge_as_is(
-    model: NaiveBayesModel, sample: Sample, before: Calibration | None = None
-) -> NaiveBayesModel:
-    """The model with the scores of a sample's rows, by which nothing is selected."""
-    return keep_scores(model, score_sample(model, sample), sample)
 
 
 def calibrate(rows: list[Scores], sample: Sample) -> Calibration:

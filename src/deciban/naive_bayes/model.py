@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from deciban.encoding import matrices
 from deciban.encoding.row import RowEncoder
 from deciban.families.piece import Piece
-from deciban.families.remaining import Remaining, remaining_rows
+from deciban.families.remaining import Remaining
 from deciban.formulas import Formula
 from deciban.labels import Labels
-from deciban.models import unit_selection
 from deciban.models.calibration import (
     Calibration,
     LeftOutScores,
@@ -31,7 +30,7 @@ from deciban.models.options import Options
 from deciban.models.prior import class_prior, leave_one_out, of_remaining
 from deciban.models.protocol import KnownWords, WordContribution
 from deciban.models.selection import Choice, select
-from deciban.models.text_selection import SMOOTHINGS_TRIED, TextChoice, Trial, trial_stride
+from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes import formula, pieces, word_evidence
 from deciban.naive_bayes.blocks import (
     Block,
@@ -44,20 +43,15 @@ from deciban.naive_bayes.row import RowBlocks
 from deciban.naive_bayes.texts import TextEncoder, known_words
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
-from deciban.sources.sample import Sample
 from deciban.sources.tabular import Row
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
-from deciban.stats.histogram import HISTOGRAM
-from deciban.stats.moments import MOMENTS
 from deciban.stats.statistic import Matrix
 from deciban.text import Tokenizer
 from deciban.text.tokenizer import check_tokenizer
 
 FloatArray = NDArray[np.float64]
 
-#: Where rows belong together, columns are selected on no more than about so many of them.
-MAX_SELECTION_ROWS = 5_000
 #: A code that no category has.
 _NEVER = np.iinfo(np.int64).max
 
@@ -271,7 +265,7 @@ class NaiveBayesModel:
         matrices = self.encode(batch)
         for block in self.blocks:
             evidence += block.parameters.leave_one_out(matrices[block.name], y, weight)
-        return self._prior_without(y, weight), evidence
+        return self.prior_without(y, weight), evidence
 
     def leave_out(self, batch: Batch, remaining: Remaining) -> tuple[FloatArray, FloatArray]:
         """Log prior and log likelihood, (rows, classes), by the counts left for each row."""
@@ -280,13 +274,15 @@ class NaiveBayesModel:
         for block in self.blocks:
             for column in block.parameters.leave_out(matrices[block.name], remaining):
                 evidence += column
-        return self._prior_remaining(remaining), evidence
+        return self.prior_remaining(remaining), evidence
 
-    def _prior_remaining(self, remaining: Remaining) -> FloatArray:
+    def prior_remaining(self, remaining: Remaining) -> FloatArray:
+        """The log prior, (rows, classes), by the rows left for each."""
         lam, left = self.options.prior_smoothing, remaining.left(self.counts.weight)
         return of_remaining(left, lam, method=self.options.method, stated=self.prior)
 
-    def _prior_without(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
+    def prior_without(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
+        """The log prior, (rows, classes), each row taken out of the counts."""
         lam, method = self.options.prior_smoothing, self.options.method
         class_weight = self.counts.weight
         return leave_one_out(class_weight, y, weight, lam, method=method, stated=self.prior)
@@ -307,41 +303,11 @@ class NaiveBayesModel:
         texts = text_blocks(self.counts, self.schema, self.options, choices)
         return replace(self, text_choices=choices, blocks=(*columns, *texts))
 
-    def select_text_choices(self, sample: Sample) -> dict[str, TextChoice]:
-        """How counted rows select the models of the columns of text."""
-        blocks = [block for block in self.blocks if block.input == "text"]
-        if not blocks or not sample.batches:
-            return {}
-        stride = trial_stride([block.table for block in blocks], sample.n_rows)
-        part = sample.part(stride).rows
-        y, one = part.codes_among(self.classes), np.minimum(part.weights, 1.0)
-        remaining, method = remaining_rows(part, self.classes), self.options.method
-        log_prior = (
-            self._prior_without(y, one) if remaining is None else self._prior_remaining(remaining)
-        )
-        selected = {}
-        for block in blocks:
-            (name,) = block.columns
-            bags = self.text_encoders[block.name].encode(part.batch)
-            trial = Trial(block.table, bags, y, one, part.weights, log_prior, method, remaining)
-            (stated,) = self.options.smoothing_of([name])
-            smoothings = SMOOTHINGS_TRIED if stated is None else (stated,)
-            selected[name] = trial.select(name, self.options.text, smoothings)
-        return selected
-
-    def with_choices_of(self, sample: Sample) -> NaiveBayesModel:
-        """The model with columns modelled as rows of groups or times select, each left out."""
-        part = sample.part(-(-sample.n_rows // MAX_SELECTION_ROWS)).rows
-        remaining = remaining_rows(part, self.classes)
-        if remaining is None or not self.choices:
-            return self
-        numbers, codes = self.columns(part.batch)
-        matrices = {CATEGORIES.name: codes, HISTOGRAM.name: numbers, MOMENTS.name: numbers}
-        trial = unit_selection.Trial(remaining, self._prior_remaining(remaining), matrices)
-        choices = unit_selection.select(self.counts, self.schema, self.options, trial)
-        blocks = column_blocks(self.counts, self.schema, self.options, choices)
+    def with_choices(self, choices: Mapping[str, Choice]) -> NaiveBayesModel:
+        """The model with columns modelled another way."""
+        columns = column_blocks(self.counts, self.schema, self.options, choices)
         texts = (block for block in self.blocks if block.input == "text")
-        return replace(self, choices=choices, blocks=(*blocks, *texts))
+        return replace(self, choices=choices, blocks=(*columns, *texts))
 
     def with_counts(self, counts: Counts) -> NaiveBayesModel:
         """The pure model of other counts of the same columns, its choices selected anew."""

@@ -12,6 +12,7 @@ from deciban.errors import InputError, MissingValueError, ParameterError
 from deciban.naive_bayes import leave_one_out
 from deciban.naive_bayes.em_rows import Rounds, UnlabelledRows
 from deciban.naive_bayes.model import NaiveBayesModel
+from deciban.naive_bayes.row_choices import choose_texts
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Sample
 from deciban.sources.units import ARGUMENTS, UnitSource
@@ -79,6 +80,7 @@ def complete(
     options: UnlabelledOptions,
 ) -> Completed:
     """The counts of labelled rows, and softly those of the rows put aside."""
+    model = model.with_all_words()
     known = len(model.counts.classes)
     if options.n_classes is not None and known not in (0, options.n_classes):
         raise ParameterError(
@@ -103,7 +105,7 @@ def calibrate(model: NaiveBayesModel, sample: Sample | None) -> NaiveBayesModel:
     """The model with its texts selected and its evidence calibrated on counted rows left out."""
     if sample is None or not sample.batches:
         return model
-    chosen = model.with_text_choices(model.select_text_choices(sample))
+    chosen = choose_texts(model, sample)
     rows = leave_one_out.score_sample(chosen, sample)
     return chosen.with_calibration(leave_one_out.calibrate(rows, sample))
 

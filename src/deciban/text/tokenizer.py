@@ -303,6 +303,15 @@ def check_tokenizer(stated: object, stops: str | Iterable[str] | None = None) ->
     return replace(rule, stop_words=(*(rule.stop_words or ()), *stop_words(stops)))
 
 
+def check_same_words(one: Tokenizer, other: Tokenizer) -> None:
+    """Refuse to put counts of words together that were read in different ways."""
+    if one != other:
+        raise InputError(
+            f"words are {one} in one model and {other} in the other.",
+            hint="train both with the same tokenizer",
+        )
+
+
 def check_rows(
     y: ArrayLike, weight: ArrayLike | None, n_rows: int, n_classes: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
