@@ -27,7 +27,8 @@ def kill(_=None):
 
 
 def interrupt(_=None):
-    """Ctrl-C, here and now."""
+    """Ctrl-C, here and now; also where a shell in the background told its programs to ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.raise_signal(signal.SIGINT)
 
 
