@@ -8,9 +8,10 @@ import subprocess
 from pathlib import Path
 
 import httpx
+import pytest
 
 from commands import COMMAND, FRUIT
-from deciban import NaiveBayes
+from deciban import NaiveBayes, load
 from deciban.serve.app import create_app
 from deciban.serve.settings import Settings
 
@@ -22,6 +23,40 @@ def fruit_model(folder):
     path = Path(folder, "fruit.deciban")
     NaiveBayes().fit(str(FRUIT), target="fruit").save(path)
     return path
+
+
+def fruit_fixtures():
+    """Fixtures of a module: the path of that model, the model, and a client who has its rows."""
+
+    @pytest.fixture(scope="module")
+    def path(tmp_path_factory):
+        return fruit_model(tmp_path_factory.mktemp("served"))
+
+    @pytest.fixture(scope="module")
+    def model(path):
+        return load(path)
+
+    @pytest.fixture(scope="module")
+    def client(path):
+        with serving(path, data=str(FRUIT)) as client:
+            yield client
+
+    return path, model, client
+
+
+def answer(response, status=200):
+    """The body of an answer."""
+    assert response.status_code == status, response.text
+    return response.json()
+
+
+def problem(response, status):
+    """A problem document, as RFC 9457 has it; never a traceback."""
+    assert response.headers["content-type"] == "application/problem+json"
+    body = answer(response, status)
+    assert body["status"] == status
+    assert "Traceback" not in response.text
+    return body
 
 
 @contextlib.contextmanager

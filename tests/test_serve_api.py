@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from commands import FRUIT, done
-from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes, evaluate, load
+from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes, evaluate
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from deciban.serve.app import API_PATHS
 from deciban.serve.settings import Limits
-from serving import ROW, fruit_model, serving
+from serving import ROW, answer, fruit_fixtures, problem, serving
 
 TABLE_KINDS = (NaiveBayes, AODE, BayesClassifier)
 KINDS = (
@@ -23,35 +23,7 @@ KINDS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def path(tmp_path_factory):
-    return fruit_model(tmp_path_factory.mktemp("served"))
-
-
-@pytest.fixture(scope="module")
-def model(path):
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def client(path):
-    with serving(path, data=str(FRUIT)) as client:
-        yield client
-
-
-def answer(response):
-    assert response.status_code == 200, response.text
-    return response.json()
-
-
-def problem(response, status):
-    """A problem document, as RFC 9457 has it; never a traceback."""
-    assert response.status_code == status, response.text
-    assert response.headers["content-type"] == "application/problem+json"
-    body = response.json()
-    assert body["status"] == status
-    assert "Traceback" not in response.text
-    return body
+path, model, client = fruit_fixtures()
 
 
 # ---------------------------------------------------------------------- answers

@@ -13,40 +13,15 @@ from commands import FRUIT, done, run
 from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes, evaluate, load
 from deciban.errors import ParameterError
 from deciban.serve.settings import Limits, Settings
-from serving import ROW, fruit_model, lesson, serving
+from serving import ROW, answer, fruit_fixtures, lesson, problem, serving
 
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory):
-    return fruit_model(tmp_path_factory.mktemp("served"))
-
-
-@pytest.fixture(scope="module")
-def model(path):
-    return load(path)
-
-
-@pytest.fixture(scope="module")
-def client(path):
-    with serving(path, data=str(FRUIT)) as client:
-        yield client
+path, model, client = fruit_fixtures()
 
 
 @pytest.fixture
 def trainer():
     with serving(None) as client:
         yield client
-
-
-def answer(response, status=200):
-    assert response.status_code == status, response.text
-    return response.json()
-
-
-def problem(response, status):
-    assert response.status_code == status, response.text
-    assert response.headers["content-type"] == "application/problem+json"
-    return response.json()
 
 
 # ---------------------------------------------------------------------- the model as a whole

@@ -164,7 +164,7 @@ class WordParameters:
         if how.length == 0 and how.scale == 1 and not how.uniformity:
             self.words.add(bags, out)
             return
-        full, size = np.zeros_like(out), bags.sum_rows(bags.data)
+        full, size = np.zeros(out.shape), bags.sum_rows(bags.data)
         self.words.add(bags, full)
         out += full * how.discount(size)[:, None]
         if how.uniformity:

@@ -3,7 +3,8 @@
 Two threads besides the one that answers. The *writer* takes all lessons that wait, checks what
 they count as, and writes them in one transaction: one wait for the disk, however many callers
 there are. Each is told after its lesson is on the disk. The *follower* adds up what any worker
-has written, and makes the sum the model that answers.
+has written, and makes the sum the model that answers: several times a second, and at once if a
+caller waits for it.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ __all__ = ["ConflictError", "Learner", "Outcome"]
 
 #: The log loss of each of some lessons; None where it is not known.
 Judge = Callable[[Sequence[Content]], Sequence[float | None]]
-#: Seconds between looks at what other workers have learnt.
-POLL_SECONDS = 0.2
+#: Seconds between looks at what was learnt, by this worker or another.
+POLL_SECONDS = 0.4
 #: Other callers are waited for, this share of the time that writing takes, and no longer than that.
 GATHERING_SHARE, MAX_GATHERING_SECONDS = 0.25, 0.005
 #: Adding up may take this share of one core.
@@ -84,7 +85,7 @@ class Learner:
         self._expected, self._write_seconds = 1, 0.0
         self._delay: asyncio.TimerHandle | None = None
         self._writer = ThreadPoolExecutor(1, "deciban-writer")
-        self._stop, self._news = Event(), Event()
+        self._stop, self._awaited = Event(), Event()
         self._followers: list[tuple[int, asyncio.Future[None]]] = []
         self._thread = Thread(target=self._follow_forever, name="deciban-follower", daemon=True)
         #: Why the model does not follow the store any more; empty while it does.
@@ -99,7 +100,7 @@ class Learner:
     def stop(self) -> None:
         """Finish what is being written, and close the store."""
         self._stop.set()
-        self._news.set()
+        self._awaited.set()
         self._writer.shutdown()
         if self._thread.is_alive():
             self._thread.join()
@@ -145,7 +146,7 @@ class Learner:
             return
         followed = asyncio.get_running_loop().create_future()
         self._followers.append((position, followed))
-        self._news.set()
+        self._awaited.set()
         await followed
 
     async def _ask(
@@ -195,7 +196,6 @@ class Learner:
                 request.done.set_result(result)
             else:
                 request.done.set_exception(result or RuntimeError("nothing was written"))
-        self._news.set()
         self._write_waiting()
 
     # ------------------------------------------------------------------ the writer
@@ -245,8 +245,8 @@ class Learner:
                 self._loop.call_soon_threadsafe(self._tell_followers)
             spent = time.monotonic() - start
             self._stop.wait(min(POLL_SECONDS, spent * (1 / MAX_FOLLOWING_SHARE - 1)))
-            self._news.wait(POLL_SECONDS)
-            self._news.clear()
+            self._awaited.wait(POLL_SECONDS)
+            self._awaited.clear()
 
     def _follow(self) -> None:
         """Learn what the store has, and make a checkpoint if that is much."""
