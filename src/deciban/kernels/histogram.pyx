@@ -16,6 +16,25 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 
+cdef extern from *:
+    """
+    static inline int deciban_n_bits(uint64_t x) {
+    #if defined(__GNUC__)
+        return x ? 64 - __builtin_clzll(x) : 0;
+    #else
+        int n = 0;
+        for (; x; x >>= 1)
+            n++;
+        return n;
+    #endif
+    }
+    """
+    int n_bits "deciban_n_bits"(uint64_t x) noexcept nogil
+
+cdef enum:
+    AHEAD = 2                  # times as many values as keys are looked at ahead
+
+
 cdef inline int64_t key_of(double x) noexcept nogil:
     cdef int64_t bits
     x += 0.0                                     # minus zero is zero
@@ -47,15 +66,15 @@ cdef Py_ssize_t place(Grid* g, int64_t key) noexcept nogil:
     return cell.position
 
 
-cdef void coarsen(Grid* g, double* counts, Py_ssize_t K) noexcept nogil:
-    """Drop one more bit: neighbours share a key, and their counts are added."""
+cdef void coarsen(Grid* g, double* counts, Py_ssize_t K, int bits) noexcept nogil:
+    """Drop more bits: neighbours share a key, and their counts are added."""
     cdef Py_ssize_t i, at, k, before, n = g.used
-    g.drop += 1
+    g.drop += bits
     g.used = 0
     memset(g.table.at, 0, (g.table.mask + 1) * sizeof(Cell))
     for i in range(n):
         before = g.used
-        at = place(g, g.keys[i] >> 1)            # at <= i: nothing unread is overwritten
+        at = place(g, g.keys[i] >> bits)         # at <= i: nothing unread is overwritten
         for k in range(K):
             if g.used > before:
                 counts[at * K + k] = counts[i * K + k]
@@ -64,20 +83,66 @@ cdef void coarsen(Grid* g, double* counts, Py_ssize_t K) noexcept nogil:
     memset(counts + g.used * K, 0, (n - g.used) * K * sizeof(double))
 
 
+cdef Py_ssize_t fill(
+    Grid* g, const double[:] values, const Py_ssize_t[::1] y, const double[::1] weight,
+    double* counts, Py_ssize_t K, Py_ssize_t start, Py_ssize_t max_keys,
+) noexcept nogil:
+    """Count values from a start until there are too many keys; returned is where that was."""
+    cdef:
+        Py_ssize_t i, n = values.shape[0], step = values.strides[0]
+        const char* x = <const char*>&values[0] if n else NULL
+        const double* w = &weight[0] if weight is not None and n else NULL
+        double value
+    for i in range(start, n):
+        value = (<const double*>(x + i * step))[0]
+        if value == value:
+            counts[place(g, key_of(value) >> g.drop) * K + y[i]] += w[i] if w else 1.0
+            if g.used > max_keys:
+                return i + 1
+    return n
+
+
+cdef int enough_drop(const double[:] values, Py_ssize_t max_keys):
+    """How many bits must be dropped for some values alone: together with others, no fewer.
+
+    Keys in order differ from their neighbours first in some bit: there is one key more than
+    neighbours that differ in a bit that is not dropped.
+    """
+    cdef:
+        Py_ssize_t i, n_keys = 0, kept = 1
+        Py_ssize_t[65] first_bit
+        int bit = 64
+    keys = np.empty(values.shape[0], dtype=np.int64)
+    cdef int64_t[::1] view = keys
+    for i in range(values.shape[0]):
+        if values[i] == values[i]:
+            view[n_keys] = key_of(values[i])
+            n_keys += 1
+    keys[:n_keys].sort()
+    memset(first_bit, 0, sizeof(first_bit))
+    for i in range(1, n_keys):
+        first_bit[n_bits(<uint64_t>(view[i] ^ view[i - 1]))] += 1
+    while bit > 0 and kept + first_bit[bit] <= max_keys:
+        kept += first_bit[bit]
+        bit -= 1
+    return bit
+
+
 def count(
-    const double[::1] values, const Py_ssize_t[::1] y, const double[::1] weight,
+    const double[:] values, const Py_ssize_t[::1] y, const double[::1] weight,
     Py_ssize_t n_classes, int drop, Py_ssize_t max_keys,
 ):
     """Weight of every key and class: ``drop, keys, counts`` (keys in order; classes by keys).
 
     Starts with ``drop`` bits dropped, and drops more while there are more than
-    ``max_keys`` keys. NaN is left out.
+    ``max_keys`` keys. NaN is left out. When keys become too many, values that lie ahead say at
+    once about how many bits must go.
     """
     cdef:
-        Py_ssize_t n = values.shape[0], K = n_classes, i, at, room = min(n, max_keys) + 1
+        Py_ssize_t n = values.shape[0], K = n_classes, i = 0, at, room = min(n, max_keys) + 1
         Grid g
         double* counts
-        double w
+        int bits
     g.drop, g.used = drop, 0
     g.keys = <int64_t*>calloc(room, sizeof(int64_t))
     counts = <double*>calloc(room * K + 1, sizeof(double))
@@ -86,15 +151,18 @@ def count(
         free(g.keys)
         free(counts)
         raise MemoryError
-    with nogil:
-        for i in range(n):
-            if values[i] != values[i]:
-                continue
-            at = place(&g, key_of(values[i]) >> g.drop)
-            w = 1.0 if weight is None else weight[i]
-            counts[at * K + y[i]] += w
+    while i < n:
+        with nogil:
+            i = fill(&g, values, y, weight, counts, K, i, max_keys)
+        if g.used <= max_keys:
+            continue
+        bits = 1
+        if g.drop == drop:
+            bits = max(bits, enough_drop(values[:min(n, i + AHEAD * max_keys)], max_keys) - g.drop)
+        with nogil:
+            coarsen(&g, counts, K, bits)
             while g.used > max_keys:
-                coarsen(&g, counts, K)
+                coarsen(&g, counts, K, 1)
     keys = np.empty(g.used, dtype=np.int64)
     table = np.empty((g.used, K))
     cdef int64_t[::1] keys_view = keys

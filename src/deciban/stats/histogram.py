@@ -89,7 +89,7 @@ def tabulate(
     """
     start = [0] * X.shape[1] if drop is None else drop
     columns = [
-        kernel.count(np.ascontiguousarray(X[:, j]), y, weight, n_classes, start[j], MAX_GRID_KEYS)
+        kernel.count(X[:, j], y, weight, n_classes, start[j], MAX_GRID_KEYS)
         for j in range(X.shape[1])
     ]
     grid = Grid(names, tuple(keys for _, keys, _ in columns), tuple(bits for bits, _, _ in columns))
