@@ -3,13 +3,14 @@
 import mailbox
 import re
 from email.message import EmailMessage
+from unittest import mock
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deciban.errors import FileError
-from deciban.mail import html
+from deciban.mail import html, mime
 from deciban.mail.charsets import decode
 from deciban.mail.envelope import canonical, digest, with_header, without_header
 from deciban.mail.mailboxes import Place, places, read, split
@@ -123,6 +124,37 @@ def test_parts_attachments_and_encodings():
     found = tokens(bytes(message))
     assert {"plain", "café", "fancy", "forwarded", "attachment:invoice", "attachment:.exe"} <= found
     assert {"type:text/html", "type:application/x", "html:p"} <= found
+
+
+LINES = st.sampled_from([
+    "--b", "--b--", "--b \t", "--bb", "--c", "--c--", " --b", "", "", "text", "X: y", "caf\xe9",
+    "Content-Type: text/html", "Content-Type: multipart/mixed; boundary=c", "From x", "\f", "\r",
+    "Content-Type: multipart/digest; boundary=c", "Content-Type: message/rfc822",
+    "Content-Disposition: attachment; filename=a.exe", "Content-Transfer-Encoding: base64", "QUJD",
+])  # fmt: skip
+
+
+@given(st.lists(LINES, max_size=20))
+@example(["--b", "", "text", "--b--"])
+@example(["--b", "X: y", "--b--"])
+@example(["--b", "X: y", "", "--b--"])
+@example(
+    ["--b", "Content-Type: multipart/mixed; boundary=c", "", "--c", "", "1", "--c--", "", "--b--"]
+)
+def test_parts_that_are_cut_are_those_of_the_package(lines):
+    head = "Content-Type: multipart/mixed; boundary=b\n\n"
+    raw = f"{head}{chr(10).join(lines)}".encode("latin-1")
+    with mock.patch.object(mime, "MAX_CUT_DEPTH", 0):
+        wanted = parse(raw)
+    assert parse(raw) == wanted
+
+
+def test_parts_are_cut_without_the_package():
+    head = b"Content-Type: multipart/mixed; boundary=b\n\n"
+    raw = head + b"--b\n\n1\n\n--b \nContent-Type: text/html\n\n2\n--b--\n3"
+    with mock.patch.object(mime, "_PARSER", None):
+        parts = parse(raw).parts
+    assert [(part.type, part.text) for part in parts] == [("text/plain", "1\n"), ("text/html", "2")]
 
 
 def test_broken_messages_are_read_as_far_as_they_go():

@@ -51,6 +51,23 @@ def test_options_are_those_of_scikit_learn(text, ngrams, lowercase, accents):
     assert Counter(rule.tokens(text)) == wanted
 
 
+#: Words and gaps of many lengths, mostly of ASCII: blocks of bytes end anywhere in them.
+pieces = st.one_of(
+    st.integers(1, 140).map(lambda n: "aB_9z"[n % 5] * n),
+    st.sampled_from(
+        ["the", "Of", "x", " ", ", ", "\n\n", " " * 63, "é", "Σ", "İ", "\0", "~", "@[`{"]
+    ),
+)
+
+
+@given(st.lists(pieces, max_size=40).map("".join), st.sampled_from([(1, 1), (1, 2)]), st.booleans())
+@example("a" * 64 + " " + "b" * 63 + " cc", (1, 1), True)
+@example("word " * 12 + "toé word", (1, 1), True)
+def test_blocks_of_ascii_are_those_of_scikit_learn(text, ngrams, lowercase):
+    rule = Tokenizer("words", ngrams=ngrams, case=not lowercase)
+    assert Counter(rule.tokens(text)) == theirs(text, ngram_range=ngrams, lowercase=lowercase)
+
+
 @given(texts, st.sampled_from([(1, 1), (1, 3), (2, 5), (7, 9)]), st.booleans(), st.booleans())
 def test_characters_are_those_of_scikit_learn(text, sizes, within, accents):
     rule = Tokenizer(characters=sizes, within=within, accents=accents)

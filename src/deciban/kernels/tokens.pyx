@@ -12,7 +12,17 @@ from deciban.kernels.utf8 cimport decode, encode
 
 cimport cython
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
+
+cdef extern from "plain.h" nogil:
+    enum:
+        BLOCK "DECIBAN_PLAIN_BLOCK"
+    int low_zeros "deciban_low_zeros"(uint64_t x) noexcept
+    uint64_t plain_block "deciban_plain_block"(
+        const uint8_t* at, uint8_t lower, uint8_t* folded, uint64_t* foreign) noexcept
+
+cdef enum:
+    COPIED = 16         # bytes that are copied of any word: most have fewer
 
 cdef enum:      # what a character is; text/characters.py makes the table
     WORD = 1
@@ -48,7 +58,8 @@ cdef class Scanner(NGrams):
         const int32_t[::1] folds
         object fold
         int mode, kind
-        bint any_script, digits, folded
+        bint any_script, digits, folded, plain
+        uint8_t lower
         Py_ssize_t shortest
         uint8_t as_is[256]
         uint8_t as_folded[256]
@@ -68,6 +79,11 @@ cdef class Scanner(NGrams):
                 self.as_folded[c] = c if folds is None else self.folds[c]
             else:
                 self.as_is[c] = self.as_folded[c] = 0
+        # Words of ASCII are letters, digits and underscores, and nothing else counts.
+        cdef int lower = folds_case(self.as_folded)
+        self.plain = lower >= 0 and folds_case(self.as_is) == 0 and not any(
+            self.classes[c] & SIGN for c in range(128))
+        self.lower = max(lower, 0)
 
     def scan(self, const int64_t[::1] offsets, const uint8_t[::1] data, missing,
              Dictionary words, uint64_t buckets, bint grow, Sink sink):
@@ -157,6 +173,11 @@ cdef class Scanner(NGrams):
             uint32_t c
             int64_t f
         while at < end:
+            if self.plain and holding == OUTSIDE and self.kind == IN_WORD and is_ascii(at, end):
+                at = self.find_plain_words(at, end, simple)
+                out = self.buffer + self.used
+                if at == end:
+                    break
             written = table[at[0]]
             if written > 1 and holding != IN_RUN:
                 word = at
@@ -223,6 +244,53 @@ cdef class Scanner(NGrams):
         if holding:
             self.end_unit(out - self.buffer, holding, length)
 
+    cdef const uint8_t* find_plain_words(
+        self, const uint8_t* at, const uint8_t* end, bint simple
+    ) noexcept nogil:
+        """Words of ASCII from here, which is outside of any, a block at a time.
+
+        Returned is where the first begins that may not be such a word, or is longer than a block.
+        """
+        cdef:
+            uint8_t tail[BLOCK]
+            uint8_t folded[BLOCK + COPIED]
+            uint8_t lower = 0 if self.folded else self.lower
+            uint64_t words, foreign
+            int start, length, limit
+        memset(folded + BLOCK, 0, COPIED)
+        while at < end:
+            if end - at < BLOCK:  # what is beyond the end separates
+                memset(tail, 0, BLOCK)
+                memcpy(tail, at, end - at)
+                words = plain_block(tail, lower, folded, &foreign)
+            else:
+                words = plain_block(at, lower, folded, &foreign)
+            limit = low_zeros(foreign)
+            start = 0
+            while True:
+                if start == BLOCK or not words >> start:
+                    start = limit
+                    break
+                start += low_zeros(words >> start)
+                if start >= limit:
+                    start = limit
+                    break
+                length = low_zeros(~(words >> start))
+                if start + length >= limit:  # the word may go on
+                    break
+                memcpy(self.buffer + self.used, folded + start, COPIED)
+                if length > COPIED:
+                    memcpy(self.buffer + self.used + COPIED, folded + start + COPIED, length - COPIED)
+                if not simple:
+                    self.end_unit(self.used + length, IN_WORD, length)
+                elif length >= self.shortest:
+                    emit_unit(self, self.used + length)
+                start += length
+            if start == 0 or foreign and start == limit:
+                return at + start
+            at += min(<int64_t>start, end - at)
+        return end
+
     cdef void end_unit(self, int64_t stop, int holding, Py_ssize_t length) noexcept nogil:
         """A word or a character of a run is over, if it is long enough to count."""
         if holding == IN_WORD and length < self.shortest:
@@ -285,3 +353,24 @@ cdef class Scanner(NGrams):
 
     cdef void add_character(self, int64_t c) noexcept nogil:
         add_unit(self, encode(c, self.buffer + self.used) - self.buffer, False)
+
+
+cdef int folds_case(const uint8_t* table) noexcept nogil:
+    """32 where a table of ASCII makes capitals small, 0 where it leaves all; -1 for other tables."""
+    cdef int c, small = 32 if table[65] == 97 else 0
+    for c in range(128):
+        if 65 <= c <= 90:
+            if table[c] != c + small:
+                return -1
+        elif table[c] != (c if 97 <= c <= 122 or 48 <= c <= 57 or c == 95 else 0):
+            return -1
+    return small
+
+
+cdef inline bint is_ascii(const uint8_t* at, const uint8_t* end) noexcept nogil:
+    """Whether the next eight bytes are ASCII; fewer are left to be looked at one by one."""
+    cdef uint64_t eight
+    if end - at < 8:
+        return False
+    memcpy(&eight, at, 8)
+    return not eight & <uint64_t>0x8080808080808080

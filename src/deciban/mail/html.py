@@ -8,6 +8,7 @@ vanish, and text that a style hides is kept apart from what is shown.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html import unescape
 from typing import NamedTuple, cast
 
@@ -36,6 +37,8 @@ _HIDING = re.compile(
 #: One of these is in every attribute that is looked for.
 _LINKING = ("href", "src", "action", "background")
 _STYLES = ("none", "hidden", "font-size", "opacity")
+#: Tags of so many characters may be remembered.
+MAX_KNOWN_LENGTH = 80
 #: Tags inside which a word goes on.
 _INLINE = frozenset((
     "a", "abbr", "acronym", "b", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i",
@@ -91,7 +94,10 @@ class Tag(NamedTuple):
 def _scan(text: str) -> Page:
     """A page without comments, scripts and styles."""
     pieces = _TAGS.split(text)  # a text, a tag, a text, ... a text
-    tags = {inside: _tag(inside) for inside in dict.fromkeys(pieces[1::2])}
+    tags = {
+        inside: _known_tag(inside) if len(inside) <= MAX_KNOWN_LENGTH else _tag(inside)
+        for inside in dict.fromkeys(pieces[1::2])
+    }
     opened = [tag for tag in tags.values() if tag.opens]
     names, links = {tag.name for tag in opened}, [link for tag in opened for link in tag.links]
     if not any(tag.hides for tag in opened):
@@ -99,6 +105,11 @@ def _scan(text: str) -> Page:
         return Page(_unescape(pieces), "", links, names)
     shown, hidden = _split_hidden(pieces, tags)
     return Page(_unescape(shown), _unescape(hidden), links, names | {"hidden"})
+
+
+@lru_cache(1 << 12)  # most tags of a page are on others as well
+def _known_tag(inside: str) -> Tag:
+    return _tag(inside)
 
 
 def _tag(inside: str) -> Tag:

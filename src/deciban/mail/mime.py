@@ -1,8 +1,8 @@
 """One message as headers and parts, by the standard ``email`` package.
 
-Only what has parts is parsed as a whole; of any other message the package reads
-the head, which is most of what its parsing costs. Whatever it is fed, it answers: what cannot be
-understood as MIME is one part of plain text.
+Its parser goes line by line, which is most of what reading a message costs. So headers and parts
+that are well formed are found by one expression or cut; only what is not is parsed as a whole.
+Whatever it is fed, it answers: what cannot be understood as MIME is one part of plain text.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ class Mail(NamedTuple):
 
 #: The bytes of a part that are looked at: bodies of many megabytes are attachments in disguise.
 MAX_PART_BYTES = 1 << 18
+#: Parts of parts that are cut; deeper ones are left to the package.
+MAX_CUT_DEPTH = 8
 _FIELDS = re.compile(r"([!-9;-~]++):([^\r\n]*+(?:\n[ \t][^\r\n]*+)*+)\n")
 _PARSER = Parser()
 
@@ -55,9 +57,13 @@ def parse(raw: bytes) -> Mail:
         head = raw[start:end].decode("ascii", "surrogateescape")
         body = raw[end:].decode("ascii", "surrogateescape")
         fields = _fields(head)
-        message = _by_package(head, body) if fields is None else _message(fields, body)
-        headers = list(message.raw_items()) if fields is None else fields
-        return Mail([(name.lower(), _header(value)) for name, value in headers], _parts(message))
+        if fields is None:
+            message = _by_package(head, body)
+            leaves, fields = list(message.walk()), list(message.raw_items())
+        else:
+            leaves = _leaves(_message(fields), body)
+        parts = [_part(leaf) for leaf in leaves if not leaf.is_multipart()]
+        return Mail([(name.lower(), _header(value)) for name, value in fields], parts)
     except Exception:  # the package raises all sorts of things on hostile input
         return Mail([], [Part("text/plain", "", "", decode(raw[:MAX_PART_BYTES]))])
 
@@ -81,17 +87,49 @@ def _fields(head: str) -> list[tuple[str, str]] | None:
     return [(name, value.lstrip(" \t")) for name, value in fields]
 
 
-def _message(fields: list[tuple[str, str]], body: str) -> Message:
+def _message(fields: list[tuple[str, str]]) -> Message:
     """A message for the package that has only those headers that describe its content."""
     message = Message()
     for name, value in fields:
-        if name.lower().startswith("content-"):
+        if name[:8].lower() == "content-":
             message.set_raw(name, value)
-    if not _has_parts(message):
-        message.set_payload(body)
-        return message
+    return message
+
+
+def _leaves(message: Message, body: str) -> list[Message]:
+    """The parts of a message with these headers, and what holds them."""
+    leaves = _cut(message, body)
+    if leaves is not None:
+        return leaves
     head = "".join([f"{name}: {value}\n" for name, value in message.raw_items()])
-    return _PARSER.parsestr(f"{head}\n{body}")
+    return list(_PARSER.parsestr(f"{head}\n{body}").walk())
+
+
+def _cut(message: Message, body: str, depth: int = 0) -> list[Message] | None:
+    """The parts of a message, cut at its boundaries; None if something is not well formed."""
+    kind = _describe(message).type
+    if not kind.startswith(("multipart/", "message/")):
+        message.set_payload(body)
+        return [message]
+    boundary = message.get_boundary()
+    if not boundary or kind == "multipart/digest" or kind.startswith("message/"):
+        return None
+    if "\r" in body or depth == MAX_CUT_DEPTH:
+        return None
+    leaves: list[Message] = []
+    for piece in f"\n{body}".split(f"\n--{boundary}")[1:]:
+        rest, newline, text = piece.partition("\n")
+        if rest.rstrip(" \t") == "--" and leaves:
+            return leaves
+        end = text.find("\n\n") + 2
+        fields = [] if text.startswith("\n") else _fields(text[:end])
+        if rest.strip(" \t") or not newline or fields is None:
+            return None
+        more = _cut(_message(fields), text[end if fields else 1 :], depth + 1)
+        if more is None:
+            return None
+        leaves += more
+    return None
 
 
 def _by_package(head: str, body: str) -> Message:
@@ -125,10 +163,6 @@ def _decode_chunk(text: str | bytes, charset: str | None) -> str:
     if isinstance(text, str):
         text = text.encode("utf-8", "surrogateescape")
     return decode(text, charset)
-
-
-def _parts(message: Message) -> list[Part]:
-    return [_part(part) for part in message.walk() if not part.is_multipart()]
 
 
 def _part(part: Message) -> Part:

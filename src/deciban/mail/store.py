@@ -133,7 +133,7 @@ class Store(Database):
         self.connection.executemany(
             f"INSERT INTO {table} VALUES (?, ?, ?) ON CONFLICT ({name}) DO UPDATE SET"
             " ham = ham + excluded.ham, spam = spam + excluded.spam",
-            ((key, *counts[key]) for key in sorted(counts)),
+            [(key, *counts[key]) for key in sorted(counts)],
         )
 
     def _subtract(self, table: str, counts: Mapping[Key, tuple[int, int]]) -> None:

@@ -41,6 +41,7 @@ BLOCKS = 20
 SAMPLE_MESSAGES = 1000
 #: What one message of spam adds to a number that counts both classes; one of ham adds 1.
 SPAM_UNIT = 1 << 32
+HAM_BITS = SPAM_UNIT - 1
 
 LabelledPlace: TypeAlias = tuple[Place, bool]
 Task: TypeAlias = tuple[Place, Lesson]
@@ -110,7 +111,7 @@ class Total(NamedTuple):
     def pairs(self, tokens: list[str]) -> dict[str, tuple[int, int]]:
         """How many messages of ham and of spam had each of these tokens."""
         counts = self.tokens.counts(tokens)
-        return {t: (n % SPAM_UNIT, n // SPAM_UNIT) for t, n in zip(tokens, counts, strict=True)}
+        return {t: (n & HAM_BITS, n >> 32) for t, n in zip(tokens, counts, strict=True)}
 
 
 def train(store: Store, messages: Iterable[LabelledPlace], processes: int | None = None) -> Report:
@@ -293,9 +294,10 @@ def _left_counts(row: LeftOut) -> Counts:
     known: dict[str, tuple[int, int]] = {}
     hams, spams = row.copies
     for token, count, block in zip(row.tokens, row.counts, row.block, strict=True):
-        spam, ham = divmod(count - block, SPAM_UNIT)
-        if ham > hams or spam > spams:
-            known[token] = max(0, ham - hams), max(0, spam - spams)
+        left = count - block
+        ham, spam = (left & HAM_BITS) - hams, (left >> 32) - spams
+        if ham > 0 or spam > 0:
+            known[token] = ham if ham > 0 else 0, spam if spam > 0 else 0
     unknown = sum([is_text(token) for token in row.tokens if token not in known])
     return Counts(Pair(max(0, row.totals.ham), max(0, row.totals.spam)), known, unknown)
 
