@@ -40,24 +40,15 @@ _ORDERED_ROWS = 2048
 def scan(files: Sequence[Path], options: ReadOptions) -> BatchScan:
     """One table from files of JSON."""
     texts = [open_text(path, options) for path in files]
-    shape = {_shape(text.path, path) for text, path in zip(texts, files, strict=True)}
-    if len(shape) > 1:
-        raise FileError(
-            f"{files[0]} and others are JSON lines and arrays.", hint="read them one by one"
-        )
-    source = f"{duckdb.paths_literal([text.path for text in texts])}, format = '{shape.pop()}'"
+    shape = _common_shape([text.path for text in texts], files)
+    source = f"{duckdb.paths_literal([text.path for text in texts])}, format = '{shape}'"
     path, connection = str(files[0]), duckdb.connect()
     names = _keys(connection, source, path)
     read = partial(_read, connection, source, path)
     fields = replace(
-        options,
-        na=options.na or (),
-        types=typed_types(options.types),
-        trim=False,
-        decimal=None,
-        thousands=None,
-        kept=(),
-    )
+        options, na=options.na or (), types=typed_types(options.types), trim=False, decimal=None,
+        thousands=None, kept=(),
+    )  # fmt: skip
     types = cache(lambda: field_types.infer(names, partial(read, "JSON"), fields, in_json=True))
     spools = [text.spool for text in texts if text.spool is not None]
 
@@ -81,6 +72,16 @@ def scan(files: Sequence[Path], options: ReadOptions) -> BatchScan:
         return scan(files, replace(options, types={**known, **options.types}))
 
     return BatchScan(names, batches, "file", formats=lambda: types().formats, reopen=reopen)
+
+
+def _common_shape(texts: Sequence[Path], files: Sequence[Path]) -> str:
+    """How the objects of all files follow each other, which must be one way."""
+    shapes = {_shape(text, path) for text, path in zip(texts, files, strict=True)}
+    if len(shapes) > 1:
+        raise FileError(
+            f"{files[0]} and others are JSON lines and arrays.", hint="read them one by one"
+        )
+    return shapes.pop()
 
 
 def _shape(text: Path, path: Path) -> str:

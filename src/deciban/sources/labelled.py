@@ -254,11 +254,7 @@ def labelled_scan(
     types = None if caster is None else caster.field_types(target, classes)
     scan, form = scan_features(X, sql=sql, names=names, named=named, model=model, types=types)
     if target is not None and (y is not None or form == "matrix"):
-        raise ParameterError(
-            f"labels are in the column {target!r} or in y; got "
-            f"{'both' if y is not None else 'an array, whose columns have no names'}.",
-            hint="pass y alone for arrays",
-        )
+        raise _two_labels(target, both=y is not None)
     column = None if units is None else units.beside
     beside = {name for name in (target, weight, column) if isinstance(name, str)}
     for name in beside:
@@ -268,30 +264,29 @@ def labelled_scan(
             caster = replace(caster, absent=constants())
         _check_names(scan.names, caster, {*beside, *ignore}, model)
     else:
-        stated = (
-            {**dict.fromkeys(scan.names, "text"), **(kinds or {})} if form == "texts" else kinds
-        )
-        scan, schema = _infer(scan, beside, stated)
+        if form == "texts":
+            kinds = {**dict.fromkeys(scan.names, "text"), **(kinds or {})}
+        scan, schema = _infer(scan, beside, kinds)
         caster = Caster(schema)
     array = weight if weight is None or isinstance(weight, str) else np.asarray(weight)
     rows = LabelledScan(
-        scan,
-        caster.schema,
-        _class_codes(y),
-        target,
-        array,
-        form != "matrix",
-        caster,
-        classes,
-        limit=limit,
-        units=units,
-    )
+        scan, caster.schema, _class_codes(y), target, array, form != "matrix", caster, classes,
+        limit=limit, units=units,
+    )  # fmt: skip
     if units is not None and units.is_auto:  # copies may lie anywhere: all rows are read now
         from deciban.sources.copies import copy_keys
 
         rows.scan = hold(scan)
         rows.units = replace(units, keys=copy_keys(rows.schema, list(rows.batches())))
     return rows
+
+
+def _two_labels(target: str, *, both: bool) -> ParameterError:
+    return ParameterError(
+        f"labels are in the column {target!r} or in y; got "
+        f"{'both' if both else 'an array, whose columns have no names'}.",
+        hint="pass y alone for arrays",
+    )
 
 
 def few_texts(X: Tabular, schema: Schema) -> Batch | None:
