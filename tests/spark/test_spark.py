@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from deciban import AODE, BayesClassifier, NaiveBayes
-from deciban.engines.spark import partitions
+from deciban.engines.spark import partitions, score
 from deciban.errors import InputError, MissingValueError, ParameterError
 from places import N_ROWS, TABLES, categories, mixed
 
@@ -72,6 +72,15 @@ def test_scores_are_a_data_frame_that_is_made_when_asked(spark):
     assert probabilities.columns[-3:] == ["late", "no", "yes"]
     with pytest.raises(ParameterError, match="has a column 'prediction' already"):
         model.predict(scored, output="frame")
+
+
+def test_a_large_model_is_sent_as_a_file(spark, monkeypatch):
+    table = mixed(60)
+    model = NaiveBayes().fit(table, target="label")
+    monkeypatch.setattr(score, "MAX_CLOSURE_BYTES", 10)
+    scored = model.predict(put(spark, table, 2), output="frame").toArrow()
+    wanted = model.predict_proba(scored.select(model.schema_.names))
+    np.testing.assert_array_equal(scored.column("p_no").to_numpy(), wanted[:, 1])
 
 
 def test_many_partitions_are_merged_by_executors(spark, monkeypatch):

@@ -23,6 +23,6 @@ Read from the outside in:
 from __future__ import annotations
 
 from deciban.files.model import Stored, load, save, to_bytes
-from deciban.files.registry import Opened, open
+from deciban.files.registry import Opened, open, open_bytes
 
-__all__ = ["Opened", "Stored", "load", "open", "save", "to_bytes"]
+__all__ = ["Opened", "Stored", "load", "open", "open_bytes", "save", "to_bytes"]

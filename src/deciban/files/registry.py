@@ -18,7 +18,7 @@ from deciban.files.model import Stored, unpacked
 if TYPE_CHECKING:
     from deciban.models.protocol import Model
 
-__all__ = ["Opened", "from_bytes", "load", "open"]
+__all__ = ["Opened", "from_bytes", "load", "open", "open_bytes"]
 
 
 class _Kind(NamedTuple):
@@ -66,7 +66,15 @@ def open(path: str | os.PathLike[str]) -> Opened:
     >>> opened.model.kind, opened.target, opened.model.classes
     ('NaiveBayes', 'y', array([1, 2]))
     """
-    content = archive.read(path)
+    return _opened(path, archive.read(path))
+
+
+def open_bytes(data: bytes) -> Opened:
+    """The model in the bytes of a file, checked as a file is."""
+    return _opened("the model", archive.from_bytes(data, "the model"))
+
+
+def _opened(path: str | os.PathLike[str], content: archive.Content) -> Opened:
     stored = unpacked(path, content)
     with archive.errors_about(path):
         model: Model = import_module(_kind(stored).stored).from_stored(stored)

@@ -1,7 +1,7 @@
 """Rows of Spark: every partition is counted where it is, and the counts are merged.
 
-``shipped`` is what runs on executors that may not have deciban, ``partitions`` maps work over the
-partitions of a data frame and merges what they give, ``transfer`` is what crosses the wire.
+``partitions`` maps work over the partitions of a data frame and merges what they give,
+``transfer`` is what crosses the wire.
 """
 
 from __future__ import annotations

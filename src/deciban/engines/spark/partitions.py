@@ -7,13 +7,14 @@ there are.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
 from deciban.engines.local.count import read
-from deciban.engines.spark import shipped, transfer
+from deciban.engines.spark import transfer
 from deciban.engines.spark.transfer import PART_SCHEMA, Part
 from deciban.errors import DecibanError
 from deciban.sources import arrow
@@ -21,9 +22,9 @@ from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.row_sample import RowSample
 from deciban.sources.scan import BATCH_ROWS, BatchScan
-from deciban.sources.spark import SHIP_HINT, SparkScan, errors_of_spark
+from deciban.sources.spark import SparkScan, errors_of_spark
 
-__all__ = ["MAX_DRIVER_PARTS", "Codec", "Counted", "map_partitions", "ship"]
+__all__ = ["MAX_DRIVER_PARTS", "Codec", "Counted", "map_partitions", "use_one_core"]
 
 T = TypeVar("T")
 
@@ -58,8 +59,7 @@ def map_partitions(rows: LabelledScan, codec: Codec[T], k: int | None) -> Counte
     names = [n for n in scan.names if n in _needed(rows)]
     frame = scan.frame.select([f"`{name.replace('`', '``')}`" for name in names])
     bare = replace(rows, scan=BatchScan(tuple(names), iter_nothing), unlabelled=None)
-    work = ship(partial(_count_partition, bare, codec, k))
-    parts = frame.mapInArrow(work, PART_SCHEMA)
+    parts = frame.mapInArrow(partial(_count_partition, bare, codec, k), PART_SCHEMA)
     merge = partial(_merge_parts, codec)
     with errors_of_spark():
         if _n_partitions(parts) > MAX_DRIVER_PARTS:
@@ -72,13 +72,9 @@ def iter_nothing() -> Iterator[Batch]:
     return iter(())
 
 
-def ship(work: Callable[..., Any]) -> Callable[..., Any]:
-    """Work for executors: sent as code that says so where deciban is missing."""
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(shipped)
-    payload: bytes = cloudpickle.dumps(work)
-    return partial(shipped.run, payload, SHIP_HINT)
+def use_one_core() -> None:
+    """A task of Spark has one core."""
+    os.environ.setdefault("DECIBAN_THREADS", "1")
 
 
 def _needed(rows: LabelledScan) -> set[str]:
@@ -96,6 +92,7 @@ def _count_partition(
     """What a partition gives: nothing where it has no rows."""
     from pyspark import TaskContext
 
+    use_one_core()
     context = TaskContext.get()
     number = 0 if context is None else context.partitionId()
     sample = None if k is None else RowSample(k)
@@ -152,15 +149,10 @@ def _merge_on_executors(parts: Any, merge: Callable[[Iterable[Part]], Counted[An
     """Parts merged in at most so many groups."""
     codec = merge.args[0]  # type: ignore[attr-defined]
     grouped = parts.groupBy((parts["part"] % (MAX_DRIVER_PARTS // 2)).alias("group"))
-    work = ship(partial(_merge_group, codec))
-    return grouped.applyInArrow(partial(_first, work), PART_SCHEMA)
+    return grouped.applyInArrow(partial(_merge_group, codec), PART_SCHEMA)
 
 
-def _first(work: Callable[..., Iterator[Any]], table: Any) -> Any:
-    return next(iter(work(table)))
-
-
-def _merge_group(codec: Codec[T], table: Any) -> Iterator[Any]:
+def _merge_group(codec: Codec[T], table: Any) -> Any:
     import pyarrow as pa
 
     parts = list(transfer.parts_of(table))
@@ -170,7 +162,7 @@ def _merge_group(codec: Codec[T], table: Any) -> Iterator[Any]:
         counted = None if merged.total is None else codec.to_bytes(merged.total)
         kept = None if merged.sample is None else transfer.sample_to_bytes(merged.sample)
         bad = Part(parts[0].number, merged.n_rows, counted, kept)
-    yield pa.Table.from_batches([transfer.to_record_batch(bad)])
+    return pa.Table.from_batches([transfer.to_record_batch(bad)])
 
 
 def _n_partitions(frame: Any) -> int:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import pickle
+import hashlib
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from deciban import files
 from deciban.engines.local.score import score, score_batch
-from deciban.engines.spark.partitions import iter_nothing, ship
+from deciban.engines.spark.partitions import iter_nothing, use_one_core
 from deciban.errors import ParameterError
 from deciban.labels import Labels
-from deciban.models.protocol import Model
 from deciban.sources import arrow
 from deciban.sources.labelled import LabelledScan
 from deciban.sources.scan import BatchScan, scan_batches
@@ -29,19 +29,27 @@ MAX_CLOSURE_BYTES = 100_000_000
 
 
 def scored_frame(
-    frame: Any, rows: LabelledScan, model: Model, *, answers: bool, prefix: str
+    frame: Any,
+    rows: LabelledScan,
+    stored: files.Stored,
+    classes: Labels,
+    *,
+    answers: bool,
+    prefix: str,
 ) -> Any:
-    """A data frame with all columns, the answer, and a probability of each class, not run yet."""
+    """A data frame with all columns, the answer, and a probability of each class, not run yet.
+
+    ``stored`` is the model as a file holds it: that is what executors read.
+    """
     scan = rows.scan
     if not isinstance(scan, SparkScan):
         raise TypeError("only rows of Spark are scored there")
-    classes = model.classes
     added = [*(["prediction"] if answers else []), *(f"{prefix}{c}" for c in classes.tolist())]
     _check_columns(frame.columns, added)
     bare = replace(rows, scan=BatchScan(scan.names, iter_nothing))
     with errors_of_spark():
-        model_of = _send(frame.sparkSession, model)
-        work = ship(partial(_score_partition, bare, model_of, added, answers))
+        model_of = _send(frame.sparkSession, files.to_bytes(stored))
+        work = partial(_score_partition, bare, model_of, added, answers)
         return frame.mapInArrow(work, _schema(frame, classes, added, answers))
 
 
@@ -71,31 +79,41 @@ def _schema(frame: Any, classes: Labels, added: Sequence[str], answers: bool) ->
     return schema
 
 
-def _send(session: Any, model: Model) -> Any:
+def _send(session: Any, model: bytes) -> Callable[[], files.Opened]:
     """How an executor gets the model: with the work, or as a file if it is large."""
-    from pyspark import cloudpickle
+    if len(model) <= MAX_CLOSURE_BYTES:
+        return partial(files.open_bytes, model)
+    name = f"{hashlib.sha256(model).hexdigest()}.deciban"
+    path = Path(_folder().name) / name
+    if not path.exists():
+        path.write_bytes(model)
+        session.addArtifacts(str(path), file=True)
+    return partial(_open_file, name)
 
-    data: bytes = cloudpickle.dumps(model)
-    if len(data) <= MAX_CLOSURE_BYTES:
-        return partial(pickle.loads, data)
-    path = Path(tempfile.mkdtemp(prefix="deciban-")) / "model.pickle"
-    path.write_bytes(data)
-    session.addArtifacts(str(path), file=True)
-    return partial(_load_file, path.name)
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """Where executors fetch large models from, until this process ends."""
+    return tempfile.TemporaryDirectory(prefix="deciban-", ignore_cleanup_errors=True)
 
 
-def _load_file(name: str) -> Any:
+def _open_file(name: str) -> files.Opened:
     from pyspark import SparkFiles
 
-    return pickle.loads(Path(SparkFiles.get(name)).read_bytes())
+    return files.open(SparkFiles.get(name))
 
 
 def _score_partition(
-    rows: LabelledScan, model_of: Any, added: Sequence[str], answers: bool, batches: Iterable[Any]
+    rows: LabelledScan,
+    model_of: Callable[[], files.Opened],
+    added: Sequence[str],
+    answers: bool,
+    batches: Iterable[Any],
 ) -> Iterator[Any]:
     import pyarrow as pa
 
-    model: Model = model_of()
+    use_one_core()
+    model = model_of().model
     for record_batch in batches:
         if not record_batch.num_rows:
             continue

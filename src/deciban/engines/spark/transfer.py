@@ -7,7 +7,6 @@ have for rows of its own.
 from __future__ import annotations
 
 import io
-import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 
 from deciban import errors
 from deciban.errors import DecibanError, InputError
+from deciban.files import document, vocabulary
 from deciban.labels import object_array
 from deciban.plain import PlainDict
 from deciban.sources import arrow
@@ -27,6 +27,9 @@ __all__ = ["PART_SCHEMA", "Part", "parts_of", "to_record_batch"]
 
 #: The columns of what a task gives: the number of its partition, what it counted, and its sample.
 PART_SCHEMA = "part long, n_rows long, counted binary, sample binary, error string, hint string"
+
+#: Where the schema of a sample says what is no column of it.
+_ABOUT = b"deciban"
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ def sample_to_bytes(sample: RowSample) -> bytes:
     columns: PlainDict = {}
     rows = sample.settled
     if rows is not None:
-        about["classes"] = rows.rows.classes.tolist()
+        about["classes"] = [vocabulary.to_json(label) for label in rows.rows.classes.tolist()]
         about["weighted"] = rows.rows.weight is not None
         for name, column in rows.rows.batch.columns.items():
             columns[f"c.{name}"] = _to_arrow(column)
@@ -103,20 +106,20 @@ def sample_to_bytes(sample: RowSample) -> bytes:
                 about["units"][name] = column.whole
         columns["keys"], columns["weight"] = pa.array(rows.keys), pa.array(rows.weight)
         columns["codes"] = pa.array(rows.rows.codes)
+    table = pa.table(columns).replace_schema_metadata({_ABOUT: document.dumps(about)})
     buffer = io.BytesIO()
-    table = pa.table(columns)
     with pa.ipc.new_stream(buffer, table.schema) as stream:
         stream.write_table(table)
-    return pickle.dumps((about, buffer.getvalue()))
+    return buffer.getvalue()
 
 
 def sample_from_bytes(data: bytes) -> RowSample:
     """The sample that another process of this job sent."""
     import pyarrow as pa
 
-    about, stream = pickle.loads(data)
+    table = pa.ipc.open_stream(data).read_all().combine_chunks()
+    about: dict[str, Any] = document.loads(table.schema.metadata[_ABOUT])
     sample = RowSample(about["max_rows"], about["rows_seen"], about["weight_seen"], about["limit"])
-    table = pa.ipc.open_stream(stream).read_all().combine_chunks()
     if not table.num_columns or not table.num_rows:
         return sample
     values = table.select([name for name in table.column_names if name.startswith("c.")])
@@ -128,7 +131,7 @@ def sample_from_bytes(data: bytes) -> RowSample:
     keys = np.ascontiguousarray(table.column("keys").to_numpy())
     weight = np.array(table.column("weight").to_numpy())
     codes = table.column("codes").to_numpy().astype(np.intp)
-    classes = _classes(about["classes"])
+    classes = _classes([vocabulary.from_json(label) for label in about["classes"]])
     rows = LabelledBatch(
         Batch(batch.n_rows, columns), classes, codes,
         weight if about["weighted"] else None,

@@ -7,10 +7,9 @@ is, it runs there, and the transaction stays as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice
 from typing import Any, Literal
 
 import numpy as np
@@ -30,6 +29,8 @@ __all__ = ["ENGINE", "PostgresColumn", "PostgresTable", "connect", "open_table",
 ENGINE = "PostgreSQL"
 #: The bytes before the first row.
 _HEADER = b"PGCOPY\n\xff\r\n\x00"
+#: What comes in place of a row after the last one.
+_END = b"\xff\xff"
 #: Microseconds and days from 1970 to 2000.
 _EPOCH, _EPOCH_DAYS = 946_684_800_000_000, 10_957
 _DAY = 86_400_000_000
@@ -180,29 +181,59 @@ def copy_rows(
     connection: Connection, sql: str, columns: Sequence[PostgresColumn], rows: int
 ) -> Iterator[Batch]:
     """The rows of a query, in batches."""
-    cursor = connection.cursor()
-    with cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)") as copy:
-        lots = _lots(copy, rows)
-        for data, n_rows in lots:
+    with connection.cursor().copy(f"COPY ({sql}) TO STDOUT (FORMAT BINARY)") as copy:
+        for data, n_rows in _lots(copy, rows):
             yield _batch(data, n_rows, columns)
 
 
-def _lots(copy: Any, rows: int) -> Iterator[tuple[bytes, int]]:
-    """The bytes of so many rows; the server sends every row by itself, and an end of two bytes."""
-    messages = iter(copy)
-    first = next(messages, b"")
-    start = len(_HEADER) + 8
-    if not bytes(first).startswith(_HEADER):
+def _lots(copy: Any, rows: int) -> Iterator[tuple[bytearray, int]]:
+    """The bytes of so many rows; the header comes with the first one, or with the end."""
+    data, n_rows = bytearray(copy.read()), 1
+    if not data.startswith(_HEADER):
         raise InputError(f"{ENGINE} sent no rows of COPY.", hint="train again")
-    messages = chain([first[start:]] if len(first) > start else [], messages)
-    while some := list(islice(messages, rows)):
-        if some[-1] == b"\xff\xff":
-            some.pop()
-        if some:
-            yield b"".join(some), len(some)
+    del data[: len(_HEADER) + 8]
+    while data != _END:
+        n_rows += copy.connection.wait(_take(copy.connection.pgconn, data, rows - n_rows))
+        if n_rows:
+            yield data, n_rows
+        if n_rows < rows:
+            break
+        data, n_rows = bytearray(), 0
+    copy.read()  # nothing, or an error that came after the rows
 
 
-def _batch(data: bytes, n_rows: int, columns: Sequence[PostgresColumn]) -> Batch:
+def _take(pgconn: Any, data: bytearray, rows: int) -> Generator[Any, Any, int]:
+    """Append so many rows, or all that are left, and say how many; psycopg waits where we yield.
+
+    Every row is a message. To ask psycopg for each of them costs four times what reading does, and
+    to hold many messages at once far more.
+    """
+    from psycopg.waiting import Wait
+
+    for n_rows in range(rows):
+        n_bytes, message = pgconn.get_copy_data(1)
+        while not n_bytes:
+            while not (yield Wait.R):
+                pass
+            pgconn.consume_input()
+            n_bytes, message = pgconn.get_copy_data(1)
+        if n_bytes < 0:
+            raise _failure(pgconn)
+        if message == _END:
+            return n_rows
+        data += message
+    return rows
+
+
+def _failure(pgconn: Any) -> Exception:
+    """Why a query ended after some of its rows."""
+    from psycopg import errors
+
+    results = list(iter(pgconn.get_result, None))
+    return errors.error_from_result(results[0])
+
+
+def _batch(data: bytearray, n_rows: int, columns: Sequence[PostgresColumn]) -> Batch:
     raw = np.frombuffer(data, np.uint8)
     places = kernel.fields(raw, n_rows, len(columns))
     if places is None:
