@@ -60,6 +60,18 @@ def categories(n_values=3_000, n_rows=6_000):
     )  # fmt: skip
 
 
+def many_categories(n_values=100_000):
+    """A value of a category in every row, in no order, and a few of them in more rows."""
+    of = np.concatenate([np.random.default_rng(2).permutation(n_values), np.arange(5_000)])
+    return pa.table(
+        {
+            "city": pa.array([f"city {v}" for v in of]),
+            "size": pa.array((of % 7).astype(float)),
+            "label": pa.array(np.array(["a", "b"])[of % 3 // 2]),
+        }
+    )
+
+
 def texts(n_rows=240):
     """A column of sentences beside a number."""
     words = [

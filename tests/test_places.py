@@ -1,6 +1,7 @@
 """The same numbers everywhere: one model from the same rows, wherever they are."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import postgres
 from deciban import AODE, BayesClassifier, NaiveBayes
 from deciban.errors import InputError
-from places import N_ROWS, PLACES, TABLES, in_arrow, mixed
+from places import N_ROWS, PLACES, TABLES, in_arrow, many_categories, mixed
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +26,7 @@ def place(request, tmp_path):
     return lambda table: PLACES[name](table, where)
 
 
+MANY = many_categories()
 EVERYWHERE = pytest.mark.parametrize("place", list(PLACES), indirect=True)
 
 
@@ -55,6 +57,18 @@ def test_the_same_model(make, name, place):
         wanted = fitted(make, X, how, **more)
     with place(table) as (X, how):
         check_same(fitted(make, X, how, **more), wanted, table)
+
+
+@EVERYWHERE
+def test_a_hundred_thousand_categories(place):
+    """Each of them once, and some of them again."""
+    make = partial(NaiveBayes, kinds={"city": "categorical"})
+    table = MANY
+    wanted = fitted(make, table, {})
+    with place(table) as (X, how):
+        model = fitted(make, X, how)
+    assert model.counts_.tables["categories"].cells.size == 100_000
+    check_same(model, wanted, table.slice(0, 1_000))
 
 
 @EVERYWHERE

@@ -77,6 +77,12 @@ class Progress:
         if self._bar is not None:
             self._bar.show(self._what, self.done, self._total)
 
+    def reach(self, done: int, total: int) -> None:
+        """So much is done by now, of so much that is known of."""
+        self.done, self._total = done, total
+        if self._bar is not None:
+            self._bar.show(self._what, done, total)
+
     def _show(self) -> None:
         with self._lock:
             if self._shown:

@@ -3,15 +3,16 @@
 import os
 import signal
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from deciban import AODE, BayesClassifier, NaiveBayes
-from deciban.engines.spark import partitions, score
+from deciban import AODE, BayesClassifier, NaiveBayes, progress
+from deciban.engines.spark import merging, score, tasks
 from deciban.errors import InputError, MissingValueError, ParameterError
-from places import N_ROWS, TABLES, categories, mixed
+from places import N_ROWS, TABLES, categories, many_categories, mixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
@@ -37,6 +38,18 @@ def test_the_same_model(make, name, spark):
     assert one.choices_ == other.choices_
     assert one.temperature_ == other.temperature_
     rows = table.select(one.schema_.names)
+    np.testing.assert_array_equal(one.predict_proba(rows), other.predict_proba(rows))
+
+
+def test_a_hundred_thousand_categories(spark):
+    make = partial(NaiveBayes, kinds={"city": "categorical"})
+    table = many_categories()
+    one, other = fitted(make, put(spark, table)), fitted(make, table)
+    assert one.counts_.tables["categories"].cells.size == 100_000
+    assert one.counts_ == other.counts_
+    assert one.choices_ == other.choices_
+    assert one.temperature_ == other.temperature_
+    rows = table.select(one.schema_.names).slice(0, 1_000)
     np.testing.assert_array_equal(one.predict_proba(rows), other.predict_proba(rows))
 
 
@@ -83,15 +96,40 @@ def test_a_large_model_is_sent_as_a_file(spark, monkeypatch):
     np.testing.assert_array_equal(scored.column("p_no").to_numpy(), wanted[:, 1])
 
 
-def test_many_partitions_are_merged_by_executors(spark, monkeypatch):
-    """Also empty ones, and a class that one partition alone has."""
-    monkeypatch.setattr(partitions, "MAX_DRIVER_PARTS", 4)
+@pytest.mark.parametrize("make", [NaiveBayes, AODE])
+@pytest.mark.parametrize("n_shards", [1, 5])
+def test_many_parts_are_merged_by_executors(make, n_shards, spark, monkeypatch):
+    """Also those of empty partitions, and of a class that one partition alone has."""
+    monkeypatch.setattr(merging, "DRIVER_BYTES", 1)
+    monkeypatch.setattr(merging, "TASK_BYTES", 1)
     table = categories(100, 300)
-    frame = spark.createDataFrame(table).repartition(12, "label")
-    one = NaiveBayes().fit(frame, target="label", sample_weight="weight")
-    other = NaiveBayes().fit(table, target="label", sample_weight="weight")
-    assert one.counts_ == other.counts_
-    assert one.temperature_ == other.temperature_
+    wanted = make().fit(table, target="label", sample_weight="weight")
+    frame = spark.createDataFrame(table).repartition(5, "label")
+    if n_shards > 1:
+        monkeypatch.setattr(merging, "SHARD_BYTES", 20_000)
+    one = make().fit(frame, target="label", sample_weight="weight")
+    assert one.counts_ == wanted.counts_
+    assert one.choices_ == wanted.choices_
+    assert one.temperature_ == wanted.temperature_
+    rows = table.select(one.schema_.names)
+    np.testing.assert_array_equal(one.predict_proba(rows), wanted.predict_proba(rows))
+
+
+def test_progress_is_that_of_the_tasks(spark, monkeypatch):
+    seen = []
+
+    class Bar(progress.Progress):
+        def reach(self, done, total):
+            seen.append((done, total))
+
+    frame = spark.range(100).selectExpr("id % 7 AS x", "id % 2 AS label").repartition(3)
+    monkeypatch.setattr(tasks, "REFRESH_SECONDS", 0.01)
+    with Bar("counting", shown=False) as bar:
+        monkeypatch.setattr(progress, "current", bar)
+        NaiveBayes().fit(frame, target="label")
+    assert seen
+    assert all(0 <= done <= total for done, total in seen)
+    assert any(total for _, total in seen)
 
 
 def test_an_executor_is_killed_and_the_answer_is_the_same(spark, tmp_path):

@@ -204,6 +204,12 @@ class PairCounts:
         counts = self.counts.ordered()
         return PairCounts(self.cut_points, counts, self.pairs_on(counts))
 
+    def select(self, names: Sequence[str]) -> PairCounts:
+        """The counts of some columns and of their pairs."""
+        table = self.counts.tables[VALUES].select_columns(list(names))
+        counts = Counts(self.counts.classes, self.counts.weight, {VALUES: table})
+        return PairCounts(self.cut_points, counts, self.pairs_on(counts))
+
     def widen(self, counts: Counts) -> PairCounts:
         """These counts, with room for the classes and values of others."""
         wide = self.counts + counts * 0.0

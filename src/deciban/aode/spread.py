@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
+
+import numpy as np
 
 from deciban.aode import counting, cut_points
 from deciban.aode.cut_points import CUTTING_ROWS, Bins, CutPoints
-from deciban.aode.pair_counts import VALUES, PairCounts, PairLayout, check_memory
+from deciban.aode.pair_counts import VALUES, PairCounts, PairLayout, check_memory, counted_columns
 from deciban.engines.local.count import read
 from deciban.engines.spark.count import keep
-from deciban.engines.spark.partitions import Codec, map_partitions
+from deciban.engines.spark.merging import Codec
+from deciban.engines.spark.partitions import map_partitions
+from deciban.engines.spark.shards import add_cells
 from deciban.errors import ModelFileError
 from deciban.files import archive
 from deciban.files.description import CountsEntry
@@ -32,15 +38,17 @@ def count_partitions(
 ) -> PairCounts | None:
     """The pair counts of all partitions; some rows are kept in the sample."""
     cuts = _cut(rows, scan, bins)
-    codec = Codec(
-        partial(_count, cuts, memory_limit), to_bytes, partial(from_bytes, cuts),
-        partial(_add, memory_limit),
-    )  # fmt: skip
-    counted = map_partitions(rows, codec, None if sample is None else sample.max_rows)
+    codec = Codec(to_bytes, partial(from_bytes, cuts), partial(_add, memory_limit), split, join)
+    k = None if sample is None else sample.max_rows
+    counted = map_partitions(rows, partial(_count, cuts, memory_limit), codec, k)
     keep(rows, sample, counted)
-    if rows.limit is not None and counted.total is not None:
-        rows.limit.add(counted.total.counts.classes)
-    return counted.total
+    total = counted.total
+    if total is None:
+        return None
+    if rows.limit is not None:
+        rows.limit.add(total.counts.classes)
+    # Shards are joined in any order: the columns stand in that of the schema.
+    return PairCounts.empty(counted_columns(rows.schema), cuts, total.counts.classes) + total
 
 
 def _cut(rows: LabelledScan, scan: SparkScan, bins: Bins) -> CutPoints:
@@ -61,6 +69,37 @@ def _add(memory_limit: int, a: PairCounts, b: PairCounts) -> PairCounts:
     both = a.counts + b.counts
     check_memory(both.tables[VALUES].cells, len(both.classes), memory_limit)
     return a + b
+
+
+# ---------------------------------------------------------------------- shards
+
+
+def split(pairs: PairCounts, n_shards: int) -> list[PairCounts]:
+    """The counts of some columns in each shard, so that any two columns share one.
+
+    Columns are divided into groups; a shard has those of two groups, or of one.
+    """
+    columns = pairs.cells.columns.tolist()
+    n_groups = min(max(2, math.isqrt(4 * n_shards)), len(columns))
+    groups = [columns[start::n_groups] for start in range(n_groups)]
+    alone = [pairs.select(group) for group in groups]
+    return alone + [pairs.select([*a, *b]) for a, b in combinations(groups, 2)]
+
+
+def join(shards: Iterable[PairCounts]) -> PairCounts:
+    """The pair counts of all columns: those that several shards have are equal in all of them."""
+    parts = list(shards)
+    counts, known = parts[0].counts, set(parts[0].cells.columns.tolist())
+    for part in parts[1:]:
+        new = [name for name in part.cells.columns.tolist() if name not in known]
+        counts, known = add_cells(counts, part.select(new).counts), known | set(new)
+    total = PairCounts(parts[0].cut_points, counts, parts[0].pairs_on(counts))
+    for part in parts[1:]:
+        np.maximum(total.pairs, part.pairs_on(counts), out=total.pairs)
+    return total
+
+
+# ---------------------------------------------------------------------- bytes
 
 
 def to_bytes(counts: PairCounts) -> bytes:

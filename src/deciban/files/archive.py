@@ -193,6 +193,12 @@ def _read_zip(file: BinaryIO, limit: int) -> Content:
         return _content(archive, members)
 
 
+def unpacked_size(data: bytes) -> int:
+    """How many bytes the files in the bytes of an archive say that they have."""
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        return sum(info.file_size for info in archive.infolist())
+
+
 @contextmanager
 def errors_about(path: str | os.PathLike[str]) -> Iterator[None]:
     """Let errors in the block name this file; whatever a damaged zip makes zipfile raise is one."""

@@ -12,7 +12,7 @@ from deciban.sources import arrow, column_names
 from deciban.sources.batch import Batch
 from deciban.sources.scan import Place, check_names
 
-__all__ = ["SHIP_HINT", "SparkScan", "errors_of_spark", "is_spark", "scan_spark"]
+__all__ = ["SHIP_HINT", "SparkScan", "errors_of_spark", "is_connect", "is_spark", "scan_spark"]
 
 #: How executors get deciban.
 SHIP_HINT = (
@@ -26,6 +26,11 @@ def is_spark(source: object) -> bool:
     """Whether it is a data frame of Spark; Spark is not imported."""
     kinds = type(source).__mro__
     return any(k.__module__.startswith("pyspark.sql") and k.__name__ == "DataFrame" for k in kinds)
+
+
+def is_connect(session: object) -> bool:
+    """Whether a session is one of Spark Connect."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 @dataclass(frozen=True, eq=False)

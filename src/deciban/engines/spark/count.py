@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from functools import partial
 from typing import TypeVar
@@ -9,7 +10,9 @@ from typing import TypeVar
 from deciban.engines.local.count import count as count_locally
 from deciban.engines.local.count import count_batches, require_rows
 from deciban.engines.protocol import Plan
-from deciban.engines.spark.partitions import Codec, Counted, map_partitions
+from deciban.engines.spark.merging import Codec, Counted
+from deciban.engines.spark.partitions import map_partitions
+from deciban.engines.spark.shards import join, split
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.row_sample import RowSample
 from deciban.sources.sample import Sample
@@ -17,6 +20,7 @@ from deciban.sources.spark import SparkScan
 from deciban.stats.counts import Counts
 
 T = TypeVar("T")
+COUNTS: Codec[Counts] = Codec(Counts.to_bytes, Counts.from_bytes, operator.add, split, join)
 
 __all__ = ["count", "is_spread", "keep"]
 
@@ -26,8 +30,8 @@ def count(scan: LabelledScan, plan: Plan) -> Counts:
     if not is_spread(scan, plan.sample):
         return count_locally(scan, plan)
     bare = Plan(plan.schema, plan.tokenizer)
-    codec = Codec(partial(_count, bare), Counts.to_bytes, Counts.from_bytes, _add)
-    counted = map_partitions(scan, codec, None if plan.sample is None else plan.sample.max_rows)
+    k = None if plan.sample is None else plan.sample.max_rows
+    counted = map_partitions(scan, partial(_count, bare), COUNTS, k)
     keep(scan, plan.sample, counted)
     total = require_rows(scan, counted.total)
     if scan.limit is not None:
@@ -51,7 +55,3 @@ def keep(scan: LabelledScan, sample: Sample | None, counted: Counted[T]) -> None
 
 def _count(plan: Plan, scan: LabelledScan, batches: Iterator[LabelledBatch]) -> Counts | None:
     return count_batches(plan, batches)
-
-
-def _add(a: Counts, b: Counts) -> Counts:
-    return a + b

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from deciban.engines.local.sample import sample as sample_locally
 from deciban.engines.spark.count import is_spread, keep
-from deciban.engines.spark.partitions import Codec, map_partitions
+from deciban.engines.spark.merging import Codec
+from deciban.engines.spark.partitions import map_partitions
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.row_sample import RowSample
 from deciban.sources.sample import Sample
@@ -20,8 +21,7 @@ def sample(scan: LabelledScan, k: int) -> Sample:
     if not is_spread(scan, None):
         return sample_locally(scan, k)
     kept = RowSample(k)
-    codec = Codec(_skip, _nothing, bytes, _either)
-    keep(scan, kept, map_partitions(scan, codec, k))
+    keep(scan, kept, map_partitions(scan, _skip, NOTHING, k))
     return kept
 
 
@@ -32,8 +32,16 @@ def _skip(scan: LabelledScan, batches: Iterator[LabelledBatch]) -> bytes:
 
 
 def _nothing(data: bytes) -> bytes:
-    return data
+    return b""
 
 
 def _either(a: bytes, b: bytes) -> bytes:
-    return a or b
+    return b""
+
+
+def _whole(data: bytes, n_shards: int) -> list[bytes]:
+    return [data]
+
+
+#: Nothing is counted: the rows alone are sampled.
+NOTHING = Codec(_nothing, _nothing, _either, _whole, b"".join)

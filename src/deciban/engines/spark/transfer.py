@@ -7,7 +7,7 @@ have for rows of its own.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from deciban import errors
 from deciban.errors import DecibanError, InputError
-from deciban.files import document, vocabulary
+from deciban.files import archive, document, vocabulary
 from deciban.labels import object_array
 from deciban.plain import PlainDict
 from deciban.sources import arrow
@@ -23,10 +23,13 @@ from deciban.sources.batch import Batch, LabelledBatch
 from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings, Times
 from deciban.sources.row_sample import KeyedRows, RowSample
 
-__all__ = ["PART_SCHEMA", "Part", "parts_of", "to_record_batch"]
+__all__ = ["PART_SCHEMA", "Part", "part_of", "parts_of", "to_record_batch"]
 
 #: The columns of what a task gives: the number of its partition, what it counted, and its sample.
-PART_SCHEMA = "part long, n_rows long, counted binary, sample binary, error string, hint string"
+PART_SCHEMA = (
+    "part long, shard long, n_rows long, counted binary, sample binary, size long, error string, "
+    "hint string"
+)
 
 #: Where the schema of a sample says what is no column of it.
 _ABOUT = b"deciban"
@@ -42,6 +45,13 @@ class Part:
     sample: bytes | None = None
     error: str | None = None
     hint: str | None = None
+    shard: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many bytes it takes when it is unpacked."""
+        counted = 0 if not self.counted else archive.unpacked_size(self.counted)
+        return counted + len(self.sample or b"")
 
     @classmethod
     def of_error(cls, number: int, error: DecibanError) -> Part:
@@ -62,22 +72,26 @@ def to_record_batch(part: Part) -> Any:
     """A part as the rows that Spark takes."""
     import pyarrow as pa
 
-    return pa.RecordBatch.from_arrays(
-        [
-            pa.array([part.number], pa.int64()), pa.array([part.n_rows], pa.int64()),
-            pa.array([part.counted], pa.binary()), pa.array([part.sample], pa.binary()),
-            pa.array([part.error], pa.string()), pa.array([part.hint], pa.string()),
-        ],
-        ["part", "n_rows", "counted", "sample", "error", "hint"],
-    )  # fmt: skip
+    columns = {
+        "part": (part.number, pa.int64()), "shard": (part.shard, pa.int64()),
+        "n_rows": (part.n_rows, pa.int64()), "counted": (part.counted, pa.binary()),
+        "sample": (part.sample, pa.binary()), "size": (part.size, pa.int64()),
+        "error": (part.error, pa.string()), "hint": (part.hint, pa.string()),
+    }  # fmt: skip
+    arrays = [pa.array([value], kind) for value, kind in columns.values()]
+    return pa.RecordBatch.from_arrays(arrays, list(columns))
 
 
 def parts_of(table: Any) -> Iterator[Part]:
-    """The parts in rows of Arrow."""
-    for row in table.to_pylist():
-        yield Part(
-            row["part"], row["n_rows"], row["counted"], row["sample"], row["error"], row["hint"]
-        )
+    """The parts in rows of Arrow, one by one."""
+    for number in range(table.num_rows):
+        yield part_of(table.slice(number, 1).to_pylist()[0])
+
+
+def part_of(row: Mapping[str, Any]) -> Part:
+    """The part in a row of Spark."""
+    counted, kept = (None if v is None else bytes(v) for v in (row["counted"], row["sample"]))
+    return Part(row["part"], row["n_rows"], counted, kept, row["error"], row["hint"], row["shard"])
 
 
 # ---------------------------------------------------------------------- samples

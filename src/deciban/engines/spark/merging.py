@@ -1,0 +1,157 @@
+"""What partitions give, merged: by the driver while it is small, otherwise by executors in a tree.
+
+Parts are kept where they were made until their number and sizes are known. While all of them
+together are small, the driver fetches and merges them. Otherwise executors merge them in groups,
+level by level, each group no larger than a task may hold; parts that are large themselves are cut
+into shards before, each of which has a tree of its own. What is left of each shard is one part, and
+the driver fetches these one by one: it holds the merged counts and one part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from deciban.engines.spark import transfer
+from deciban.engines.spark.transfer import PART_SCHEMA, Part
+from deciban.sources.row_sample import RowSample
+
+__all__ = ["DRIVER_BYTES", "SHARD_BYTES", "TASK_BYTES", "Codec", "Counted", "merge"]
+
+T = TypeVar("T")
+
+#: So many bytes of parts, unpacked, are fetched by the driver at once.
+DRIVER_BYTES = 64 << 20
+#: Parts of more bytes than this are cut into shards.
+SHARD_BYTES = 64 << 20
+#: So many bytes of parts are merged by one task, or two parts where these are more.
+TASK_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class Codec(Generic[T]):
+    """How the totals of partitions are written, read, added up, cut into shards and joined."""
+
+    to_bytes: Callable[[T], bytes]
+    from_bytes: Callable[[bytes], T]
+    add: Callable[[T, T], T]
+    split: Callable[[T, int], list[T]]
+    join: Callable[[Iterable[T]], T]
+
+
+@dataclass(frozen=True)
+class Counted(Generic[T]):
+    """The total of all partitions, None where no rows are, their number, and a sample of them."""
+
+    total: T | None
+    n_rows: int
+    sample: RowSample | None
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """How many partitions there may be, and the bytes of their parts."""
+
+    n_parts: int
+    total: int
+    largest: int
+
+
+def merge(parts: Any, codec: Codec[T]) -> Counted[T]:
+    """The total of all parts, or the error of the first partition that refused its rows."""
+    sizes = _measure(parts)
+    if sizes.total <= DRIVER_BYTES:
+        return _add_up(codec, _fetched(parts.collect()))
+    n_shards = -(-sizes.largest // SHARD_BYTES)
+    if n_shards > 1:
+        parts = parts.mapInArrow(partial(_split_parts, codec, n_shards), PART_SCHEMA)
+    n_parts, fan_in = sizes.n_parts, max(2, TASK_BYTES * n_shards // sizes.largest)
+    while n_parts > 1:
+        parts = _merge_level(parts, codec, fan_in)
+        n_parts = -(-n_parts // fan_in)
+    return _join(codec, _fetched(parts.toLocalIterator()))
+
+
+def _measure(parts: Any) -> _Sizes:
+    """Let the partitions be counted, and look at what they gave."""
+    totals = ["sum(size) AS total", "max(size) AS largest", "count(error) AS errors"]
+    row = parts.selectExpr("max(part) AS last", *totals).collect()[0]
+    if row["errors"]:
+        bad = parts.where("error IS NOT NULL").orderBy("part").limit(1).collect()
+        next(_fetched(bad)).require()
+    return _Sizes((row["last"] or 0) + 1, row["total"] or 0, row["largest"] or 0)
+
+
+def _fetched(rows: Iterable[Any]) -> Iterator[Part]:
+    """The parts in rows of Spark."""
+    for row in rows:
+        yield transfer.part_of(row.asDict())
+
+
+def _add_up(codec: Codec[T], parts: Iterable[Part]) -> Counted[T]:
+    """All parts together, in the order in which they come: it does not show."""
+    total: T | None = None
+    sample: RowSample | None = None
+    n_rows = 0
+    for part in parts:
+        if part.counted is not None:
+            more = codec.from_bytes(part.counted)
+            total = more if total is None else codec.add(total, more)
+        if part.sample is not None:
+            kept = transfer.sample_from_bytes(part.sample)
+            sample = kept if sample is None else sample + kept
+        n_rows += part.n_rows
+    return Counted(total, n_rows, sample)
+
+
+def _join(codec: Codec[T], parts: Iterable[Part]) -> Counted[T]:
+    """The totals of all shards together; one of them has the sample."""
+    n_rows, samples = 0, list[RowSample | None]([None])
+
+    def totals() -> Iterator[T]:
+        nonlocal n_rows
+        for part in parts:
+            n_rows += part.n_rows
+            if part.sample is not None:
+                samples.append(transfer.sample_from_bytes(part.sample))
+            if part.counted is not None:
+                yield codec.from_bytes(part.counted)
+
+    return Counted(codec.join(totals()), n_rows, samples[-1])
+
+
+# ---------------------------------------------------------------------- on executors
+
+
+def _split_parts(codec: Codec[T], n_shards: int, batches: Iterable[Any]) -> Iterator[Any]:
+    """Every part in shards; the first has its rows and its sample."""
+    for batch in batches:
+        for part in transfer.parts_of(batch):
+            if part.counted is None:
+                yield transfer.to_record_batch(part)
+                continue
+            shards = codec.split(codec.from_bytes(part.counted), n_shards)
+            for shard, counts in enumerate(shards):
+                own = replace(part, shard=shard, counted=codec.to_bytes(counts))
+                rest = own if shard == 0 else replace(own, n_rows=0, sample=None)
+                yield transfer.to_record_batch(rest)
+
+
+def _merge_level(parts: Any, codec: Codec[T], fan_in: int) -> Any:
+    """Parts of consecutive partitions merged, so many at a time, shard by shard."""
+    bundled = parts.selectExpr("*", f"part div {fan_in} AS bundle")
+    merge = partial(_merge_group, codec, fan_in)
+    return bundled.groupBy("shard", "bundle").applyInArrow(merge, PART_SCHEMA)
+
+
+def _merge_group(codec: Codec[T], fan_in: int, table: Any) -> Any:
+    import pyarrow as pa
+
+    numbers = table.column("part")[0].as_py(), table.column("shard")[0].as_py()
+    merged = _add_up(codec, transfer.parts_of(table))
+    counted = None if merged.total is None else codec.to_bytes(merged.total)
+    kept = None if merged.sample is None else transfer.sample_to_bytes(merged.sample)
+    part = Part(numbers[0] // fan_in, merged.n_rows, counted, kept, shard=numbers[1])
+    return pa.Table.from_batches([transfer.to_record_batch(part)])
