@@ -155,7 +155,9 @@ class TableClassifier(
         model = self._model()
         used = [name for name in X.columns if name in model.schema.names]
         rows = self._rows(X.select([f"`{name.replace('`', '``')}`" for name in used]))
-        return scored_frame(X, rows, self.to_stored(), model.classes, answers=answers, prefix=prefix)
+        return scored_frame(
+            X, rows, self.to_stored(), model.classes, answers=answers, prefix=prefix
+        )
 
     def novelty(self, X: Tabular) -> FloatArray:
         """How likely a row like those that were learned is as unlikely as each: small is new.
