@@ -387,9 +387,37 @@ def test_many_rows_are_fitted_in_fewer_folds():
     X, y, _ = many_classes(600)
     m, part, _ = counted({"x": X[:, 0].astype(float)}, y)
     table = TrainingTable.of(m.model_, part, seed=0)
-    for rows, n_folds in ((9_000, 5), (11_000, 3), (60_000, 2)):
+    for rows, n_folds in ((9_000, 5), (11_000, 3), (60_000, 1)):
         heavy = replace(table, weight=table.weight * (rows / table.weight.sum()))
         assert len(heavy.in_enough_folds().splits) == n_folds
+    ((inside, held),) = heavy.in_enough_folds().splits
+    assert np.sort(np.concatenate([inside, held])).tolist() == list(range(len(table.y)))
+    assert set(held) < set(table.splits[0][1])
+    assert len(held) == -(-len(table.splits[0][1]) // 2)
+
+
+def test_pairs_answer_for_held_out_rows_alone():
+    X, y, _ = many_classes(600)
+    m, part, _ = counted({f"x{j}": X[:, j].astype(float) for j in range(4)}, y)
+    table = TrainingTable.of(m.model_, part, seed=0)
+    every = base_learners.fit_aode(table, part, 1 << 28)
+    one = replace(table, splits=table.splits[:1])
+    some = base_learners.fit_aode(one, part, 1 << 28, every.by_fold)
+    held = table.splits[0][1]
+    np.testing.assert_array_equal(some.held_out[held], every.held_out[held])
+    assert not some.held_out[table.splits[0][0]].any()
+
+
+def test_a_regression_of_some_rows_tells_where_to_begin():
+    X, y, _ = many_classes(900)
+    m, part, _ = counted({f"x{j}": X[:, j].astype(float) for j in range(4)}, y)
+    table = TrainingTable.of(m.model_, part, seed=0)
+    few = base_learners.fit_products(table.take(np.arange(0, len(table.y), 3))).by_fold
+    begun = base_learners.NOTHING_FITTED._replace(nearby=few.regression)
+    near, afresh = base_learners.fit_products(table, begun), base_learners.fit_products(table)
+    assert near.by_fold.regression.penalty <= few.regression.penalty
+    losses = [mean_log_loss(each.held_out, table.y, table.weight) for each in (near, afresh)]
+    assert losses[0] < 1.01 * losses[1]
 
 
 def test_few_rows_do_not_judge_in_one_fold():

@@ -48,10 +48,14 @@ MAX_REFITTED_CLASSES = 200
 
 
 class FoldFits(NamedTuple):
-    """What the folds of a base learner were fitted to: from the first fold the others go on."""
+    """What the folds of a base learner were fitted to: from the first fold the others go on.
+
+    ``nearby`` is the regression of a table of some of the rows.
+    """
 
     evidence: tuple[FloatArray, ...] = ()
     regression: linear.LinearFit | None = None
+    nearby: linear.LinearFit | None = None
     forests: tuple[Forest, ...] = ()
     aode: AODEModel | None = None
 
@@ -110,7 +114,9 @@ def fit_linear(table: TrainingTable, begun: FoldFits = NOTHING_FITTED) -> BaseLe
         weights.append(evidence_weights.fit(*rows, start))
     offsets = [evidence_weights.logits(W, evidence) for W in weights]
     Z = table.features.linear(table.numbers, table.codes)
-    regression = linear.fit(Z, table.y, table.weight, table.splits, offsets, begun.regression)
+    regression = linear.fit(
+        Z, table.y, table.weight, table.splits, offsets, begun.regression, begun.nearby
+    )
     mean, n_parts = np.mean(weights, axis=0), evidence.shape[1]
     terms = replace(
         zero_terms(table),
@@ -143,7 +149,9 @@ def fit_logistic(table: TrainingTable, begun: FoldFits = NOTHING_FITTED) -> Base
 def _fit_regression(name: str, table: TrainingTable, Z: FloatArray, begun: FoldFits) -> BaseLearner:
     """A logistic regression on linear terms, and on products where Z has more columns."""
     offsets = [table.offset] * len(table.splits)
-    regression = linear.fit(Z, table.y, table.weight, table.splits, offsets, begun.regression)
+    regression = linear.fit(
+        Z, table.y, table.weight, table.splits, offsets, begun.regression, begun.nearby
+    )
     n_linear = len(table.features.linear_columns)
     terms = replace(
         zero_terms(table),
@@ -188,11 +196,22 @@ def fit_aode(
     model = begun.aode or _aode(table, whole, memory_limit)
     if isinstance(model, str):
         return Unfitted("pairs", model)
-    held_out = model.leave_one_out_joint(
-        table.part.batch, table.y, table.single_weight, table.remaining
-    )
+    held_out = _aode_held_out(model, table)
     terms = replace(zero_terms(table), aode=model, aode_weight=1.0)
     return BaseLearner("pairs", f"m = {model.m:g}", terms, held_out, FoldFits(aode=model))
+
+
+def _aode_held_out(model: AODEModel, table: TrainingTable) -> FloatArray:
+    """The logits of the rows that some split holds out, left out of the counts; 0 for others."""
+    rows = table.held_rows
+    if table.remaining is not None or len(rows) == len(table.y):
+        return model.leave_one_out_joint(
+            table.part.batch, table.y, table.single_weight, table.remaining
+        )
+    out = np.zeros((len(table.y), table.n_classes))
+    batch = table.part.take(rows).batch
+    out[rows] = model.leave_one_out_joint(batch, table.y[rows], table.single_weight[rows], None)
+    return out
 
 
 def _aode(table: TrainingTable, whole: LabelledBatch, memory_limit: int) -> AODEModel | str:

@@ -133,11 +133,19 @@ class Features:
 
     def cells(self, numbers: FloatArray, codes: Codes) -> Cells:
         """The cell of every value; the last one of a column is for missing values."""
-        out = np.empty((len(numbers), len(self.n_cells)), dtype=np.int64)
-        out[:, : self.n_numbers] = kernel.bins(np.ascontiguousarray(numbers), *self._flat_edges)
-        out[:, self.n_numbers :] = self._ranks(codes)
-        known = (out >= 0) & (out < self.n_cells)
-        return np.ascontiguousarray(np.where(known, out, self.n_cells).astype(np.uint8))
+        out = np.empty((len(numbers), len(self.n_cells)), dtype=np.uint8)
+        bins = kernel.bins(np.ascontiguousarray(numbers), *self._flat_edges)
+        out[:, : self.n_numbers] = np.where(bins < 0, self.n_cells[: self.n_numbers], bins)
+        sizes, starts, _ = self._flat_ranks
+        out[:, self.n_numbers :] = self._flat_cells[_known(codes, sizes) + starts]
+        return out
+
+    @cached_property
+    def _flat_cells(self) -> Cells:
+        """The cell of every value of every category, beside their ranks."""
+        _, starts, ranks = self._flat_ranks
+        last = np.repeat(self.n_cells[self.n_numbers :], np.diff(np.append(starts, len(ranks))))
+        return np.where((ranks >= 0) & (ranks < last), ranks, last).astype(np.uint8)
 
     @cached_property
     def _flat_edges(self) -> tuple[FloatArray, NDArray[np.intp]]:
@@ -154,8 +162,18 @@ class Features:
     def _ranks(self, codes: Codes) -> Codes:
         """How frequent values are, 0 being the most; -1 for missing and for unseen values."""
         sizes, starts, ranks = self._flat_ranks
-        known = (codes >= 0) & (codes < sizes)
-        return np.asarray(ranks[np.where(known, codes, sizes) + starts])
+        return np.asarray(ranks[_known(codes, sizes) + starts])
+
+
+def _known(codes: Codes, sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Codes of values that are known; those of others are how many are known.
+
+    >>> _known(np.array([[0, -1], [3, 1]]), np.array([2, 2]))
+    array([[0, 2],
+           [2, 1]])
+    """
+    # As numbers without a sign, those below zero are larger than all others.
+    return np.minimum(codes.astype(np.intp).view(np.uintp), sizes.view(np.uintp)).view(np.intp)
 
 
 def product_columns(n_numbers: int) -> NDArray[np.intp]:

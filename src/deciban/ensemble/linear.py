@@ -46,12 +46,14 @@ def fit(
     splits: Sequence[Split],
     offsets: Sequence[FloatArray],
     begun: LinearFit | None = None,
+    nearby: LinearFit | None = None,
 ) -> LinearFit:
     """The mean coefficients of all folds, at the penalty under which held-out rows lose least.
 
     ``offsets`` are the logits of all rows that the terms are added to, fold by
     fold. Where rows are many, some folds select the penalty; the others begin
-    where these ended. ``begun`` is the fit of the first folds, which have selected it.
+    where these ended. ``begun`` is the fit of the first folds, which have selected it;
+    ``nearby`` is one to some of the rows, whose penalty is near.
     """
 
     def regression(k: int) -> _FoldRegression:
@@ -59,7 +61,7 @@ def fit(
 
     if begun is None:
         n_selecting = _n_selecting([weight[held].sum() for _, held in splits])
-        penalty, coefs = _select([regression(k) for k in range(n_selecting)])
+        penalty, coefs = _select([regression(k) for k in range(n_selecting)], nearby)
     else:
         penalty, coefs = begun.penalty, list(begun.by_fold)
     start, n_fitted = np.mean(coefs, axis=0), len(coefs)
@@ -82,8 +84,14 @@ def _n_selecting(held_weights: Sequence[float]) -> int:
     return min(len(held_weights), max(MIN_SELECTION_FOLDS, enough))
 
 
-def _select(folds: Sequence[_FoldRegression]) -> tuple[float, list[FloatArray]]:
-    """The penalty under which held-out rows lose least, and the coefficients of each fold."""
+def _select(
+    folds: Sequence[_FoldRegression], nearby: LinearFit | None
+) -> tuple[float, list[FloatArray]]:
+    """The penalty under which held-out rows lose least, and the coefficients of each fold.
+
+    With a fit ``nearby``, the path begins at its penalty and its coefficients: more rows call
+    for no more of a penalty.
+    """
 
     def refit(penalty: float, coefs: list[FloatArray]) -> list[FloatArray]:
         return [fold.solve(penalty, W) for fold, W in zip(folds, coefs, strict=True)]
@@ -91,11 +99,14 @@ def _select(folds: Sequence[_FoldRegression]) -> tuple[float, list[FloatArray]]:
     def held_out_loss(coefs: list[FloatArray]) -> float:
         return sum(fold.loss(W) for fold, W in zip(folds, coefs, strict=True))
 
-    zero = [fold.zero for fold in folds]
-    penalties = PENALTIES if len(zero[0]) > 1 else ()
-    null_loss = held_out_loss(zero)
+    start = [fold.zero for fold in folds]
+    null_loss = held_out_loss(start)
+    penalties: tuple[float, ...] = PENALTIES if len(start[0]) > 1 else ()
+    if nearby is not None and np.isfinite(nearby.penalty):
+        penalties = tuple(penalty for penalty in penalties if penalty <= nearby.penalty)
+        start = [np.mean(nearby.by_fold, axis=0)] * len(folds)
     selected, coefs = penalty_path.select(
-        penalties, refit, held_out_loss, zero, null_loss, PENALTY_PATIENCE
+        penalties, refit, held_out_loss, start, null_loss, PENALTY_PATIENCE
     )
     return selected.penalty, coefs
 

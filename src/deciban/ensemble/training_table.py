@@ -26,9 +26,9 @@ from deciban.sources.row_keys import Keys, mix, row_keys
 RowIndices = NDArray[np.intp]
 
 #: How many folds there are; and how many of them are fitted, by the least rows: where rows are
-#: many, fewer hold out enough of them.
+#: many, fewer hold out enough of them, and one that is alone but the half of its rows.
 N_FOLDS = 5
-FITTED_FOLDS_BY_MIN_ROWS = {0: N_FOLDS, 10_000: 3, 50_000: 2}
+FITTED_FOLDS_BY_MIN_ROWS = {0: N_FOLDS, 10_000: 3, 40_000: 1}
 #: One fold is believed if it holds out so many rows.
 MIN_JUDGING_ROWS = 1_000
 #: No row is dealt out in more copies: floats must tell them apart.
@@ -108,7 +108,9 @@ class TrainingTable:
             return self
         rows = self.weight.sum()
         n_fitted = min(n for least, n in FITTED_FOLDS_BY_MIN_ROWS.items() if rows >= least)
-        return replace(self, splits=self.splits[:n_fitted])
+        splits = self.splits[:n_fitted]
+        alone = n_fitted == 1 and self.part.units is None  # groups stay whole
+        return replace(self, splits=_halved(splits[0]) if alone else splits)
 
     @property
     def forward(self) -> bool:
@@ -164,6 +166,16 @@ class TrainingTable:
     def offset(self) -> FloatArray:
         """The logits of the class frequencies alone for every row, (rows, classes)."""
         return np.tile(self.prior_logits, (len(self.y), 1))
+
+
+def _halved(split: Split) -> list[Split]:
+    """The split, with every second of the rows that it holds out fitted to as well.
+
+    >>> _halved((np.array([0, 3]), np.array([1, 2, 4])))
+    [(array([0, 2, 3]), array([1, 4]))]
+    """
+    inside, held = split
+    return [(np.sort(np.concatenate([inside, held[1::2]])), held[::2])]
 
 
 def _places(rows: RowIndices, some: RowIndices) -> RowIndices:

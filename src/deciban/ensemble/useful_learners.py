@@ -43,12 +43,15 @@ def fit_useful(
     Those that rows held out by the first fold hardly miss are left out.
     """
     first, nothing = table.in_first_fold(), dict.fromkeys(fits, NOTHING_FITTED)
+    trees = fits["trees"](first, NOTHING_FITTED) if "trees" in fits else None
     if first is table:
-        return _fit(table, rows, fits, nothing)
+        return _fit(table, rows, fits, nothing, trees)
     some = first.spaced_rows(MAX_JUDGING_ROWS)
-    judged = _fit(first, some, fits, nothing)
+    judged = _fit(first, some, fits, nothing, trees)
     useful = _useful(first.take(some), judged)
-    return _left_out(judged) | _fit(table, rows, fits, useful)
+    if "trees" in useful and len(table.splits) > 1:
+        trees = fits["trees"](table, useful["trees"])
+    return _left_out(judged) | _fit(table, rows, fits, useful, trees)
 
 
 def _fit(
@@ -56,12 +59,13 @@ def _fit(
     rows: RowIndices,
     fits: Mapping[str, Fit],
     begun: Mapping[str, FoldFits],
+    trees: BaseLearner | Unfitted | None,
 ) -> dict[str, BaseLearner | Unfitted]:
-    """The base learners that are begun, trees fitted to all rows and the others to some."""
+    """The base learners that are begun, fitted to some rows; ``trees`` are fitted to all."""
     sample, out = table.take(rows), {}
     for name, fitted in begun.items():
-        if name == "trees":
-            out[name] = _of_rows(fits[name](table, fitted), rows)
+        if name == "trees" and trees is not None:
+            out[name] = _of_rows(trees, rows)
         else:
             out[name] = fits[name](sample, fitted)
     return out
@@ -79,13 +83,18 @@ def _useful(
 ) -> dict[str, FoldFits]:
     """The base learners that rows held out by the one fold miss, with what the others go on from.
 
-    That is the forest of the fold, or the counts of pairs; regressions saw but some of the rows.
+    That is the forest of the fold, or the counts of pairs; regressions saw but some of the rows,
+    and are near to what all rows will say.
     """
     ((_, held),) = sample.splits
     fitted = {name: each for name, each in judged.items() if isinstance(each, BaseLearner)}
     logits = {name: learner.held_out[held] for name, learner in fitted.items()}
     useful = stacking.useful(logits, sample.y[held], sample.weight[held])
-    return {name: fitted[name].by_fold._replace(evidence=(), regression=None) for name in useful}
+    begun = {name: fitted[name].by_fold for name in useful}
+    return {
+        name: fits._replace(evidence=(), regression=None, nearby=fits.regression)
+        for name, fits in begun.items()
+    }
 
 
 def _left_out(judged: Mapping[str, BaseLearner | Unfitted]) -> dict[str, BaseLearner | Unfitted]:
