@@ -40,6 +40,12 @@ def fails(*arguments, code=1, stdin=b""):
     return line
 
 
+@pytest.mark.parametrize("command", ["predict", "evaluate", "explain", "drift", "update", "report"])
+def test_data_before_the_model_is_told_from_it(folder, command):
+    assert "name the model first" in fails(command, "data.csv", "m.deciban")
+    assert "name the model first" not in fails("train", "m.deciban", "-t", "y", "-o", "x.deciban")
+
+
 TRAIN = ("-t", "label", "-o", "new.deciban")
 
 BAD_FILES = {

@@ -79,6 +79,14 @@ def test_nothing_in_the_data_runs():
 def test_other_results_show_themselves():
     model, _ = texts()
     assert model.words("spam")[0].value in model.words("spam")._repr_html_()
+    markup = model.counts_._repr_html_()
+    assert "counts of" in plain(markup)
+    assert "spam" in plain(markup)
+    e = model.evaluate(coverage=0.9, bootstrap=0)
+    assert "sets that are to hold the class in 90 %" in plain(e.sets._repr_html_())
+    thresholds = e.thresholds()
+    assert f"{len(thresholds)} thresholds; least cost" in repr(thresholds)
+    assert "false positive rate" in plain(thresholds._repr_html_())
     best, _ = mixed(BayesClassifier)
     assert "base learner" in best.report_._repr_html_()
 

@@ -50,8 +50,9 @@ MIN_SENTENCE_ROWS = 4
 SENTENCE_WORDS = 3.0
 #: So many texts are looked at for that.
 SENTENCE_SAMPLE_TEXTS = 1_000
-#: Characters of scripts that put no spaces between words: each is about a word.
-UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+#: Characters of scripts that put no spaces between words: each is about a word. It is compiled
+#: when a text is met, not whenever this is imported.
+UNSPACED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"
 #: Digits with a zero before them are a code, such as a postal one.
 LEADING_ZERO = re.compile(r"\s*[+-]?0[0-9]")
 
@@ -301,7 +302,7 @@ def _words_per_text(texts: Strings) -> float:
     """About how many words a text has, by the first of those that have any letter."""
     filled = np.flatnonzero(~texts.missing & (np.diff(texts.offsets) > 0))[:SENTENCE_SAMPLE_TEXTS]
     some = map(str, texts.take(filled).tolist())
-    n_words = sum(len(text.split()) + len(UNSPACED.findall(text)) for text in some)
+    n_words = sum(len(text.split()) + len(re.findall(UNSPACED, text)) for text in some)
     return n_words / max(1, len(filled))
 
 

@@ -68,7 +68,7 @@ def explain(
         list[str] | None,
         typer.Option(metavar="FILE", help="Rows of a file, like DATA. May be repeated."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="No more rows than this.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="No more rows than this.")] = 10,
     against: Annotated[
         str | None,
         typer.Option(metavar="CLASS", help="Compare with this class, not with the runner-up."),

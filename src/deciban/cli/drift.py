@@ -88,7 +88,11 @@ def drift(
     data: o.Data,
     index: Annotated[
         float,
-        typer.Option(min=0, help="The population stability index above which a column has moved."),
+        typer.Option(
+            min=0,
+            metavar="NUMBER",
+            help="The population stability index above which a column has moved.",
+        ),
     ] = 0.1,
     json: o.Json = False,
     quiet: o.Quiet = False,

@@ -139,7 +139,7 @@ def unlearn(
 def explain(
     files: Messages = None,
     store: Store = "",
-    top: Annotated[int, typer.Option(min=1, help="How many tokens to show.")] = 20,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="How many tokens to show.")] = 20,
     lost: Lost = COSTS.lost,
     unsure: Unsure = COSTS.unsure,
     json: o.Json = False,

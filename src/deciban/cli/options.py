@@ -65,6 +65,8 @@ Kinds = Annotated[
         "or cyclic:PERIOD. May be repeated.",
     ),
 ]
+#: How the names of model files end, if they are named as usual.
+MODEL_ENDING = ".deciban"
 #: How files are read: what the options of :func:`reads_files` state.
 How = Mapping[str, Any]
 Force = Annotated[
@@ -75,7 +77,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for m
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors and warnings alone.")]
 Form = Annotated[
     Literal["csv", "jsonl", "parquet"] | None,
-    typer.Option("--format", help="The format of the output, if its name does not say it."),
+    typer.Option(
+        "--format",
+        metavar="csv|jsonl|parquet",
+        help="The format of the output, if its name does not say it.",
+    ),
 ]
 
 
@@ -103,9 +109,10 @@ LeaveOneOut = Annotated[
     ),
 ]
 Bootstrap = Annotated[
-    int, typer.Option(min=0, help="Resamples that the intervals rest on; 0 makes none.")
+    int,
+    typer.Option(min=0, metavar="N", help="Resamples that the intervals rest on; 0 makes none."),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Of the resamples.")]
+Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Of the resamples.")]
 
 
 #: The options of all commands that read files, by the names of ``ReadOptions``.
@@ -120,7 +127,11 @@ READING = {
     ],
     "engine": Annotated[
         Literal["spark"] | None,
-        typer.Option("--engine", help="Who has the rows: DATA is a table of Spark's catalogue."),
+        typer.Option(
+            "--engine",
+            metavar="spark",
+            help="Who has the rows: DATA is a table of Spark's catalogue.",
+        ),
     ],
     "encoding": Annotated[
         str | None,
@@ -181,11 +192,14 @@ def reads_files(command: Callable[..., None]) -> Callable[..., None]:
         )
         for name, annotation in READING.items()
     ]
+    takes_model = any(p.annotation == ModelFile for p in signature.parameters.values())
     others = [p.replace(kind=p.KEYWORD_ONLY) for n, p in signature.parameters.items() if n != "how"]
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
         how = {name: given.pop(name) for name in READING}
+        if takes_model:
+            _check_order(given["model"], given.get("data") or ())
         command(how={"trim": not how.pop("no_trim"), **how}, **given)
 
     last = [parameter for parameter in others if parameter.name in ("json", "quiet")]
@@ -194,6 +208,16 @@ def reads_files(command: Callable[..., None]) -> Callable[..., None]:
     vars(run)["__signature__"] = signature
     run.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
     return run
+
+
+def _check_order(model: str, data: Sequence[str]) -> None:
+    """Refuse data before the model, where the names of the files tell."""
+    swapped = [path for path in data if path.endswith(MODEL_ENDING)]
+    if swapped and not model.endswith(MODEL_ENDING):
+        raise ParameterError(
+            f"{model} stands where the model does, and {swapped[0]} where data does.",
+            hint="name the model first, then the data",
+        )
 
 
 def kinds(stated: Sequence[str] | None) -> dict[str, str]:

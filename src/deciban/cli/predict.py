@@ -48,7 +48,9 @@ Top = Annotated[
     typer.Option(min=1, metavar="K", help="Write the K likeliest classes instead of all."),
 ]
 OnlyProbabilities = Annotated[bool, typer.Option("--only-probabilities", help="Write no answers.")]
-Digits = Annotated[int, typer.Option(min=1, max=17, help="Digits of probabilities; 17 are all.")]
+Digits = Annotated[
+    int, typer.Option(min=1, max=17, metavar="N", help="Digits of probabilities; 17 are all.")
+]
 
 
 @o.reads_files

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Quality:
-    """Accuracy and log loss (nats a row), and those of always guessing the same."""
+    """Accuracy and log loss (nats a row), and those of always guessing the same.
 
-    rows: int
+    ``rows`` is the weight of the rows that were judged: a row and its copies may be one.
+    """
+
+    rows: float
     accuracy: float
     log_loss: float
     commonest: str
@@ -31,4 +34,4 @@ class Quality:
             e = model.evaluate(rows.scan(), target=target, leave_one_out=True, bootstrap=0)
         base = e.baseline
         guess = (str(e.guess), base.accuracy, base.log_loss) if base is not None else ("", 0.0, 0.0)
-        return cls(e.rows, e.accuracy, e.log_loss, *guess)
+        return cls(e.weight, e.accuracy, e.log_loss, *guess)

@@ -194,7 +194,8 @@ def _classes(title: str, shares: Mapping[str, float | None]) -> Iterator[str]:
 
 
 def _quality(quality: Quality, rows: float, left_out: str) -> Iterator[str]:
-    some = "all rows" if quality.rows >= rows else f"{quality.rows:,} of {rows:,.0f} rows"
+    whole = quality.rows > 0.9999 * rows
+    some = "all rows" if whole else f"{quality.rows:,.0f} of {rows:,.0f} rows"
     yield from align(
         [
             (f"{left_out}, {some}", "this model", f"always {quality.commonest}"),

@@ -26,10 +26,17 @@ def serve(
         typer.Option(metavar="FILE", help="Labelled rows, on which the model can be judged."),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="The address to listen at; others than this machine's need a token.")
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="The address to listen at; others than this machine's need a token.",
+        ),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port to listen at; 0 is any that is free.")
+        int,
+        typer.Option(
+            min=0, max=65535, metavar="N", help="The port to listen at; 0 is any that is free."
+        ),
     ] = 8000,
     learn: Annotated[bool, typer.Option("--learn", help="Let callers teach the model.")] = False,
     store: Annotated[
@@ -48,9 +55,13 @@ def serve(
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Let anybody ask who reaches the address.")
     ] = False,
-    workers: Annotated[int, typer.Option(min=1, max=256, help="How many processes answer.")] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, max=256, metavar="N", help="How many processes answer.")
+    ] = 1,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    lang: Annotated[Literal["en", "zh"], typer.Option(help="The language of the page.")] = "en",
+    lang: Annotated[
+        Literal["en", "zh"], typer.Option(metavar="en|zh", help="The language of the page.")
+    ] = "en",
 ) -> None:
     """Answer, explain and learn over HTTP, with a page to try it, or to train a model on."""
     if store is not None and not learn:

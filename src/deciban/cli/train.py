@@ -82,7 +82,9 @@ UnlabelledWeight = Annotated[
         metavar="NUMBER", help="With --em: what a row without a label counts; auto chooses."
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Which rows are held out, and the folds.")]
+Seed = Annotated[
+    int, typer.Option(min=0, metavar="N", help="Which rows are held out, and the folds.")
+]
 Numeric = Annotated[
     str | None,
     typer.Option(

@@ -13,7 +13,7 @@ from deciban.errors import InputError
 from deciban.evaluation.classifier import Classifier, HasModel
 from deciban.evaluation.predictions import Predictions
 from deciban.evaluation.reliability import Interval
-from deciban.evaluation.text import between, figure
+from deciban.evaluation.text import between, figure, html
 from deciban.models.conformal import ConformityScores, Sets, check_coverage, conformity_of
 from deciban.plain import PlainDict
 
@@ -88,6 +88,9 @@ class SetEvaluation:
             held, size = figure(sets.coverage), figure(sets.size)
             rows.append((str(label), f"{sets.weight:,.6g}", held, between(sets.interval), size))
         return rows
+
+    def _repr_html_(self) -> str:
+        return html((self.title, self.table(len(self.by_class))))
 
     def to_dict(self) -> PlainDict:
         """All of it as JSON has it."""

@@ -21,6 +21,7 @@ from deciban.evaluation.metrics import share
 from deciban.evaluation.predictions import Predictions
 from deciban.evaluation.reliability import Interval
 from deciban.evaluation.rounding import ROUNDING
+from deciban.evaluation.text import figure, html
 from deciban.plain import Plain
 
 FloatArray = NDArray[np.float64]
@@ -49,6 +50,21 @@ class Thresholds:
     def to_dict(self) -> dict[str, list[Plain]]:
         """The columns by name, as a frame takes them."""
         return {name: getattr(self, name).tolist() for name in self.__dataclass_fields__}
+
+    def __repr__(self) -> str:
+        return f"<{self._title}>"
+
+    def _repr_html_(self) -> str:
+        head = ("threshold", "precision", "recall", "false positive rate", "cost")
+        columns = self.threshold, self.precision, self.recall, self.fpr, self.cost
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return html((self._title, [head, *(tuple(map(figure, row)) for row in rows)]))
+
+    @property
+    def _title(self) -> str:
+        best, at = self.best, float(self.threshold[self.best])
+        where = "never answering" if np.isinf(at) else f"at {figure(at)}"
+        return f"{len(self):,} thresholds; least cost {figure(float(self.cost[best]))}, {where}"
 
 
 def threshold_table(decisions: Decisions) -> Thresholds:

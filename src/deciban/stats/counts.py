@@ -229,6 +229,17 @@ was cut off, or is another.
             f"{', '.join(blocks) or 'no columns'}>"
         )
 
+    def _repr_html_(self) -> str:
+        from deciban.templates import html_tables
+
+        by_class = zip(self.classes.tolist(), self.weight.tolist(), strict=True)
+        rows = [(str(label), f"{weight:,.6g}") for label, weight in by_class]
+        blocks = [(name, str(len(table.cells.columns))) for name, table in self.tables.items()]
+        return html_tables(
+            (f"counts of {self.weight.sum():,.6g} rows", [("class", "rows"), *rows]),
+            ("", [("counted as", "columns"), *blocks]),
+        )
+
 
 def _format() -> Any:
     """The format of files, which is made of counts and so above them: it is asked for by name."""
