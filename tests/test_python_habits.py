@@ -1,5 +1,7 @@
 """What users of scikit-learn and of frames expect: priors, class weights, routing, frames."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes, load
 from deciban.errors import InputError, MissingPackageError, ParameterError
 from deciban.models.class_weights import class_weights
+from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 
 RNG = np.random.default_rng(8)
 Y = np.where(RNG.random(300) < 0.15, "yes", "no")
@@ -18,7 +21,9 @@ X = pd.DataFrame({
     "x": RNG.normal(np.where(Y == "yes", 1.0, 0.0)),
     "z": np.where(RNG.random(300) < np.where(Y == "yes", 0.7, 0.4), "u", "v"),
 })  # fmt: skip
+COUNTS = RNG.poisson(np.where(Y == "yes", 1.5, 0.5)[:, None], (300, 3))
 TABLES = [NaiveBayes, AODE, BayesClassifier]
+DROP_INS = [GaussianNB, MultinomialNB, ComplementNB, BernoulliNB, CategoricalNB]
 
 
 # ---------------------------------------------------------------------- priors
@@ -43,6 +48,19 @@ def test_priors_that_are_none():
         model.predict_proba(X, priors=[0.5, 0.6])
     with pytest.raises(ParameterError, match="no rate for 'no'"):
         model.predict_proba(X, priors={"yes": 1.0})
+
+
+@pytest.mark.parametrize("kind", [LogisticRegression, *DROP_INS])
+def test_priors_of_models_of_matrices(kind):
+    """The odds change by what the odds of the classes change by."""
+    model = kind().fit(COUNTS, Y)
+    plain, other = model.predict_proba(COUNTS), model.predict_proba(COUNTS, priors=[0.5, 0.5])
+    odds = plain[:, 1] / plain[:, 0] * (Y == "no").mean() / (Y == "yes").mean()
+    np.testing.assert_allclose(other[:, 1] / other[:, 0], odds, rtol=1e-6)
+    by_class = model.predict_proba(COUNTS, priors={"yes": 0.5, "no": 0.5})
+    np.testing.assert_allclose(by_class, other)
+    with pytest.raises(ParameterError, match="sum"):
+        model.predict_proba(COUNTS, priors=[0.5, 0.4])
 
 
 # ---------------------------------------------------------------------- class weights
@@ -166,8 +184,9 @@ def test_answers_come_as_frames(kind):
     assert isinstance(model.predict_proba(X.to_dict("list"), output="frame"), pd.DataFrame)
 
 
-def test_answers_of_a_matrix_come_as_frames():
-    model = LogisticRegression().fit(X[["x"]], Y)
+@pytest.mark.parametrize("kind", [LogisticRegression, GaussianNB])
+def test_answers_of_a_matrix_come_as_frames(kind):
+    model = kind().fit(X[["x"]], Y)
     answers = model.predict(X[["x"]], output="frame")
     np.testing.assert_array_equal(answers["prediction"], model.predict(X[["x"]]))
     assert list(model.predict_proba(X[["x"]], output="polars").columns) == ["no", "yes"]
@@ -192,6 +211,6 @@ def test_frames_that_cannot_be_made(monkeypatch):
 def test_priors_of_a_model_without_counts_are_refused():
     from deciban.models.prior import base_rates
 
-    model = LogisticRegression().fit(X[["x"]], Y)
+    model = replace(LogisticRegression().fit(X[["x"]], Y).model_, columns=None)
     with pytest.raises(InputError, match="does not know how often"):
-        base_rates(model.model_)
+        base_rates(model)

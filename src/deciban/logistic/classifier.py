@@ -20,6 +20,7 @@ from deciban.logistic.model import LogisticModel
 from deciban.models import novelty, scores
 from deciban.models.calibration import LeftOutScores, with_conformity
 from deciban.models.conformal import ConformityScores
+from deciban.models.prior import base_rates
 from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.matrix import finite_matrix, is_sparse
 from deciban.sources.tabular import Tabular
@@ -97,9 +98,12 @@ class LinearClassifier(
         """
         return self._posterior(X, logarithm=True)
 
-    def predict_proba(self, X: Tabular, *, output: Output = None) -> FloatArray:
+    def predict_proba(
+        self, X: Tabular, *, priors: decision.Rates | None = None, output: Output = None
+    ) -> FloatArray:
         """``P(c | x)`` of every row and class; rows sum to one.
 
+        ``priors`` are how common classes are among these rows, where that is not as in training.
         With ``output``, a frame with a column for each class: ``"pandas"``, ``"polars"``, or
         ``"frame"``, which is what ``X`` is.
 
@@ -107,8 +111,13 @@ class LinearClassifier(
         >>> m = LogisticRegression().fit([[-1.0], [1.0]], ["a", "b"])
         >>> m.predict_proba([[2.0]]).round(3)
         array([[0.206, 0.794]])
+        >>> m.predict_proba([[2.0]], priors={"a": 0.9, "b": 0.1}).round(3)
+        array([[0.7, 0.3]])
         """
-        posterior = self._posterior(X, logarithm=False)
+        posterior = self._posterior(X, logarithm=priors is not None)
+        if priors is not None:
+            old = base_rates(self.model_)
+            posterior = np.exp(decision.rebase_log(posterior, old, priors, self.classes_))
         if output is None:
             return posterior
         frame: FloatArray = make_frame(probability_columns(posterior, self.classes_), X, output)

@@ -97,6 +97,11 @@ class LogisticModel:
         return Schema(tuple(ColumnSchema(name, "numeric", "numbers") for name in names))
 
     @property
+    def class_weights(self) -> FloatArray | None:
+        """The weight of the training rows of each class; None where it is not known."""
+        return None if self.columns is None else self.columns.weight
+
+    @property
     def additive(self) -> bool:
         """Whether a column's contribution depends on its own value alone: not against the rest."""
         return not self.one_vs_rest

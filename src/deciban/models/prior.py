@@ -11,7 +11,7 @@ from deciban.errors import ParameterError, ShapeError
 from deciban.families.discrete import log_shares
 from deciban.families.settings import Method, pseudo_count
 from deciban.labels import Labels
-from deciban.models.protocol import HasCounts, Model
+from deciban.models.protocol import HasClassWeights, HasCounts, Model
 from deciban.stats import rounding
 
 FloatArray = NDArray[np.float64]
@@ -93,8 +93,13 @@ def base_rates(model: Model) -> FloatArray:
     prior = prior_probabilities(model)
     if prior is not None:
         return prior
+    weight = None
     if isinstance(model, HasCounts):
-        return np.asarray(model.counts.weight / model.counts.weight.sum())
+        weight = model.counts.weight
+    elif isinstance(model, HasClassWeights):
+        weight = model.class_weights
+    if weight is not None and weight.sum() > 0:
+        return np.asarray(weight / weight.sum())
     raise ParameterError(
         f"a {model.kind} does not know how often its classes were seen in training.",
         hint="leave the priors out, or deciban.decision.rebase(probabilities, old, new) takes them",

@@ -158,6 +158,15 @@ class HasCounts(Protocol):
 
 
 @runtime_checkable
+class HasClassWeights(Protocol):
+    """A model without counts that knows how much the rows of each class weighed."""
+
+    @property
+    def class_weights(self) -> FloatArray | None:
+        """The weight of the training rows of each class; None where it is not known."""
+
+
+@runtime_checkable
 class HasLeftOutScores(Protocol):
     """A model that keeps the scores of rows that were left out of it."""
 

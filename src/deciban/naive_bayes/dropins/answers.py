@@ -17,7 +17,9 @@ from deciban.labels import Labels
 from deciban.models import novelty, scores
 from deciban.models.calibration import with_conformity
 from deciban.models.conformal import ConformityScores
+from deciban.models.prior import base_rates
 from deciban.naive_bayes.dropins.model import DropInModel
+from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.matrix import (
     CheckedMatrix,
     CSRRows,
@@ -73,27 +75,50 @@ class MatrixClassifier(
         prior = self.model_.fallback
         return self._score(X, lambda joint: scores.normalise(joint, prior, logarithm=True))
 
-    def predict_proba(self, X: Tabular) -> FloatArray:
+    def predict_proba(
+        self, X: Tabular, *, priors: decision.Rates | None = None, output: Output = None
+    ) -> FloatArray:
         """``P(c | x)`` of every row and class; rows sum to one.
+
+        ``priors`` are how common classes are among these rows, where that is not as in training.
+        With ``output``, a frame with a column for each class: ``"pandas"``, ``"polars"``, or
+        ``"frame"``, which is what ``X`` is.
 
         >>> from deciban.naive_bayes import MultinomialNB
         >>> m = MultinomialNB().fit([[2, 1], [0, 3]], ["spam", "ham"])
         >>> m.predict_proba([[1, 0]]).round(4)
         array([[0.25, 0.75]])
+        >>> m.predict_proba([[1, 0]], priors=[0.9, 0.1]).round(4)
+        array([[0.75, 0.25]])
         """
         check_is_fitted(self)
         prior = self.model_.fallback
-        return self._score(X, lambda joint: scores.normalise(joint, prior))
+        if priors is None:
+            posterior = self._score(X, lambda joint: scores.normalise(joint, prior))
+        else:
+            old, known = base_rates(self.model_), self.predict_log_proba(X)
+            posterior = np.exp(decision.rebase_log(known, old, priors, self.classes_))
+        if output is None:
+            return posterior
+        frame: FloatArray = make_frame(probability_columns(posterior, self.classes_), X, output)
+        return frame
 
-    def predict(self, X: Tabular) -> Labels:
+    def predict(self, X: Tabular, *, output: Output = None) -> Labels:
         """The likeliest class of every row.
+
+        With ``output``, a frame of ``prediction`` and of a probability for each class.
 
         >>> from deciban.naive_bayes import MultinomialNB
         >>> MultinomialNB().fit([[2, 1], [0, 3]], ["spam", "ham"]).predict([[1, 0]])
         array(['spam'], dtype='<U4')
         """
         check_is_fitted(self)
-        return self._map_joint(X, self.classes_.dtype, self._likeliest)
+        answers = self._map_joint(X, self.classes_.dtype, self._likeliest)
+        if output is None:
+            return answers
+        columns = probability_columns(self.predict_proba(X), self.classes_, "p_")
+        frame: Labels = make_frame({"prediction": answers, **columns}, X, output)
+        return frame
 
     def novelty(self, X: Tabular) -> FloatArray:
         """How likely a row like those that were learned is as unlikely as each: small is new.
