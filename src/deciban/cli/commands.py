@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deciban.cli import options as o
+from deciban.cli.reading_options import How, file_paths, reads_files
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
     from deciban.cli.rendering import HasDict
 
 
-@o.reads_files
+@reads_files
 def change(
-    how: o.How,
+    how: How,
     context: typer.Context,
     model: o.ModelFile,
     data: o.Data,
@@ -32,7 +33,7 @@ def change(
     from deciban.cli.outputs import check_outputs
 
     out, forget = output or model, context.info_name == "forget"
-    check_outputs([out], o.paths(data, how), force=force)
+    check_outputs([out], file_paths(data, how), force=force)
     rows = _input(data, how)
     facts = changing.update(model, rows, target, out, forget=forget, overwrite=force, quiet=quiet)
     _show(facts, json, quiet)
@@ -53,9 +54,9 @@ def merge(
     _show(changing.merge(models, output, overwrite=force, quiet=quiet), json, quiet)
 
 
-@o.reads_files
+@reads_files
 def explain(
-    how: o.How,
+    how: How,
     model: o.ModelFile,
     data: o.SomeData = None,
     row: Annotated[
@@ -112,9 +113,9 @@ def explain(
         explanation.show(explanations, json=json)
 
 
-@o.reads_files
+@reads_files
 def evaluate(
-    how: o.How,
+    how: How,
     model: o.ModelFile,
     data: o.SomeData = None,
     target: o.SameTarget = None,
@@ -143,9 +144,9 @@ def evaluate(
     _show(evaluation.evaluate_file(model, rows, target, options, quiet=quiet), json, quiet)
 
 
-@o.reads_files
+@reads_files
 def compare(
-    how: o.How,
+    how: How,
     files: Annotated[
         list[str],
         typer.Argument(
@@ -174,9 +175,9 @@ def compare(
     _show(evaluation.compare_files(models, rows, target, options, quiet=quiet), json, quiet)
 
 
-@o.reads_files
+@reads_files
 def report(
-    how: o.How,
+    how: How,
     model: o.ModelFile,
     data: o.Data,
     output: Annotated[
@@ -208,14 +209,14 @@ def report(
     options = reporting.ReportOptions(
         output, charts, pdf, force, partial(o.loss, loss), leave_one_out, bootstrap, seed
     )
-    check_outputs([output, pdf], o.paths(data, how), [model, loss], force=force)
+    check_outputs([output, pdf], file_paths(data, how), [model, loss], force=force)
     rows = _input(data, how)
     _show(reporting.report(model, rows, target, options, quiet=quiet), json, quiet)
 
 
-@o.reads_files
+@reads_files
 def inspect(
-    how: o.How,
+    how: How,
     file: Annotated[
         list[str],
         typer.Argument(metavar="FILE...", help="A model file, or data.", show_default=False),
@@ -251,7 +252,7 @@ def show_help(
     raise typer.Exit(run([*(command or ()), "--help"]))
 
 
-def _input(paths: list[str], how: o.How) -> Input:
+def _input(paths: list[str], how: How) -> Input:
     from deciban.cli.reading import Input
 
     return Input(tuple(paths), how)

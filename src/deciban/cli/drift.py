@@ -9,6 +9,7 @@ import typer
 
 from deciban.cli import options as o
 from deciban.cli.exits import DRIFTED
+from deciban.cli.reading_options import How, reads_files
 
 if TYPE_CHECKING:
     from deciban.cli.reading import Input
@@ -81,9 +82,9 @@ def _line(d: Drift, moved: bool) -> tuple[str, ...]:
     return (d.column, f"{d.index:.3f}", f"{d.by_chance:.3f}", verdict, d.cell, *shares)
 
 
-@o.reads_files
+@reads_files
 def drift(
-    how: o.How,
+    how: How,
     model: o.ModelFile,
     data: o.Data,
     index: Annotated[

@@ -8,6 +8,7 @@ import typer
 
 from deciban.cli import options as o
 from deciban.cli.column_lists import Keep, OptionalKeep, kept
+from deciban.cli.reading_options import How, file_paths, reads_files
 
 #: What Typer is told of the command.
 SETTINGS = {"cls": OptionalKeep}
@@ -53,9 +54,9 @@ Digits = Annotated[
 ]
 
 
-@o.reads_files
+@reads_files
 def predict(
-    how: o.How,
+    how: How,
     model: o.ModelFile,
     data: o.Data,
     output: Output = None,
@@ -92,7 +93,7 @@ def predict(
     from deciban.prediction.into import into_table
     from deciban.prediction.scored import PredictionOptions
 
-    check_outputs([output], o.paths(data, how), [model, loss], force=force)
+    check_outputs([output], file_paths(data, how), [model, loss], force=force)
     written = partial(writing.table, output, writing.format_of(output, form), force)
     if into is not None:
         written = partial(into_table, data[0], into, force)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deciban.cli import options as o
+from deciban.cli.reading_options import How, reads_files
 from deciban.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -53,9 +54,9 @@ def _quoted(text: str) -> str:
     return shlex.quote(text)
 
 
-@o.reads_files
+@reads_files
 def threshold(
-    how: o.How,
+    how: How,
     model: o.ModelFile,
     data: o.Data,
     class_: Annotated[

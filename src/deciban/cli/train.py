@@ -10,6 +10,7 @@ from deciban.cli import options as o
 from deciban.cli import text_options as t
 from deciban.cli.column_lists import columns
 from deciban.cli.grouping import Group, Time
+from deciban.cli.reading_options import How, file_paths, reads_files
 from deciban.errors import ParameterError
 
 ModelName = Annotated[
@@ -119,9 +120,9 @@ ClassesOk = Annotated[
 ]
 
 
-@o.reads_files
+@reads_files
 def train(
-    how: o.How,
+    how: How,
     data: o.Data,
     target: o.Target,
     output: o.Output,
@@ -166,7 +167,7 @@ def train(
         raise typer.BadParameter("--test and --cv both hold rows out", param_hint="--cv")
     share, files = _test(test), list(unlabelled or ())
     tests = [] if test is None or share is not None else [test]
-    check_outputs([output], o.paths([*data, *tests, *files], how), force=force)
+    check_outputs([output], file_paths([*data, *tests, *files], how), force=force)
     parameters: dict[str, Any] = {
         "kinds": o.kinds(kind),
         "max_classes": None if classes_ok else MAX_NUMBER_CLASSES,
