@@ -335,11 +335,11 @@ def mixed(adult: pd.DataFrame, minutes: float, folder: str) -> None:
                 for i, row in zip(at, some, strict=True)
             ]
             ask(process, 8816, "/api/predict", [{"rows": [row]} for row in some], 8)
-            ask(process, 8816, "/api/predict", [{"rows": some}], 1)
+            ask(process, 8816, "/api/predict", [{"rows": some}] * 2, 2)
             ask(process, 8816, "/api/explain", [{"row": row} for row in some[:20]], 4)
             ask(process, 8816, "/api/learn", lesson, 8)
             ask(process, 8816, "/api/forget", [{"ids": [str(i)]} for i in at[::2]], 8)
-            turn, n = turn + 1, n + 271
+            turn, n = turn + 1, n + 272
         grown = _memory(process.pid) / held - 1
     print(
         f"mixed load, {minutes:g} minutes  {n:,} requests, no error;  memory {held >> 20} MB "

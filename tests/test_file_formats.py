@@ -5,8 +5,8 @@ import gc
 import json
 import sys
 import tempfile
-import zipfile
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -15,6 +15,7 @@ from pyarrow import feather, ipc, orc
 from commands import run
 from deciban import NaiveBayes, scan
 from deciban.errors import FileError, InputError, MissingPackageError, ParameterError
+from workbooks import write_workbook
 
 ROWS = [
     {"n": i * 0.5 if i % 7 else None, "k": i * i, "t": "red" if i % 2 else "blue",
@@ -30,55 +31,6 @@ def rows_of(path, **options):
 
 def plain(rows=ROWS):
     return [{**row, "day": row["day"].isoformat()} for row in rows]
-
-
-# A workbook is a zip of XML: the smallest one that holds what the tests need.
-
-_STYLES = (
-    '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
-    '<fonts count="1"><font/></fonts><fills count="1"><fill/></fills>'
-    '<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs>'
-    '<cellXfs count="3"><xf numFmtId="0"/><xf numFmtId="14" applyNumberFormat="1"/>'
-    '<xf numFmtId="21" applyNumberFormat="1"/></cellXfs></styleSheet>'
-)
-
-
-def _cell(value):
-    if value is None:
-        return "<c/>"
-    if isinstance(value, bool):
-        return f'<c t="b"><v>{int(value)}</v></c>'
-    if isinstance(value, dt.date):
-        return f'<c s="1"><v>{(value - dt.date(1899, 12, 30)).days}</v></c>'
-    if isinstance(value, dt.time):
-        return f'<c s="2"><v>{(value.hour * 60 + value.minute) / 1440!r}</v></c>'
-    if isinstance(value, str):
-        return f'<c t="inlineStr"><is><t>{value}</t></is></c>'
-    return f"<c><v>{value!r}</v></c>"
-
-
-def write_workbook(path, sheets):
-    """Sheets of rows of values, by name."""
-    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    package = "http://schemas.openxmlformats.org/package/2006"
-    entries, links = "", ""
-    with zipfile.ZipFile(path, "w") as book:
-        for i, (name, rows) in enumerate(sheets.items(), start=1):
-            entries += f'<sheet name="{name}" sheetId="{i}" r:id="r{i}"/>'
-            links += f'<Relationship Id="r{i}" Type="{office}/worksheet" Target="s{i}.xml"/>'
-            body = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
-            sheet = f"<worksheet {main}><sheetData>{body}</sheetData></worksheet>"
-            book.writestr(f"xl/s{i}.xml", sheet)
-        links += f'<Relationship Id="r0" Type="{office}/styles" Target="styles.xml"/>'
-        book.writestr("xl/styles.xml", _STYLES)
-        whole = f'<workbook {main} xmlns:r="{office}"><sheets>{entries}</sheets></workbook>'
-        book.writestr("xl/workbook.xml", whole)
-        start = f'<Relationships xmlns="{package}/relationships">'
-        book.writestr("xl/_rels/workbook.xml.rels", f"{start}{links}</Relationships>")
-        target = f'<Relationship Id="r1" Type="{office}/officeDocument" Target="xl/workbook.xml"/>'
-        book.writestr("_rels/.rels", f"{start}{target}</Relationships>")
-        book.writestr("[Content_Types].xml", f'<Types xmlns="{package}/content-types"/>')
 
 
 def workbook(path):
@@ -140,6 +92,25 @@ def test_a_sheet_by_name_or_number(tmp_path):
         scan(path, sheet="Empty")
     shown = run("inspect", path, "--sheet", "Other").out
     assert "x       numeric" in shown, "a workbook is no model, though both are zips"
+
+
+def test_a_workbook_without_sheets(tmp_path):
+    write_workbook(tmp_path / "t.xlsx", {})
+    with pytest.raises(FileError, match=r"has no sheets\. Hint: "):
+        scan(tmp_path / "t.xlsx")
+
+
+def test_arrow_files_with_broken_content(tmp_path):
+    texts = pa.Array.from_buffers(pa.string(), 2, [None, *map(pa.py_buffer, (OFFSETS, b"\xfaab"))])
+    for name, new in (("t.arrow", ipc.new_stream), ("t.feather", ipc.new_file)):
+        with new(tmp_path / name, pa.schema({"a": pa.string()})) as writer:
+            writer.write_table(pa.table({"a": texts}))
+        with pytest.raises(FileError, match=r"cannot be read: .*UTF8.* Hint: "):
+            rows_of(tmp_path / name)
+
+
+#: Where two texts of three bytes begin and end.
+OFFSETS = np.array([0, 1, 3], np.int32).tobytes()
 
 
 def test_cells_that_are_texts_are_read_like_those_of_a_text_file(tmp_path):

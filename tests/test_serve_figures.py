@@ -12,8 +12,10 @@ import pytest
 from commands import FRUIT, done, run
 from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes, evaluate, load
 from deciban.errors import ParameterError
+from deciban.serve.batch import EXCEL
 from deciban.serve.settings import Limits, Settings
 from serving import ROW, answer, fruit_fixtures, lesson, problem, serving
+from workbooks import write_workbook
 
 path, model, client = fruit_fixtures()
 
@@ -129,6 +131,11 @@ def test_parquet_and_excel_get_csv(client, tmp_path):
     sink = io.BytesIO()
     frame.to_parquet(sink)
     response = table(client, sink.getvalue(), "application/vnd.apache.parquet")
+    assert response.headers["content-type"].startswith("text/csv")
+    assert response.text == expected
+    cells = json.loads(frame.to_json(orient="values"))
+    write_workbook(tmp_path / "t.xlsx", {"fruit": [list(frame), *cells]})
+    response = table(client, (tmp_path / "t.xlsx").read_bytes(), EXCEL)
     assert response.headers["content-type"].startswith("text/csv")
     assert response.text == expected
 

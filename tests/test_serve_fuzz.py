@@ -4,20 +4,29 @@
 """
 
 import gc
+import io
 import json
 import os
 import random
 import tracemalloc
 from copy import deepcopy
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 
+from commands import FRUIT
 from deciban.serve.app import API_PATHS
+from deciban.serve.batch import EXCEL
 from deciban.serve.watch import MAX_RECENT_ROWS
 from serving import ROW, fruit_model, lesson, serving
+from workbooks import write_workbook
 
+#: What the service thinks of a table goes to its log.
+pytestmark = pytest.mark.filterwarnings("ignore::deciban.errors.DecibanWarning")
 TRIES = int(os.environ.get("DECIBAN_FUZZ", "300"))
 BODIES = {
     "/api/predict": {"rows": [ROW], "loss": None, "abstain": 0.5, "priors": {"plum": 1.0}},
@@ -117,6 +126,82 @@ def test_tables_that_are_almost_tables(client):
             content[at : at + chance.randrange(4)] = bytes([chance.randrange(256)])
         for kind in ("text/csv", "application/x-ndjson", "application/vnd.apache.arrow.stream"):
             check(client.post("/api/batch", content=bytes(content), headers={"Content-Type": kind}))
+
+
+def test_files_of_tables_that_are_almost_whole(client, tmp_path):
+    chance, files = random.Random(9), _table_files(tmp_path)
+    for number in range(max(60, TRIES // 10)):
+        kind, content = files[number % len(files)]
+        query = chance.choice(["", "?keep=*", "?evidence=true", "?novelty=true", "?keep=nothing"])
+        check(
+            client.post(
+                f"/api/batch{query}",
+                content=_broken(content, chance),
+                headers={"Content-Type": kind},
+            )
+        )
+
+
+def test_a_service_that_trains_takes_anything(tmp_path):
+    """Tables and requests that are almost right: a training ends well, or with a hint."""
+    chance, files = random.Random(10), _table_files(tmp_path)
+    asked = {"target": "fruit", "kinds": {"grams": "numeric"}, "model": "NaiveBayes"}
+    with serving(None) as client:
+        for number in range(max(30, TRIES // 100)):
+            kind, content = files[number % len(files)]
+            if number >= len(files):
+                content = _broken(content, chance)
+            check(client.post("/api/table", content=content, headers={"Content-Type": kind}))
+            check(client.get("/api/columns"))
+            body = json.loads(json.dumps(asked))
+            if chance.random() < 0.7:
+                _spoil(body, chance)
+            check(client.post("/api/train", json=body))
+            while (state := client.get("/api/training").json())["stage"] not in ENDED:
+                pass
+            assert state.get("problem") is None or state["problem"]["status"] < 500, state
+            for path in BODIES:
+                check(client.post(path, json=BODIES[path]))
+
+
+#: Stages of a training in which nothing goes on.
+ENDED = ("none", "done", "failed")
+
+
+def _table_files(folder):
+    """The same small table as a file of every kind."""
+    frame = pd.read_csv(FRUIT).head(60)
+    table, sinks = pa.Table.from_pandas(frame), [io.BytesIO(), io.BytesIO()]
+    pq.write_table(table, sinks[0])
+    with pa.ipc.new_stream(sinks[1], table.schema) as writer:
+        writer.write_table(table)
+    cells = json.loads(frame.to_json(orient="values"))
+    write_workbook(folder / "t.xlsx", {"fruit": [list(frame), *cells]})
+    return [
+        ("application/vnd.apache.parquet", sinks[0].getvalue()),
+        ("application/vnd.apache.arrow.stream", sinks[1].getvalue()),
+        (EXCEL, (folder / "t.xlsx").read_bytes()),
+        ("application/vnd.oasis.opendocument.spreadsheet", (folder / "t.xlsx").read_bytes()),
+        ("text/csv", frame.to_csv(index=False).encode()),
+        ("application/x-ndjson", frame.to_json(orient="records", lines=True).encode()),
+    ]
+
+
+def _broken(content, chance):
+    """Bytes of a file, some of them changed, gone or doubled."""
+    content = bytearray(content)
+    for _ in range(chance.randrange(1, 8)):
+        at, size = chance.randrange(len(content) + 1), chance.randrange(64)
+        deed = chance.randrange(4)
+        if deed == 0:
+            content[at : at + size] = chance.randbytes(size)
+        elif deed == 1:
+            del content[at : at + size]
+        elif deed == 2:
+            content[at:at] = content[at : at + size]
+        else:
+            content[at : at + 1] = bytes([chance.randrange(256)])
+    return bytes(content)
 
 
 def test_the_service_does_not_grow(client):

@@ -11,7 +11,7 @@ import pytest
 import faults
 from commands import FRUIT, run
 from deciban import AODE, BayesClassifier, NaiveBayes, load
-from deciban.errors import ParameterError
+from deciban.errors import ModelFileError, ParameterError
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from deciban.serve import learner, lessons
 from deciban.serve.lessons import Content
@@ -260,6 +260,16 @@ def test_export(path, store, tmp_path):
     same(load(out), lessons.export(str(store)))
     assert run("export", tmp_path / "none.db", "-o", out).code == 1
     assert "no live store" in run("export", _mail(tmp_path), "-o", out).err
+
+
+@pytest.mark.parametrize("damaged", [b"no lesson", b"[\xa1", b"[1, 2, 3]", b""])
+def test_a_lesson_that_is_damaged(path, store, damaged):
+    with LiveStore(str(store), create=True) as opened:
+        opened.begin(str(path))
+        with opened.writing():
+            opened.learn([("bad", damaged, None)])
+    with pytest.raises(ModelFileError, match=r"a lesson of the store is damaged: .*Hint: "):
+        lessons.export(str(store))
 
 
 def _mail(folder):

@@ -1,10 +1,12 @@
 """The page in a real browser, by clicks, keys and files: what it shows is what Python says."""
 
+import io
 import json
 import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import pandas as pd
 import pytest
 
 import browser
@@ -14,6 +16,7 @@ from commands import FRUIT, done
 from deciban import load
 from deciban.serve import pages
 from deciban.serve.app import API_PATHS
+from workbooks import write_workbook
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 STATIC = Path(pages.__file__).parent / "static"
@@ -239,6 +242,21 @@ def test_a_dropped_file_is_answered_sorted_and_given_back(path, url, chromium):
         lines.first.locator("button").click()
         visit.shown({"colour": "red", "ripe": False, "picked": "2025-06-21"})
         expect(visit.at("#truth")).to_contain_text("cherry")
+
+
+def test_a_workbook_is_answered_as_the_same_table_in_csv(path, url, chromium, tmp_path):
+    cells = json.loads(pd.read_csv(FRUIT).to_json(orient="values"))
+    names = FRUIT.read_text(encoding="utf-8").splitlines()[0].split(",")
+    write_workbook(tmp_path / "fruit.xlsx", {"fruit": [names, *cells]})
+    with Visit(chromium, url, "#rows") as visit:
+        visit.at("#rows-file").set_input_files(tmp_path / "fruit.xlsx")
+        expect(visit.at("#rows-state")).to_contain_text("200 rows")
+        with visit.page.expect_download() as download:
+            visit.at("#rows-download").click()
+        assert download.value.suggested_filename == "fruit.predictions.csv"
+        given = pd.read_csv(download.value.path())
+    expected = done("predict", path, FRUIT, "--digits", "17", "--quiet", "--keep")
+    assert given["prediction"].tolist() == pd.read_csv(io.StringIO(expected))["prediction"].tolist()
 
 
 def test_a_file_that_is_no_table_is_complained_about(url, chromium, tmp_path):

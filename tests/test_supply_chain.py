@@ -1,10 +1,14 @@
 """Nothing that deciban does needs a network, and the wheel says what is in it."""
 
+import contextlib
+import functools
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -47,12 +51,33 @@ def test_every_dependency_is_pinned_and_every_pin_is_used():
     for group in project["dependency-groups"].values():
         stated += group
     named = {_name(each) for each in stated} - {"deciban"}
-    pins = {
-        _name(line) for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line
-    }
     unpinned = {"threadpoolctl", "openmpi", "khiops-core"}  # come with those that need them
-    assert named - pins <= unpinned
-    assert pins <= named
+    assert named - pins().keys() <= unpinned
+    assert pins().keys() <= named
+
+
+def test_every_pin_is_one_version_and_what_is_installed_is_that_version():
+    assert all(re.fullmatch(r"\d+(\.\d+)*(\.?(post|rc)\d+)?", each) for each in pins().values())
+    installed = {}
+    for name in pins():
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            installed[name] = metadata.version(name)
+    assert {"numpy", "scikit-learn", "duckdb", "starlette", "uvicorn"} <= installed.keys()
+    assert installed == {name: pins()[name] for name in installed}
+
+
+def test_what_is_installed_goes_together():
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "check"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout
+
+
+@functools.cache
+def pins():
+    """The pinned version of every package."""
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    stated = (line.partition("==") for line in lines if line and not line.startswith("#"))
+    return {name.strip().lower(): version.strip() for name, _, version in stated}
 
 
 def _name(requirement):

@@ -174,9 +174,7 @@ def request(data: bytes) -> None:
 
 
 def _model_bytes() -> bytes:
-    stream = _folder() / "seed.deciban"
-    archive.write(stream, "NaiveBayes", {"a": 1}, {"x": np.arange(3)}, overwrite=True)
-    return stream.read_bytes()
+    return archive.to_bytes("NaiveBayes", {"a": 1}, {"x": np.arange(3)})
 
 
 def _arrow_stream() -> bytes:

@@ -28,8 +28,10 @@ from deciban.sources.options import ReadOptions
 from deciban.sources.scan import Scan
 from deciban.sources.spool import Spool
 
-__all__ = ["INPUTS", "OUTPUTS", "open_table", "output_type", "predict_table"]
+__all__ = ["EXCEL", "INPUTS", "OUTPUTS", "open_table", "output_type", "predict_table"]
 
+#: The type of content of a workbook.
+EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 #: What the name of a file ends in, by its type of content.
 INPUTS = {
     "text/csv": ".csv",
@@ -38,7 +40,7 @@ INPUTS = {
     "application/jsonl": ".jsonl",
     "application/vnd.apache.arrow.stream": ".arrow",
     "application/vnd.apache.parquet": ".parquet",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
+    EXCEL: ".xlsx",
     "application/vnd.ms-excel": ".xls",
     "application/vnd.oasis.opendocument.spreadsheet": ".ods",
 }

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from deciban.errors import ParameterError
+from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.counted import CountedClassifier
 from deciban.labels import object_array
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
@@ -52,7 +52,12 @@ def read(lesson: bytes) -> Content:
     >>> read(b'[{"age":3},"plum"]')
     Content(row={'age': 3}, answer='plum')
     """
-    return Content(*_decoder.decode(lesson))
+    try:
+        return Content(*_decoder.decode(lesson))
+    except ValueError as error:  # of msgspec, or of Python about characters
+        raise ModelFileError(
+            f"a lesson of the store is damaged: {error}.", hint="restore the store from a backup"
+        ) from None
 
 
 def check_learner(estimator: Any, path: str) -> None:

@@ -48,8 +48,8 @@ def _errors_about(path: Path) -> Iterator[None]:
     """What a library says about a file, as a FileError."""
     try:
         yield
-    except (OSError, ValueError, arrow.ArrowError) as error:
-        if isinstance(error, FileError) or not _is_foreign(error):
+    except Exception as error:
+        if not _is_foreign(error):
             raise
         headline = str(error).strip().partition("\n")[0].rstrip(".")
         raise FileError(
@@ -59,7 +59,10 @@ def _errors_about(path: Path) -> Iterator[None]:
 
 
 def _is_foreign(error: Exception) -> bool:
-    return not type(error).__module__.startswith("deciban.errors")
+    """Whether an error is about a file that another library reads, and not one of deciban's."""
+    home = type(error).__module__
+    known = isinstance(error, OSError | ValueError | arrow.ArrowError)
+    return home.startswith("pyarrow") or (known and not home.startswith("deciban.errors"))
 
 
 def _library(path: Path, *names: str) -> Any:
@@ -87,11 +90,17 @@ def _open_arrow(path: Path) -> Iterator[Any]:
             source.seek(0)
             with ipc.open_stream(source) as stream:
                 yield stream.schema.empty_table()
-                yield from (pyarrow.table(batch) for batch in stream)
+                yield from (_checked(pyarrow.Table.from_batches([batch])) for batch in stream)
             return
         yield reader.schema.empty_table()
         for i in range(reader.num_record_batches):
-            yield pyarrow.Table.from_batches([reader.get_batch(i)])
+            yield _checked(pyarrow.Table.from_batches([reader.get_batch(i)]))
+
+
+def _checked(table: Any) -> Any:
+    """A table of a file of which nothing was checked yet: offsets, lengths, characters."""
+    table.validate(full=True)
+    return table
 
 
 def _open_orc(path: Path) -> Iterator[Any]:

@@ -73,6 +73,8 @@ def _rows(path: Path, sheet: str | int | None) -> Iterator[list[Cell]]:
 
 def _sheet_name(path: Path, book: CalamineWorkbook, sheet: str | int | None) -> str:
     names = book.sheet_names
+    if not names:
+        raise FileError(f"{path} has no sheets.", hint="open it and save it again")
     if sheet is None:
         return names[0]
     if sheet in names:
