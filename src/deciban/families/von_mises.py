@@ -148,7 +148,7 @@ class VonMisesParameters:
     def curve(self, column: int, seen: Table | None = None) -> Piece:
         """The log density at values that were seen."""
         circle, density = self.circles[column], self.density[column]
-        values, counts = _known_values(self.table)[column], count_by_column(self.table)[column]
+        values, counts = _column_values(self.table, column), count_by_column(self.table)[column]
         x, rows = (values, counts.T) if circle.points else seen_points(values, counts)
         angle = circle.angles(x)
         log = density.log(angle[:, None])
@@ -163,7 +163,7 @@ class VonMisesParameters:
         """The log density at x; of points, that of each one that was seen."""
         circle, density = self.circles[column], self.density[column]
         if circle.points:
-            points = _known_values(self.table)[column]
+            points = _column_values(self.table, column)
             log = density.log(circle.angles(points)[:, None])
             return lookup(x, points.tolist(), log, np.zeros(log.shape[1]))
         each = zip(*(part.tolist() for part in density), strict=True)
@@ -192,7 +192,7 @@ class VonMises:
             stated = columns.smoothing[j]
             lam = DEFAULT_PRIOR_ROWS if stated is None else stated
             circle = Circle(lam, period, self._points)
-            values = _known_values(table.column(j))[0]
+            values = _column_values(table, j)
             loss = _loss(columns.counts[j], values, columns.class_weight, circle)
             out[j].append(Candidate(lam, loss=loss))
         return out
@@ -236,9 +236,14 @@ VON_MISES_POINTS = VonMises("von_mises_points", CATEGORIES, ())
 
 def _known_values(table: Table) -> list[FloatArray]:
     """The values that each column of a table is counted by."""
+    return [_column_values(table, j) for j in range(len(table.cells.columns))]
+
+
+def _column_values(table: Table, column: int) -> FloatArray:
+    """The values that one column of a table is counted by: those of keys, or points."""
     if isinstance(table.cells, Grid):
-        return table.cells.all_middles()
-    return [np.asarray(points, dtype=np.float64) for points in table.cells.values or ()]
+        return table.cells.middles(column)
+    return np.asarray((table.cells.values or ())[column], dtype=np.float64)
 
 
 def _values(table: Table, X: Matrix) -> FloatArray:

@@ -62,9 +62,9 @@ class NumberRanges:
     def of(cls, model: NaiveBayesModel) -> NumberRanges:
         """The ranges of a model's columns; of one without numbers, none is beyond."""
         table = model.counts.tables[HISTOGRAM.name]
-        grid, columns = grid_of(table), []
-        for j, count in enumerate(count_by_column(table)):
-            weight, ends = count.sum(axis=0), grid.ends(j)
+        columns = []
+        for count, ends in zip(count_by_column(table), grid_of(table).all_ends(), strict=True):
+            weight = count.sum(axis=0)
             if not len(weight):
                 columns.append((-np.inf, np.inf, 0.0, 0.0, -np.inf, np.inf, 0.0))
                 continue

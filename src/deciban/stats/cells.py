@@ -211,10 +211,10 @@ class Grid(Cells):
         keys, drop = self._keys()[column], self.drop[column]
         return kernel.floats(2 * keys + 1, drop - 1) if drop else kernel.floats(keys, 0)
 
-    def ends(self, column: int) -> NDArray[np.float64]:
-        """The least float of each key of a column, and the least beyond it: (2, keys)."""
-        keys, drop = self._keys()[column], self.drop[column]
-        return np.stack([kernel.floats(keys, drop), kernel.floats(keys + 1, drop)])
+    def all_ends(self) -> list[NDArray[np.float64]]:
+        """The least float of each key, and the least beyond it, (2, keys), column by column."""
+        pairs = zip(self._keys(), self.drop, strict=True)
+        return [np.stack([kernel.floats(k, d), kernel.floats(k + 1, d)]) for k, d in pairs]
 
     def _keys(self) -> tuple[Labels, ...]:
         return self.values or ()
