@@ -2,9 +2,11 @@
 
     python bench/engines.py [--rows 2000000] [--only duckdb,postgres,spark]
 
-Prints the ratio to the peer of the same run: DuckDB tables to Parquet, PostgreSQL to a COPY of the
-same columns that nobody reads, Spark to an empty ``mapInArrow`` and to pyspark.ml. PostgreSQL is
-started in a temporary folder, Spark as ``local-cluster[2,1,4096]``.
+Prints the ratio to the peer of the same run: DuckDB tables to Parquet; PostgreSQL to a COPY of the
+columns of numbers that nobody reads, beside the GROUP BYs of the categories on a second connection;
+Spark to an empty ``mapInArrow`` and to pyspark.ml. Of Spark it also prints by how much the driver
+grows while a thousand partitions are merged. PostgreSQL is started in a temporary folder, Spark as
+``local-cluster[2,1,4096]``. Rows a second of models as SQL are those of ``bench/sql.py``.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 from typing import Any
 
 import duckdb
@@ -25,6 +29,8 @@ import polars as pl
 from deciban import NaiveBayes
 
 N_NUMBERS = N_CATEGORIES = 5
+#: Rows of which a thousand partitions are made.
+N_SMALL_ROWS = 200_000
 
 
 def table(n_rows: int) -> pl.DataFrame:
@@ -63,7 +69,7 @@ def in_duckdb(path: Path, n_rows: int) -> None:
 
 
 def in_postgres(path: Path, n_rows: int) -> None:
-    """A table of PostgreSQL beside a COPY of it."""
+    """A table of PostgreSQL beside a COPY of its numbers, and the GROUP BYs of its categories."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     import psycopg
 
@@ -78,15 +84,39 @@ def in_postgres(path: Path, n_rows: int) -> None:
             connection.execute(f"CREATE TABLE t ({numbers}, {names}, label text)")
             with connection.cursor().copy("COPY t FROM STDIN (FORMAT CSV, HEADER)") as copy:
                 copy.write(file.read_bytes())
-
-            def read() -> None:
-                with connection.cursor().copy("COPY t TO STDOUT (FORMAT BINARY)") as rows:
-                    for _ in rows:
-                        pass
-
-            theirs = seconds(read)
+            connection.execute("VACUUM ANALYZE t")
+        everything = seconds(lambda: _copy(url, "t"))
+        theirs = seconds(lambda: _both(lambda: _copy_numbers(url), lambda: _group(url)))
         ours = seconds(lambda: NaiveBayes().fit(url, table="t", target="label"))
-    show("PostgreSQL", ours, "COPY of all columns", theirs, n_rows)
+    show("PostgreSQL", ours, "numbers and GROUP BYs", theirs, n_rows)
+    show("PostgreSQL", ours, "COPY of all columns", everything, n_rows)
+
+
+def _copy(url: str, what: str) -> None:
+    import psycopg
+
+    sql = f"COPY {what} TO STDOUT (FORMAT BINARY)"
+    with psycopg.connect(url) as connection, connection.cursor().copy(sql) as rows:
+        for _ in rows:
+            pass
+
+
+def _copy_numbers(url: str) -> None:
+    _copy(url, f"(SELECT {', '.join(f'n{j}' for j in range(N_NUMBERS))} FROM t)")
+
+
+def _group(url: str) -> None:
+    import psycopg
+
+    groups = (f"SELECT label, c{j}, count(*) FROM t GROUP BY 1, 2" for j in range(N_CATEGORIES))
+    with psycopg.connect(url) as connection:
+        connection.execute(" UNION ALL ".join(groups)).fetchall()
+
+
+def _both(*work: Callable[[], object]) -> None:
+    with ThreadPoolExecutor(len(work)) as pool:
+        for done in [pool.submit(one) for one in work]:
+            done.result()
 
 
 def in_spark(path: Path, n_rows: int) -> None:
@@ -112,7 +142,19 @@ def in_spark(path: Path, n_rows: int) -> None:
             lambda: _run(pipeline.transform(frame).select("prediction", "probability"))
         )
         show("Spark, scores", scored, "pyspark.ml transform", theirs, n_rows)
+        frame.unpersist()
+        _many_partitions(spark.read.parquet(str(path)).limit(N_SMALL_ROWS).repartition(1000))
         spark.stop()
+
+
+def _many_partitions(frame: Any) -> None:
+    """By how much the driver grows while it learns from very many partitions."""
+    before, start = getrusage(RUSAGE_SELF).ru_maxrss, time.perf_counter()
+    model = NaiveBayes().fit(frame, target="label")
+    grown = (getrusage(RUSAGE_SELF).ru_maxrss - before) / 1024
+    merged = len(model.counts_.to_bytes()) / 1e6
+    took = time.perf_counter() - start
+    print(f"1,000 partitions {took:7.2f} s  driver grew {grown:.0f} MiB, counts {merged:.2f} MB")
 
 
 def _empty(frame: Any) -> None:
