@@ -337,3 +337,48 @@ def test_a_busy_store(store, monkeypatch):
         assert score(other, read(NEW_HAM)).p == 0.5
         with pytest.raises(ModelWriteError, match="busy"):
             learn(other, read(NEW_HAM), False)
+
+
+# What is remembered from one message to the next
+
+
+def fresh_score(store, raw):
+    with Store(store.path) as new:
+        return score(new, read(raw))
+
+
+def test_what_was_read_is_not_asked_again(store):
+    first, asked = score(store, read(NEW_HAM)), []
+    store.connection.set_trace_callback(asked.append)
+    assert score(store, read(NEW_HAM)) == first == fresh_score(store, NEW_HAM)
+    assert not any("FROM tokens" in query or "json_each" in query for query in asked)
+
+
+def test_nothing_is_remembered_that_has_changed(store):
+    before = score(store, read(NEW_HAM))
+    with Store(store.path) as other:
+        assert learn(other, read(NEW_HAM), True) == "learnt"
+    changed = score(store, read(NEW_HAM))
+    assert changed == fresh_score(store, NEW_HAM) != before
+    assert unlearn(store, read(NEW_HAM)) == "taken"
+    assert score(store, read(NEW_HAM)) == before
+
+
+def test_what_was_never_done_is_not_remembered(store):
+    def break_off():
+        with store.writing():
+            tokens = dict.fromkeys(read(NEW_HAM).tokens, Pair(0, 9))
+            store.add([Lesson(b"new", True, 3)], tokens)
+            assert store.counts(tokens).tokens["agenda"].spam >= 9
+            raise KeyboardInterrupt
+
+    before = score(store, read(NEW_HAM))
+    with pytest.raises(KeyboardInterrupt):
+        break_off()
+    assert score(store, read(NEW_HAM)) == before == fresh_score(store, NEW_HAM)
+
+
+def test_no_more_is_remembered_than_fits(store, monkeypatch):
+    monkeypatch.setattr("deciban.mail.store.MAX_REMEMBERED_TOKENS", 1)
+    for raw in (NEW_HAM, HAM[0], NEW_HAM):
+        assert score(store, read(raw)) == fresh_score(store, raw)

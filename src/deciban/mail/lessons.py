@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from deciban.mail.envelope import canonical, digest
-from deciban.mail.model import Score, calibrate, level, score_counts
+from deciban.mail.model import Score, level, score_counts
 from deciban.mail.store import Lesson, Store
 from deciban.mail.tokens import tokens
 
@@ -35,8 +35,8 @@ def read(raw: bytes) -> Read:
 def score(store: Store, message: Read) -> Score:
     """The evidence that a message is spam."""
     with store.reading():
-        counts, levels = store.counts(message.tokens), store.levels()
-    return score_counts(counts, calibrate(levels))
+        counts, calibration = store.counts(message.tokens), store.calibration()
+    return score_counts(counts, calibration)
 
 
 def learn(store: Store, message: Read, spam: bool) -> Outcome:

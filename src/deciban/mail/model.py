@@ -140,6 +140,7 @@ class Score(NamedTuple):
         return _sigmoid(self.evidence / DECIBANS)
 
 
+@lru_cache(1 << 16)  # most tokens of a message are in others as well
 def section(token: str) -> str:
     """The section that a token belongs to.
 
@@ -196,7 +197,11 @@ def familiarity(counts: Counts) -> float:
     0.002
     """
     half = min(HALF_FAMILIAR_SHARE * sum(counts.totals), MAX_HALF_FAMILIAR)
-    words = [hams + spams for token, (hams, spams) in counts.tokens.items() if is_text(token)]
+    words = [
+        hams + spams
+        for token, (hams, spams) in counts.tokens.items()
+        if ":" not in token or token.startswith(TEXT_PREFIXES)  # is_text, without a call for each
+    ]
     seen = sum([n / (n + half) for n in words if n])
     share = (seen + PRIOR_WORDS) / (len(words) + counts.unknown + PRIOR_WORDS)
     return share**2 / (share**2 + (1 - share) ** 2)

@@ -19,16 +19,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from deciban.errors import NegativeCountError
-from deciban.mail.model import Counts, Pair, is_text
+from deciban.mail.model import Calibration, Counts, Pair, calibrate, is_text
 from deciban.mail.tables import LAYOUT
 from deciban.sqlite import Database
 
 __all__ = ["Lesson", "Store"]
 
+#: No more tokens than this are remembered from one message to the next.
+MAX_REMEMBERED_TOKENS = 1 << 18
 #: A token or a level.
 Key = TypeVar("Key", bound="str | int")
 
@@ -46,8 +50,22 @@ class Lesson(NamedTuple):
         return Pair(0, 1) if self.spam else Pair(1, 0)
 
 
+@dataclass
+class Memory:
+    """What was read of one state of the file; a token that is not known there has no pair."""
+
+    state: tuple[int, int]
+    totals: Pair
+    levels: dict[int, Pair]
+    calibration: Calibration
+    tokens: dict[str, Pair | None] = field(default_factory=dict)
+
+
 class Store(Database):
     """A store that is open. Ask and change inside ``reading()`` or ``writing()``.
+
+    Most tokens of a message are in others as well: what was read is remembered, and believed inside
+    ``reading()`` as long as nobody has written since.
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -62,31 +80,70 @@ class Store(Database):
 
     def __init__(self, path: str, *, create: bool = False) -> None:
         super().__init__(path, LAYOUT, create=create)
+        self._memory: Memory | None = None
+        self._believed: Memory | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One state of the file, whatever others write meanwhile."""
+        with super().reading():
+            self._believed = self._recall()
+            try:
+                yield
+            finally:
+                self._believed = None
+
+    def _recall(self) -> Memory:
+        """What is remembered of the present state of the file; nothing of others is."""
+        (version,) = self.select_one("PRAGMA data_version", (int,))  # others' changes, then our own
+        state, memory = (version, self.connection.total_changes), self._memory
+        if memory and memory.state == state and len(memory.tokens) <= MAX_REMEMBERED_TOKENS:
+            return memory
+        levels = self.levels()
+        self._memory = Memory(state, self.totals(), levels, calibrate(levels))
+        return self._memory
 
     # Questions
 
     def totals(self) -> Pair:
         """How many messages of ham and of spam were learnt."""
+        if self._believed:
+            return self._believed.totals
         return self._pair(*self.select_one("SELECT ham, spam FROM totals", (int, int)))
 
     def levels(self) -> dict[int, Pair]:
         """How many lessons came at each level."""
+        if self._believed:
+            return self._believed.levels
         rows = self.select("SELECT level, ham, spam FROM levels", (int, int, int))
         return {level: self._pair(ham, spam) for level, ham, spam in rows}
+
+    def calibration(self) -> Calibration:
+        """What turns the evidence of tokens into log-odds, fitted to the levels."""
+        return self._believed.calibration if self._believed else calibrate(self.levels())
 
     def counts(self, tokens: Iterable[str]) -> Counts:
         """What is known of these tokens, and the totals."""
         totals, asked = self.totals(), list(tokens)
         if not any(totals):
             return Counts(totals, {}, sum(map(is_text, asked)))
+        seen = {} if self._believed is None else self._believed.tokens
+        new = [token for token in asked if token not in seen]
+        if new:
+            pairs = self._pairs(new)
+            seen.update((token, pairs.get(token)) for token in new)
+        known = {token: pair for token in asked if (pair := seen[token]) is not None}
+        unknown = sum([is_text(token) for token in asked if token not in known])
+        return Counts(totals, known, unknown)
+
+    def _pairs(self, tokens: list[str]) -> dict[str, Pair]:
+        """How many messages of ham and of spam had those of these tokens that are known."""
         rows = self.select(
             "SELECT token, ham, spam FROM json_each(?) CROSS JOIN tokens ON token = value",
             (str, int, int),
-            (json.dumps(asked, ensure_ascii=False),),
+            (json.dumps(tokens, ensure_ascii=False),),
         )
-        known = {token: self._pair(ham, spam) for token, ham, spam in rows}
-        unknown = sum([is_text(token) for token in asked if token not in known])
-        return Counts(totals, known, unknown)
+        return {token: self._pair(ham, spam) for token, ham, spam in rows}
 
     def lesson(self, digest: bytes) -> Lesson | None:
         """What was learnt from a message, if anything."""
