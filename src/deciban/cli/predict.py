@@ -90,12 +90,13 @@ def predict(
     from deciban.cli import exits, prediction, writing
     from deciban.cli.outputs import check_outputs
     from deciban.cli.reading import Input
-    from deciban.prediction.into import into_table
     from deciban.prediction.scored import PredictionOptions
 
     check_outputs([output], file_paths(data, how), [model, loss], force=force)
     written = partial(writing.table, output, writing.format_of(output, form), force)
     if into is not None:
+        from deciban.prediction.into import into_table
+
         written = partial(into_table, data[0], into, force)
     opened = files.open(model)
     classes = opened.model.classes.tolist()

@@ -1,14 +1,15 @@
-"""What a database is: a URL, or a connection of a driver that is known."""
+"""What a database is: a URL, or a connection of a driver that is known.
+
+Readers are imported where a database is read: whoever reads a file need not wait for them.
+"""
 
 from __future__ import annotations
 
 import re
-import sqlite3
 from urllib.parse import unquote, urlsplit
 
 from deciban.errors import MissingPackageError, ParameterError
 from deciban.sources import duckdb
-from deciban.sources.databases import cursor, postgres, sqlite
 from deciban.sources.databases.errors import errors_of, hide_secrets
 from deciban.sources.databases.query import table_query
 from deciban.sources.scan import Scan
@@ -38,10 +39,10 @@ def is_database(source: object) -> bool:
 
 def _driver(source: object) -> str | None:
     """The driver of a connection, by the module of its class: none of them is imported here."""
-    if isinstance(source, sqlite3.Connection):
-        return "sqlite"
     for kind in type(source).__mro__:
         module, name = kind.__module__, kind.__name__
+        if module == "sqlite3" and name == "Connection":
+            return "sqlite"
         if name == "DuckDBPyConnection":
             return "duckdb"
         if module.partition(".")[0] == "psycopg" and name == "Connection":
@@ -62,6 +63,8 @@ def scan_database(source: Connection, query: str | None, rows: int) -> Scan:
             f"a {kind} needs a query, or the name of a table: {what}.",
             hint="pass sql='SELECT ...' or table='name' as well",
         )
+    from deciban.sources.databases import cursor, postgres, sqlite
+
     if isinstance(source, str):
         return _scan_url(source, query, rows)
     driver = _driver(source)
@@ -83,6 +86,8 @@ def scan_database(source: Connection, query: str | None, rows: int) -> Scan:
 
 
 def _scan_url(url: str, query: str, rows: int) -> Scan:
+    from deciban.sources.databases import cursor, postgres, sqlite
+
     scheme = url.partition("://")[0].partition("+")[0]
     if scheme in ("postgresql", "postgres"):
         return postgres.scan_postgres(None, query, rows, url)
@@ -117,6 +122,8 @@ def _open_duckdb(path: str) -> Connection:
 
 def _scan_alchemy(source: Connection, query: str, rows: int) -> Scan:
     """By the driver beneath where it is known, which reads faster and exactly."""
+    from deciban.sources.databases import cursor, postgres
+
     if hasattr(source, "connect"):  # an engine
         engine, connection = source, None
         if engine.dialect.name == "postgresql" and engine.dialect.driver == "psycopg":
