@@ -216,6 +216,22 @@ def test_columns_on_a_common_scale():
     assert beyond[0].tolist() == beyond[1].tolist()
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("n_rows", "n_parts"), [(40, 6), (6, 40)])
+def test_steps_of_evidence_weights_are_newtons(n_classes, n_rows, n_parts):
+    rng = np.random.default_rng(8)
+    E = evidence_weights._bound(rng.normal(size=(n_rows, n_parts, n_classes)))
+    y, weight = np.arange(n_rows) % n_classes, rng.uniform(0.5, 2, n_rows)
+    objective = evidence_weights.WeightObjective(E, y, weight)
+    point = objective.at(objective.centre + rng.normal(size=n_parts + n_classes) / 5)
+    eye = 1e-5 * np.eye(len(point.W))
+    around = [(objective.at(point.W + e), objective.at(point.W - e)) for e in eye]
+    slopes = [(a.value - b.value) / 2e-5 for a, b in around]
+    hessian = np.array([(a.gradient - b.gradient) / 2e-5 for a, b in around])
+    np.testing.assert_allclose(point.gradient, slopes, atol=1e-6)
+    np.testing.assert_allclose(hessian @ point.direction, -point.gradient, atol=1e-6)
+
+
 # ---------------------------------------------------------------------- trees
 
 RULES = (*SHAPE_BY_MIN_ROWS[0], 0.1, 1.0, 3.0, 5.0, 3.0, 50.0, 2.5, 100, 20, 0.0)

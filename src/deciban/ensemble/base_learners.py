@@ -108,8 +108,9 @@ def fit_linear(table: TrainingTable, begun: FoldFits = NOTHING_FITTED) -> BaseLe
         table.counted, table.part.batch, table.y, table.single_weight, table.remaining
     )
     weights = list(begun.evidence)
+    many = evidence.shape[0] * evidence.shape[1] > evidence_weights.MAX_FRESH_NUMBERS
     for inside, _ in table.splits[len(weights) :]:
-        start = begun.evidence[0] if begun.evidence else None
+        start = weights[0] if weights and (many or begun.evidence) else None
         rows = evidence[inside], table.y[inside], table.weight[inside]
         weights.append(evidence_weights.fit(*rows, start))
     offsets = [evidence_weights.logits(W, evidence) for W in weights]

@@ -38,6 +38,8 @@ MIN_DECREASE_PER_ROW = 1e-4
 MAX_STEPS = 20
 #: About so many rows find where to start.
 STARTING_ROWS = 2_000
+#: Where rows times parts are more than this, a fold starts from the weights of the one before.
+MAX_FRESH_NUMBERS = 1_000_000
 #: Derivatives are summed over about this many numbers at a time.
 DERIVATIVE_CHUNK_NUMBERS = 1 << 20
 
@@ -106,7 +108,7 @@ def logits(W: FloatArray, evidence: FloatArray) -> FloatArray:
     ``W`` are the weights of the parts, then the constants of the classes.
     """
     n_parts = evidence.shape[1]
-    return np.asarray(np.tensordot(evidence, W[:n_parts], (1, 0)) + W[n_parts:])
+    return np.asarray(np.matmul(W[:n_parts], evidence) + W[n_parts:])
 
 
 def fit(
@@ -174,48 +176,69 @@ class WeightPoint:
     value: float
     logits: FloatArray
 
-    @property
+    @cached_property
+    def proba(self) -> FloatArray:
+        """The probabilities of all rows, (rows, classes)."""
+        return softmax(self.logits)
+
+    @cached_property
     def gradient(self) -> FloatArray:
         """The derivatives of the objective."""
-        penalty = self.objective.penalty * (self.W - self.objective.centre)
-        return self._derivatives[0] + penalty
+        of = self.objective
+        residual = self.proba * of.weight[:, None]
+        residual[np.arange(len(of.y)), of.y] -= of.weight
+        of_weights = np.einsum("njk,nk->j", of.evidence, residual)
+        penalty = of.penalty * (self.W - of.centre)
+        return np.concatenate([of_weights, residual.sum(axis=0)]) + penalty
 
     @property
     def direction(self) -> FloatArray:
-        """Newton's step, ``-H**-1 g``."""
-        hessian = self._derivatives[1] + np.diag(self.objective.penalty)
-        return np.asarray(-np.linalg.solve(hessian, self.gradient))
+        """Newton's step, ``-H**-1 g``.
 
-    @cached_property
-    def _derivatives(self) -> tuple[FloatArray, FloatArray]:
-        of = self.objective
-        return _derivatives(of.evidence, softmax(self.logits), of.y, of.weight)
+        The Hessian is ``B'B + P`` with the penalties P on its diagonal. Where B has fewer rows than
+        columns, Woodbury's identity asks for a system of as many equations as it has rows.
+        """
+        of, g = self.objective, self.gradient
+        if len(of.y) * _root_rows(self.proba) >= len(g):
+            return np.asarray(-np.linalg.solve(self._gram() + np.diag(of.penalty), g))
+        B, x = hessian_root(of.evidence, self.proba, of.weight), g / of.penalty
+        small = np.eye(len(B)) + (B / of.penalty) @ B.T
+        return np.asarray(B.T @ np.linalg.solve(small, B @ x) / of.penalty - x)
+
+    def _gram(self) -> FloatArray:
+        """``B'B``, summed over chunks of rows."""
+        of, width = self.objective, len(self.W)
+        out = np.zeros((width, width))
+        for rows in _chunks(len(of.y), width * _root_rows(self.proba)):
+            B = hessian_root(of.evidence[rows], self.proba[rows], of.weight[rows])
+            out += B.T @ B
+        return out
 
 
-def _derivatives(
-    evidence: FloatArray, proba: FloatArray, y: NDArray[np.intp], weight: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """The gradient and the Hessian of the summed log loss by weights and constants.
+def _root_rows(proba: FloatArray) -> int:
+    """How many rows of the root of the Hessian each row of the table has."""
+    return 1 if proba.shape[1] == 2 else proba.shape[1]
 
-    A constant belongs to one class, so that most of what it is multiplied with is zero.
+
+def hessian_root(evidence: FloatArray, proba: FloatArray, weight: FloatArray) -> FloatArray:
+    """The matrix B whose ``B'B`` is the Hessian of the summed log loss by weights and constants.
+
+    Its rows are ``sqrt(w p_k) (x_k - sum_l p_l x_l)``, where ``x_k`` are the derivatives of the
+    logit of class k; of two classes, ``sqrt(w p_0 p_1) (x_1 - x_0)``.
     """
-    n_parts, n_classes = evidence.shape[1:]
-    width = n_parts + n_classes
-    gradient, hessian = np.zeros(width), np.zeros((width, width))
-    constants = np.arange(n_parts, width)
-    for rows in _chunks(len(y), max(1, n_parts) * n_classes):
-        E, p, w = evidence[rows], proba[rows], weight[rows]
-        residual = p * w[:, None]
-        weighted = E * residual[:, None, :]
-        mean = np.concatenate([np.einsum("njk,nk->nj", E, p), p], axis=1)
-        hessian[:n_parts, :n_parts] += np.tensordot(weighted, E, ((0, 2), (0, 2)))
-        hessian[:n_parts, n_parts:] += weighted.sum(axis=0)
-        hessian[constants, constants] += residual.sum(axis=0)
-        hessian -= np.triu((mean * w[:, None]).T @ mean)
-        residual[np.arange(len(p)), y[rows]] -= w
-        gradient[:n_parts] += np.tensordot(E, residual, ((0, 2), (0, 1)))
-        gradient[n_parts:] += residual.sum(axis=0)
-    return gradient, np.triu(hessian) + np.triu(hessian, 1).T
+    n_rows, n_parts, n_classes = evidence.shape
+    if n_classes == 2:
+        B = np.empty((n_rows, n_parts + 2))
+        np.subtract(evidence[:, :, 1], evidence[:, :, 0], out=B[:, :n_parts])
+        B[:, n_parts:] = -1.0, 1.0
+        B *= np.sqrt(weight * proba[:, 0] * proba[:, 1])[:, None]
+        return B
+    out = np.empty((n_rows, n_classes, n_parts + n_classes))
+    mean = np.einsum("njk,nk->nj", evidence, proba)
+    out[:, :, :n_parts] = evidence.swapaxes(1, 2) - mean[:, None, :]
+    out[:, :, n_parts:] = np.eye(n_classes) - proba[:, None, :]
+    out *= np.sqrt(weight[:, None] * proba)[:, :, None]
+    return out.reshape(n_rows * n_classes, n_parts + n_classes)
 
 
 def _chunks(n_rows: int, width: int) -> Iterator[slice]:
