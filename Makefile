@@ -59,10 +59,10 @@ docs: $(STAMPS)/installed $(STAMPS)/group-docs
 bench: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-bench $(STAMPS)/group-khiops
 	@for name in speed files quality explain report; do $(BIN)/python bench/$$name.py || exit 1; done
 
-# MINUTES in all, PART by its name, SEED to see an attempt again; what fails is kept in build/torture.
+# MINUTES in all, PART by its name, SEED to see an attempt again; what fails is kept in FOLDER, build/torture.
 MINUTES ?= 5
 torture: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-torture
-	PYTHONPATH=tests $(BIN)/python -m torture --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(PART),--part '$(PART)')
+	PYTHONPATH=tests $(BIN)/python -m torture --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(PART),--part '$(PART)') $(if $(FOLDER),--folder '$(FOLDER)')
 
 # A second copy of the package, compiled with sanitizers, before the installed one on the path. Python's
 # own allocator is left aside, so that every byte beyond an object is seen.

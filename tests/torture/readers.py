@@ -241,8 +241,8 @@ def _plain(said: str) -> str:
 def _fuzz(name, folder, place, *options):
     command = [
         sys.executable, "-m", "torture.fuzz", name, f"-artifact_prefix={folder}/broken-",
-        f"-max_len={MAX_BYTES}", "-timeout=60", "-rss_limit_mb=6000", "-print_final_stats=1",
-        *options, str(place),
+        f"-max_len={MAX_BYTES}", "-timeout=60", "-report_slow_units=60", "-rss_limit_mb=6000",
+        "-print_final_stats=1", *options, str(place),
     ]  # fmt: skip
     return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
 
