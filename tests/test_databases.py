@@ -288,6 +288,21 @@ def test_tables_of_other_things():
         model_of({"x": [1], "label": ["a"]}, table="t")
 
 
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT [1, 2] AS tags, 'a' AS label", "column 'tags' has the type list.*several columns"),
+        ("SELECT {'a': 1} AS s, 'a' AS label", "column 's' has the type struct"),
+        ("SELECT 1 AS x, 'a' AS label WHERE false", "there are no rows"),
+        ("SELECT error('odd') AS x, 'a' AS label", "DuckDB stopped: .*odd"),
+        ("SELECT * FROM nowhere", "DuckDB refused the query: .*nowhere"),
+    ],
+)
+def test_what_duckdb_refuses(sql, message):
+    with duckdb.connect() as connection, pytest.raises(InputError, match=message):
+        NaiveBayes().fit(connection, sql=sql, target="label")
+
+
 def test_what_sqlite_refuses(tmp_path):
     connection = sqlite3.connect(tmp_path / "t.db")
     connection.execute("CREATE TABLE t (x DATE, b BLOB, n, label TEXT)")

@@ -1,7 +1,8 @@
 """Rows of Spark: every partition is counted where it is, and the counts are merged.
 
-``partitions`` maps work over the partitions of a data frame and merges what they give,
-``transfer`` is what crosses the wire.
+``partitions`` maps work over the partitions of a data frame, ``merging`` merges what they give, in
+``shards`` where that is large, ``transfer`` is what crosses the wire, and ``tasks`` shows how far
+Spark is.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,6 +27,8 @@ __all__ = ["MAX_CLOSURE_BYTES", "score", "scored_frame"]
 
 #: A larger model is sent as a file beside the job: messages to a server are bounded.
 MAX_CLOSURE_BYTES = 100_000_000
+#: The files that were sent, by session.
+_SENT: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
 
 def scored_frame(
@@ -85,9 +88,11 @@ def _send(session: Any, model: bytes) -> Callable[[], files.Opened]:
         return partial(files.open_bytes, model)
     name = f"{hashlib.sha256(model).hexdigest()}.deciban"
     path = Path(_folder().name) / name
-    if not path.exists():
+    sent = _SENT.setdefault(session, set())
+    if name not in sent:
         path.write_bytes(model)
         session.addArtifacts(str(path), file=True)
+        sent.add(name)
     return partial(_open_file, name)
 
 
