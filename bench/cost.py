@@ -1,11 +1,13 @@
 """How the time of fitting grows with rows, columns and classes, beside a peer of each model.
 
-    python bench/cost.py [--runs 2] [--models NAME,NAME] [--svg cost.svg]
+    python bench/cost.py [--runs 2] [--models NAME,NAME] [--seconds 20] [--svg cost.svg]
 
 Tables are made: columns of normal numbers, of which half depend on the class. One side of the
 table grows at a time, fourfold from step to step. Seconds are those of all processors, which a
 busy machine changes least, the least of so many runs. The exponent is the slope of the last
-step: 1 is in proportion, 2 with the square. ``--svg`` draws the curves.
+step: 1 is in proportion, 2 with the square. A side that took more than so many ``--seconds`` is not
+measured on what is larger still, nor a second time. Lines come as they are measured. ``--svg``
+draws the curves.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from itertools import product
 from math import log
 from typing import Any, NamedTuple
 
@@ -28,9 +31,12 @@ from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes
 USUAL = {"rows": 4_000, "columns": 16, "classes": 2}
 STEPS = {
     "rows": (1_000, 4_000, 16_000, 64_000),
-    "columns": (8, 32, 128),
+    "columns": (8, 32, 128, 512),
     "classes": (2, 8, 32),
 }
+
+
+SIDES = ("deciban", "peer")
 
 
 class Measured(NamedTuple):
@@ -68,41 +74,42 @@ def table(rows: int, columns: int, classes: int) -> tuple[pd.DataFrame, np.ndarr
     return pd.DataFrame(X, columns=[f"x{j}" for j in range(columns)]), y
 
 
-def seconds(make: Callable[[], Any], X: pd.DataFrame, y: np.ndarray, runs: int) -> float:
-    """Of all processors, the least of some fits."""
-    times = []
-    for _ in range(runs):
+def seconds(
+    make: Callable[[], Any], X: pd.DataFrame, y: np.ndarray, runs: int, most: float
+) -> float:
+    """Of all processors, the least of some fits; one alone where it takes more than ``most``."""
+    times: list[float] = []
+    while len(times) < runs and not (times and times[-1] > most):
         start = time.process_time()
         make().fit(X, y)
         times.append(time.process_time() - start)
     return min(times)
 
 
-def measure(model: str, axis: str, runs: int) -> list[Measured]:
-    """Both sides as one side of the table grows."""
-    out = []
+def measure(model: str, side: str, axis: str, runs: int, most: float) -> list[Measured]:
+    """One of both as one side of the table grows, until a fit takes more than ``most`` seconds."""
+    out: list[Measured] = []
+    make = MODELS[model][SIDES.index(side)]
     for size in STEPS[axis]:
+        if out and out[-1].seconds > most:
+            break
         X, y = table(**{**USUAL, axis: size})
-        for side, make in zip(("deciban", "peer"), MODELS[model], strict=True):
-            out.append(Measured(model, side, axis, size, seconds(make, X, y, runs)))
+        out.append(Measured(model, side, axis, size, seconds(make, X, y, runs, most)))
     return out
 
 
-def slope(points: list[Measured]) -> float:
-    """The exponent of the last step."""
+def exponent(points: list[Measured]) -> str:
+    """The slope of the last step, if there is one."""
+    if len(points) < 2:
+        return ""
     a, b = points[-2:]
-    return log(b.seconds / a.seconds) / log(b.size / a.size)
+    return f"   exponent {log(b.seconds / a.seconds) / log(b.size / a.size):.1f}"
 
 
-def lines(measured: list[Measured]) -> str:
-    """The seconds of both sides at every size, and their exponents."""
-    out = []
-    for side in ("deciban", "peer"):
-        points = [point for point in measured if point.side == side]
-        times = "".join(f"{point.size:>9,}:{point.seconds:8.3f}" for point in points)
-        head = f"{points[0].model:20}{points[0].axis:9}{side:9}"
-        out.append(f"{head}{times}   exponent {slope(points):.1f}")
-    return "\n".join(out)
+def line(points: list[Measured]) -> str:
+    """The seconds of one of both at every size, and their exponent."""
+    times = "".join(f"{point.size:>9,}:{point.seconds:8.3f}" for point in points)
+    return f"{points[0].model:20}{points[0].axis:9}{points[0].side:9}{times}{exponent(points)}"
 
 
 def draw(measured: list[Measured], path: str) -> None:
@@ -130,15 +137,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="How the time of fitting grows.")
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--seconds", type=float, default=20.0, help="larger tables are left out")
     parser.add_argument("--svg", default="", help="draw the curves into this file")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     measured = []
     for model in options.models.split(","):
-        for axis in STEPS:
-            points = measure(model, axis, options.runs)
+        for axis, side in product(STEPS, SIDES):
+            points = measure(model, side, axis, options.runs, options.seconds)
             measured += points
-            print(lines(points), flush=True)
+            print(line(points), flush=True)
     if options.svg:
         draw(measured, options.svg)
 

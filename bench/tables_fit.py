@@ -1,14 +1,14 @@
 """How long BayesClassifier takes to learn tables and to answer, beside LightGBM's defaults.
 
     python bench/tables_fit.py [DIRECTORY] [--only NAME,NAME] [--runs 2] [--rows 100000]
-                               [--threads 2]
+                               [--threads 2] [--wide]
 
 Every Parquet file of the directory is a table with a column ``label`` and perhaps ``split``, as
 in ``quality.py``. Of larger tables so many rows are learned from, the same for both; a fifth
 of the table, or no more than as many rows, is held out. Both are fitted in turn in one process,
 and the best time of each counts: seconds of the clock and of all processors, of which the latter
 say more on a busy machine. Predicting is measured on so many rows of the table, drawn with
-copies where there are fewer.
+copies where there are fewer. ``--wide`` measures made tables of many columns instead.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 import peers
-from deciban import BayesClassifier
+from deciban import BayesClassifier, NaiveBayes
 from deciban.threads import n_threads
 from quality import MIN_PROBABILITY
 
@@ -35,6 +35,8 @@ TABLES = (
     "kddcup99_10pct",
 )  # fmt: skip
 HELD_OUT_SHARE = 0.2
+#: Rows and columns of the tables of ``--wide``; so many columns depend on the class.
+WIDE, N_TELLING = ((200, 3_000), (5_000, 800)), 20
 
 
 class Seconds(NamedTuple):
@@ -144,6 +146,29 @@ def line(name: str, rows: int, ours: Figures, theirs: Figures) -> str:
     return out + f"{ours.log_loss:10.4f}{theirs.log_loss:9.4f}"
 
 
+def wide_table(rows: int, columns: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Normal numbers of which some have a mean by class."""
+    rng = np.random.default_rng(0)
+    y, X = rng.integers(0, 2, rows), rng.normal(size=(rows, columns))
+    X[:, :N_TELLING] += 0.5 * y[:, None]
+    return pd.DataFrame(X, columns=[f"x{j}" for j in range(columns)]), y
+
+
+def print_wide(threads: int) -> None:
+    """Print the seconds of fits on tables of many columns, by the clock and of processors."""
+    for rows, columns in WIDE:
+        X, y = wide_table(rows, columns)
+        fits = {
+            "NaiveBayes": lambda X=X, y=y: NaiveBayes().fit(X, y),
+            "BayesClassifier": lambda X=X, y=y: BayesClassifier(progress=False).fit(X, y),
+            "LightGBM": lambda X=X, y=y: Lightgbm(X, threads).fit(X, y),
+        }
+        for name, fit in fits.items():
+            seconds = clocked(fit)[1]
+            size = f"{rows:,} x {columns:,}"
+            print(f"{name:20}{size:>14}{seconds.wall:8.2f}{seconds.cpu:8.2f}", flush=True)
+
+
 def main() -> None:
     """Print a line for every table, and the mean ratios."""
     parser = argparse.ArgumentParser(description="BayesClassifier beside LightGBM on tables.")
@@ -152,8 +177,12 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--threads", type=int, default=n_threads())
+    parser.add_argument("--wide", action="store_true", help="made tables of many columns")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.wide:
+        print_wide(options.threads)
+        return
     files = [options.directory / f"{name}.parquet" for name in options.only.split(",")]
     head = "".join(f"{title:>16}{'ratio':>7}{'cpu':>7}" for title in ("fit", "predict"))
     print(f"{'ours, LightGBM':28}{head}{'log loss':>19}")

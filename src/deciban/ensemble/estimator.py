@@ -47,7 +47,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     It takes whatever :class:`NaiveBayes` takes. Of tables, its answer is a sum of terms: the
     evidence of the counts, each column weighted; linear terms and products of
     numbers; shallow boosted trees; and AODE. The weight of each is fitted on
-    held-out rows: the counts leave a row out, all else is fitted in five folds. Of
+    held-out rows: the counts leave a row out, all else is fitted in folds. Of
     texts, phrases of up to three words and pieces of words are weighted, each as far
     as the counts of the classes let it be; what texts and other columns tell is
     added. ``report_`` says what was selected. The answer still adds up, column by
