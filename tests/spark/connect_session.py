@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import warnings
+from itertools import product
 
 import numpy as np
 
@@ -14,17 +15,18 @@ if __name__ == "__main__":
     from pyspark.sql import SparkSession
 
     from deciban import AODE, NaiveBayes
-    from places import mixed
+    from places import TABLES
 
     session = SparkSession.builder.remote("local[2]").getOrCreate()
     session.conf.set("spark.sql.session.timeZone", "UTC")
-    table = mixed()
-    frame = session.createDataFrame(table).repartition(3)
     report = {"session": type(session).__module__}
-    for make in (NaiveBayes, AODE):
-        one, other = make().fit(frame, target="label"), make().fit(table, target="label")
+    for name, make in product(reversed(TABLES), (NaiveBayes, AODE)):
+        table = TABLES[name]()
+        frame = session.createDataFrame(table).repartition(3)
+        how = {"sample_weight": "weight"} if name == "categories" else {}
+        one, other = (make().fit(X, target="label", **how) for X in (frame, table))
         rows = table.select(one.schema_.names)
-        report[make.__name__] = [
+        report[f"{make.__name__}, {name}"] = [
             one.counts_ == other.counts_,
             one.temperature_ == other.temperature_,
             bool(np.array_equal(one.predict_proba(rows), other.predict_proba(rows))),

@@ -13,10 +13,11 @@ def test_the_same_model(tmp_path):
     places = {**os.environ, "PYTHONPATH": str(HERE.parent), "SPARK_LOCAL_DIRS": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, HERE / "connect_session.py"],
-        capture_output=True, text=True, env=places, cwd=tmp_path, timeout=900, check=False,
+        capture_output=True, text=True, env=places, cwd=tmp_path, timeout=3000, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     report = json.loads(done.stdout.strip().splitlines()[-1])
-    assert report["session"].startswith("pyspark.sql.connect")
-    assert report["NaiveBayes"] == report["AODE"] == [True, True, True]
-    assert report["scored"] == [400, ["prediction", "p_late", "p_no", "p_yes"]]
+    assert report.pop("session").startswith("pyspark.sql.connect")
+    assert report.pop("scored") == [400, ["prediction", "p_late", "p_no", "p_yes"]]
+    assert len(report) == 6
+    assert all(same == [True, True, True] for same in report.values()), report

@@ -27,7 +27,7 @@ def run(folder, *arguments):
     }  # fmt: skip
     return subprocess.run(
         [COMMAND, *arguments], capture_output=True, text=True, env=places, cwd=folder,
-        timeout=900, check=False,
+        timeout=3000, check=False,
     )  # fmt: skip
 
 

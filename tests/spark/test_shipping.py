@@ -47,7 +47,7 @@ def trained(folder, *arguments):
     # What executors find must be what was shipped: not the path of this process.
     done = subprocess.run(
         [sys.executable, HERE / "shipping_session.py", *map(str, arguments)],
-        capture_output=True, text=True, env=env, cwd=folder, timeout=900, check=False,
+        capture_output=True, text=True, env=env, cwd=folder, timeout=3000, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout.strip().splitlines()[-1])
