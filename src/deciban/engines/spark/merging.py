@@ -76,12 +76,12 @@ def merge(parts: Any, codec: Codec[T]) -> Counted[T]:
 
 def _measure(parts: Any) -> _Sizes:
     """Let the partitions be counted, and look at what they gave."""
-    totals = ["sum(size) AS total", "max(size) AS largest", "count(error) AS errors"]
-    row = parts.selectExpr("max(part) AS last", *totals).collect()[0]
-    if row["errors"]:
-        bad = parts.where("error IS NOT NULL").orderBy("part").limit(1).collect()
-        next(_fetched(bad)).require()
-    return _Sizes((row["last"] or 0) + 1, row["total"] or 0, row["largest"] or 0)
+    rows = parts.select("part", "size", "error", "hint").collect()
+    for row in sorted(rows, key=lambda row: row["part"]):
+        Part(row["part"], error=row["error"], hint=row["hint"]).require()
+    last = max((row["part"] for row in rows), default=0)
+    sizes = [row["size"] for row in rows]
+    return _Sizes(last + 1, sum(sizes), max(sizes, default=0))
 
 
 def _fetched(rows: Iterable[Any]) -> Iterator[Part]:
