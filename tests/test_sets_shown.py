@@ -39,13 +39,13 @@ def test_a_file_without_scores_still_answers(kind, tmp_path):
     path = tmp_path / "m.deciban"
     kind().fit(X, y).save(path)
     content = archive.read(path)
-    names = ("conformity", "typicality")
+    names = ("conformity", "typicality", "left_out")
     arrays = {
         name: array
         for name, array in content.arrays.items()
         if not name.startswith(tuple(f"model.{each}" for each in names))
     }
-    assert len(arrays) == len(content.arrays) - 5
+    assert len(arrays) == len(content.arrays) - 8
     content = replace(content, arrays=arrays)
     archive.write(path, content.kind, content.document, content.arrays)
     model = load(path)
