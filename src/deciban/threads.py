@@ -120,11 +120,12 @@ def _blas_libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def run(work: Callable[[P], T], batches: Iterable[P]) -> Iterator[T]:
+def run(work: Callable[[P], T], batches: Iterable[P], *, ahead: int | None = None) -> Iterator[T]:
     """The results of all batches, in order; several at a time where that pays.
 
     Results that wait to be taken hold memory, and so do batches that wait to be
-    worked on: no more are begun than the threads can do.
+    worked on: no more are begun than the threads can do, or than may be ``ahead`` of
+    the one that is taken next.
 
     >>> list(run(lambda rows: rows.stop - rows.start, chunks(5, 2)))
     [2, 2, 1]
@@ -140,7 +141,7 @@ def run(work: Callable[[P], T], batches: Iterable[P]) -> Iterator[T]:
         try:
             for batch in chain(first, rest):
                 waiting.append(pool.submit(work, batch))
-                if len(waiting) > threads:
+                if len(waiting) > (ahead or threads):
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

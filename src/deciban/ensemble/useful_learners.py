@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from deciban import threads
 from deciban.ensemble import base_learners, stacking
 from deciban.ensemble.base_learners import NOTHING_FITTED, BaseLearner, FoldFits, Unfitted
 from deciban.ensemble.training_table import RowIndices, TrainingTable
@@ -43,15 +44,14 @@ def fit_useful(
     Those that rows held out by the first fold hardly miss are left out.
     """
     first, nothing = table.in_first_fold(), dict.fromkeys(fits, NOTHING_FITTED)
-    trees = fits["trees"](first, NOTHING_FITTED) if "trees" in fits else None
     if first is table:
-        return _fit(table, rows, fits, nothing, trees)
+        return _of_rows(_fit(table, rows, fits, nothing), rows)
     some = first.spaced_rows(MAX_JUDGING_ROWS)
-    judged = _fit(first, some, fits, nothing, trees)
-    useful = _useful(first.take(some), judged)
-    if "trees" in useful and len(table.splits) > 1:
-        trees = fits["trees"](table, useful["trees"])
-    return _left_out(judged) | _fit(table, rows, fits, useful, trees)
+    judged = _fit(first, some, fits, nothing)
+    useful = _useful(first.take(some), _of_rows(judged, some))
+    if "trees" in useful and len(table.splits) == 1:  # nothing is left to fit
+        fits = {**fits, "trees": lambda *_: judged["trees"]}
+    return _left_out(judged) | _of_rows(_fit(table, rows, fits, useful), rows)
 
 
 def _fit(
@@ -59,23 +59,27 @@ def _fit(
     rows: RowIndices,
     fits: Mapping[str, Fit],
     begun: Mapping[str, FoldFits],
-    trees: BaseLearner | Unfitted | None,
 ) -> dict[str, BaseLearner | Unfitted]:
-    """The base learners that are begun, fitted to some rows; ``trees`` are fitted to all."""
-    sample, out = table.take(rows), {}
-    for name, fitted in begun.items():
-        if name == "trees" and trees is not None:
-            out[name] = _of_rows(trees, rows)
-        else:
-            out[name] = fits[name](sample, fitted)
+    """The base learners that are begun, all at once: trees fitted to all rows, others to some."""
+    sample = table.take(rows)
+
+    def fit(name: str) -> BaseLearner | Unfitted:
+        return fits[name](table if name == "trees" else sample, begun[name])
+
+    names = sorted(begun, key=lambda name: name != "trees")  # which take the longest
+    fitted = dict(zip(names, threads.run(fit, names, ahead=len(names)), strict=True))
+    return {name: fitted[name] for name in begun}
+
+
+def _of_rows(
+    learners: Mapping[str, BaseLearner | Unfitted], rows: RowIndices
+) -> dict[str, BaseLearner | Unfitted]:
+    """The base learners, trees with the logits of some rows alone, as the others have."""
+    out = dict(learners)
+    trees = out.get("trees")
+    if isinstance(trees, BaseLearner):
+        out["trees"] = replace(trees, held_out=trees.held_out[rows])
     return out
-
-
-def _of_rows(learner: BaseLearner | Unfitted, rows: RowIndices) -> BaseLearner | Unfitted:
-    """A base learner with the logits of some rows alone."""
-    if isinstance(learner, Unfitted):
-        return learner
-    return replace(learner, held_out=learner.held_out[rows])
 
 
 def _useful(
