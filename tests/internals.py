@@ -13,7 +13,7 @@ from deciban.evaluation import bootstrap
 from deciban.evaluation.decisions import decide
 from deciban.evaluation.metrics import RowTerms
 from deciban.evaluation.predictions import predict
-from deciban.families import discrete, histogram
+from deciban.families import alone, histogram
 from deciban.models import calibration, text_selection
 from deciban.report.distributions import ColumnDistribution
 from deciban.report.drift import drifts
@@ -65,12 +65,12 @@ def text_readings(model):
 
 def smoothings():
     """The smoothings that empirical Bayes chooses from."""
-    return discrete.SMOOTHING_GRID
+    return alone.SMOOTHING_GRID
 
 
 def empirical_smoothing(amount):
     """The smoothing under which counts (classes, values) are likeliest."""
-    return discrete.empirical_smoothing(amount)
+    return alone.empirical_smoothing(amount)
 
 
 def cuts(amount, bins):

@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from deciban import NaiveBayes, families, labels, sources
-from deciban.families.discrete import SMOOTHING_GRID, empirical_smoothing
+from deciban.families.alone import SMOOTHING_GRID, empirical_smoothing
 from deciban.models.calibration import DISCOUNT_GRID, Calibration
 from deciban.sources.labelled import LabelledBatch
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.stats.histogram import EACH, MDL, by_description, cut_points, equal_frequency
+from deciban.stats.histogram import EACH, MDL, by_description, cut_points
 
 tables = st.integers(1, 3).flatmap(
     lambda K: st.integers(1, 12).flatmap(
@@ -52,7 +52,7 @@ def test_equal_frequency_by_brute_force(counts, bins):
                 if i + 1 < len(amounts):
                     cuts.add(i + 1)
                 break
-    found = equal_frequency(np.array(counts, dtype=float), bins)
+    found = cut_points(np.array(counts, dtype=float), bins)
     assert found.tolist() == sorted(cuts)
 
 

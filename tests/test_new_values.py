@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban import AODE, BayesClassifier, NaiveBayes, explanation
+from deciban.families.alone import categorical_losses
 from deciban.families.categorical import CATEGORICAL, CategoricalSettings
 from deciban.families.discrete import (
-    categorical_loss,
     leave_out_unseen,
     log_unseen_shares,
     seen_once,
@@ -200,8 +200,8 @@ def test_the_order_of_classes_and_values_does_not_show(columns, lam, order):
 def test_bins_that_are_empty_are_no_new_values():
     counts = np.array([[4.0, 1.0], [6.0, 0.0]])
     weight = counts.sum(axis=1)
-    bins = categorical_loss(counts, 1.0, weight)
-    values = categorical_loss(counts, 1.0, weight, new_values=True)
+    column = counts, np.array([0, 2]), np.ones(1), weight
+    bins, values = (categorical_losses(*column, new_values=new) for new in (False, True))
     assert bins != pytest.approx(values, rel=1e-3)
     X = {"age": [1.0, 2.0, 3.0, 4.0] * 5 + [1e6]}
     y = list("abab") * 5 + ["a"]

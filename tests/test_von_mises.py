@@ -12,8 +12,8 @@ import deciban
 from commands import done
 from deciban import NaiveBayes, families
 from deciban.errors import ModelFileError, ParameterError
+from deciban.families.alone import losses_alone
 from deciban.families.circle import MAX_CONCENTRATION, TAU, concentrate
-from deciban.families.discrete import loss_alone
 from deciban.families.settings import Settings
 from deciban.families.von_mises import VON_MISES, VON_MISES_POINTS, VonMisesSettings
 from deciban.models.options import Options
@@ -182,7 +182,9 @@ def test_it_is_chosen_across_the_wrap():
     assert model.predict({"wind": [355.0, 5.0, 175.0, 185.0, -3.0]}).tolist() == [0, 0, 1, 1, 0]
     own, times = y.astype(np.intp), np.ones(len(y))
     rows = model.model_.blocks[0].parameters.leave_one_out(x[:, None], y, times)
-    assert choice.loss == pytest.approx(loss_alone(rows, own, times, np.bincount(y) + 0.0))
+    column = np.array([0, len(own)])
+    alone = losses_alone(rows, own, times, column, np.bincount(y) + 0.0)
+    assert choice.loss == pytest.approx(alone[0])
 
 
 def test_bins_are_chosen_where_there_are_two_peaks():

@@ -161,30 +161,37 @@ def student_constant(df: FloatArray) -> FloatArray:
 def leave_out(
     classes: ColumnSums,
     whole: ColumnSums,
-    column: int,
-    lam: float,
+    lam: FloatArray,
     how: GaussianSettings,
+    column: NDArray[np.intp],
     x: FloatArray,
     own: Codes,
     weight: FloatArray,
 ) -> FloatArray:
-    """Log densities of one column's known values, (rows, classes), each taken out of its class."""
-    prior = remove_row(whole, column, x, np.zeros_like(own), weight)
-    less = remove_row(classes, column, x, own, weight)
+    """Log densities of known values of columns, (rows, classes), each taken out of its class.
+
+    ``lam`` are the rows that the prior of each column is worth; ``column`` is that of each value.
+    """
+    prior = remove_rows(whole, column, x, np.zeros_like(own), weight)
+    less = remove_rows(classes, column, x, own, weight)
     if how.shared:
-        by_row = MeanAndSpread(*prior[:, :, None])
-        out = fit(_share_left(classes, column, less, own), by_row, lam, how).log(x[:, None])
+        by_row, rows = MeanAndSpread(*prior[:, :, None]), lam[column][:, None]
+        out = fit(_share_left(classes, column, less, own), by_row, rows, how).log(x[:, None])
         out[is_unknown(MeanAndSpread(*prior), how)] = 0.0
         return out
-    each = _of_column(classes, column)
+    each, at = _columns_among(classes, column)
     out = np.empty((len(x), each.shape[1]))
-    kernel.leave_out(x, own, each, prior, less, lam, how.method, how.floor, out)
+    kernel.leave_out(x, own, at, each, prior, less, lam[column], how.method, how.floor, out)
     return out
 
 
-def _of_column(of: ColumnSums, column: int) -> FloatArray:
-    """The number, mean and spread of a column in every class, (3, classes)."""
-    return np.stack([part[:, column] for part in of.moments])
+def _columns_among(of: ColumnSums, column: NDArray[np.intp]) -> tuple[FloatArray, NDArray[np.intp]]:
+    """The number, mean and spread of a range of columns, (3, classes, columns); each one's place.
+
+    The range is that from the first to the last of some columns.
+    """
+    first, last = (column.min(), column.max()) if len(column) else (0, 0)
+    return np.stack([part[:, first : last + 1] for part in of.moments]), column - first
 
 
 def is_unknown(whole: MeanAndSpread, how: GaussianSettings) -> NDArray[np.bool_]:
@@ -192,39 +199,43 @@ def is_unknown(whole: MeanAndSpread, how: GaussianSettings) -> NDArray[np.bool_]
     return np.asarray((whole.n <= 0) | ((whole.spread <= 0) & (how.method != "ml")))
 
 
-def _share_left(classes: ColumnSums, column: int, less: FloatArray, own: Codes) -> MeanAndSpread:
+def _share_left(
+    classes: ColumnSums, column: NDArray[np.intp], less: FloatArray, own: Codes
+) -> MeanAndSpread:
     """Moments of all classes that share one variance, (rows, classes), each row taken away."""
     rows = np.arange(len(own))
-    n, mean, spread = (np.tile(part[:, column], (len(own), 1)) for part in classes.moments)
+    n, mean, spread = (np.ascontiguousarray(part[:, column].T) for part in classes.moments)
     for part, left in zip((n, mean, spread), less, strict=True):
         part[rows, own] = left
     return MeanAndSpread(*(part.T for part in share_variance(MeanAndSpread(n.T, mean.T, spread.T))))
 
 
-def remove_row(
-    of: ColumnSums, column: int, x: FloatArray, own: Codes, weight: FloatArray
+def remove_rows(
+    of: ColumnSums, column: NDArray[np.intp], x: FloatArray, own: Codes, weight: FloatArray
 ) -> FloatArray:
-    """The number, mean and spread of a column in each row's class without the row, (3, rows).
+    """The number, mean and spread of each value's column and class without it, (3, rows).
 
     A row that holds nearly all of the spread would leave rounding in its
     place: such rows, no more than a few a class, are taken from the exact sums.
     """
-    less, classes = np.empty((3, len(x))), _of_column(of, column)
-    if kernel.remove_rows(x, own, weight, classes, CANCELLED_SHARE, less):
+    each, at = _columns_among(of, column)
+    cell, flat = own * each.shape[2] + at, each.reshape(3, -1)
+    less = np.empty((3, len(x)))
+    if kernel.remove_rows(x, cell, weight, flat, CANCELLED_SHARE, less):
         n, _, spread = less
-        bad = np.flatnonzero((spread < CANCELLED_SHARE * classes[2, own]) & (n > 0))
-        exactly = _remove_exactly(of.exact, column, x[bad], own[bad], weight[bad])
+        bad = np.flatnonzero((spread < CANCELLED_SHARE * flat[2, cell]) & (n > 0))
+        exactly = _remove_exactly(of.exact, column[bad], x[bad], own[bad], weight[bad])
         less[:, bad] = [part[:, 0] for part in exactly]
     return less
 
 
 def _remove_exactly(
-    sums: Sums, column: int, x: FloatArray, own: Codes, weight: FloatArray
+    sums: Sums, column: NDArray[np.intp], x: FloatArray, own: Codes, weight: FloatArray
 ) -> MeanAndSpread:
     """The moments that are left of exact sums, (rows, 1)."""
     gone = MOMENTS.count(x[:, None], np.arange(len(x)), len(x), weight, Cells.of_columns(1))
     had = {
-        name: ExactSum(part.digits[own, column : column + 1], part.base)
+        name: ExactSum(part.digits[own, column][:, None], part.base)
         for name, part in zip(NAMES, exact_sums(sums), strict=True)
     }
     return mean_and_spread(MOMENTS.subtract(had, gone))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import ParameterError
+from deciban.families.alone import categorical_losses, smooth_columns
 from deciban.families.discrete import (
     ROUNDED_SHARE,
     UnseenSays,
@@ -24,7 +25,6 @@ from deciban.families.discrete import (
     log_shares,
     log_unseen_shares,
     seen_once,
-    smooth_and_judge,
 )
 from deciban.families.live_shares import LiveShares
 from deciban.families.piece import Piece, dirichlet_draws
@@ -36,7 +36,7 @@ from deciban.formulas.build import lookup
 from deciban.formulas.nodes import Expression
 from deciban.kernels import evidence, panels
 from deciban.stats import rounding
-from deciban.stats.categories import CATEGORIES, count_by_column, count_of
+from deciban.stats.categories import CATEGORIES, count_by_column, count_of, sum_columns
 from deciban.stats.statistic import Codes, FloatArray, Matrix
 from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table
@@ -173,25 +173,19 @@ class CategoricalParameters:
 
     def _own_class(self, X: Coded, y: Codes, weight: FloatArray) -> FloatArray:
         """``log P(x_j | own class)`` of each row without it, (rows, columns)."""
-        left, rest = np.ones(X.shape), np.ones(X.shape)
-        starts, count = self.table.cells.offsets, self._count
-        fixed = np.zeros(X.shape)
-        for j, seen in enumerate(np.diff(starts).tolist()):
-            code, extra = X[:, j], float(self.pseudo_counts[j])
-            new = np.flatnonzero(code >= seen)
-            fixed[new, j] = self.log_prob[self.offsets[j + 1] - 1, y[new]]
-            known = np.flatnonzero((code >= 0) & (code < seen))
-            own, w = y[known], weight[known]
-            part = count[:, starts[j] : starts[j + 1]]
-            total = np.maximum(part + extra, 0.0).sum(axis=1)
-            total = total + (self.sizes[j] - seen) * max(extra, 0.0)
-            had = part[own, code[known]]
-            left[known, j] = np.maximum(had - w + extra, 0.0)
-            kept = total[own] - (np.maximum(had + extra, 0.0) - left[known, j])
-            # What the class keeps of the column: rounding of fractional weights is not a row.
-            rest[known, j] = np.where(kept > ROUNDED_SHARE * w, kept, 0.0)
-        seen_before = (X >= 0) & (np.diff(starts) > X)
-        return np.where(seen_before, log_shares(left, rest, self.sizes), fixed)
+        starts, count, extra = self.table.cells.offsets, self._count, self.pseudo_counts
+        seen, w = np.diff(starts), weight[:, None]
+        known, new = (X >= 0) & (seen > X), self.log_prob[self.offsets[1:] - 1][:, y].T
+        had = np.zeros(X.shape)
+        row, column = np.nonzero(known)
+        had[row, column] = count[y[row], starts[column] + X[row, column]]
+        amount = np.maximum(count + np.repeat(extra, seen), 0.0)
+        total = sum_columns(amount, starts) + (self.sizes - seen) * np.maximum(extra, 0.0)
+        left = np.maximum(had - w + extra, 0.0)
+        kept = total[y] - (np.maximum(had + extra, 0.0) - left)
+        # What the class keeps of the column: rounding of fractional weights is not a row.
+        rest = np.where(kept > ROUNDED_SHARE * w, kept, 0.0)
+        return np.where(known, log_shares(left, rest, self.sizes), np.where(X >= 0, new, 0.0))
 
     def leave_out(self, X: Coded, remaining: Remaining) -> Iterator[FloatArray]:
         """Log likelihoods by the counts that are left for each row; ``S_j`` stays."""
@@ -245,10 +239,12 @@ class Categorical:
 
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """Smoothing by empirical Bayes, or as stated."""
-        judged = smooth_and_judge(
-            columns.counts, columns.smoothing, columns.class_weight, new_values=True
-        )
-        return [[Candidate(lam, loss=loss)] for lam, loss in judged]
+        table, weight = columns.tables[CATEGORIES.name], columns.class_weight
+        count, offsets = count_of(table), table.cells.offsets
+        lam = smooth_columns(count, offsets, columns.smoothing)
+        loss = categorical_losses(count, offsets, lam, weight, new_values=True)
+        pairs = zip(lam.tolist(), loss.tolist(), strict=True)
+        return [[Candidate(smoothing, loss=alone)] for smoothing, alone in pairs]
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> CategoricalSettings:
         """The smoothing of each column."""

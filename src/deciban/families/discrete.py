@@ -1,4 +1,4 @@
-"""Discrete values: log shares by all three methods, smoothing by empirical Bayes, loss alone.
+"""Discrete values: log shares by all three methods.
 
 For counts ``N_a`` of the values ``a = 1..S`` with ``n = sum N_a``, under the
 prior Dirichlet(lam, ..., lam):
@@ -23,21 +23,17 @@ has was never seen, and says with which classes new values come: :func:`log_unse
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.stats.categories import sum_columns
-from deciban.stats.sparse import SparseSum
 
 FloatArray = NDArray[np.float64]
 #: What a value never seen in training says.
 UnseenSays = Literal["leave_one_out", "smooth", "skip"]
 
-#: The smoothings that are tried, from next to nothing to a strong pull towards equal shares.
-SMOOTHING_GRID = np.exp(np.linspace(np.log(0.02), np.log(20.0), 29))
 #: A row that a class cannot have costs this many nats.
 MAX_ROW_LOSS = 700.0
 #: How strongly the rates of new values of the classes are drawn together, in new values.
@@ -143,78 +139,6 @@ def estimate_log_shares(
     return log_prob
 
 
-def empirical_smoothing(amount: FloatArray | SparseSum) -> float:
-    """The ``lam`` under which the counts (classes, values) are likeliest; 1 if any is.
-
-    Each class's shares are drawn from a symmetric Dirichlet(lam): empirical Bayes.
-
-    >>> round(empirical_smoothing(np.array([[50.0, 50], [51, 49]])), 1)   # alike: pull hard
-    20.0
-    >>> round(empirical_smoothing(np.array([[99.0, 1], [1, 99]])), 1)     # apart: let them be
-    0.2
-    """
-    from scipy.special import gammaln
-
-    size = amount.shape[1]
-    if isinstance(amount, SparseSum):
-        (values, times), whole = amount.distinct(), amount.by_class
-    else:
-        (values, times), whole = np.unique(amount, return_counts=True), amount.sum(axis=1)
-    if size < 2 or not values.any():
-        return 1.0
-    lam = SMOOTHING_GRID[:, None]
-    cells = (gammaln(values + lam) - gammaln(lam)) @ times
-    totals = (gammaln(size * lam) - gammaln(whole + size * lam)).sum(axis=1)
-    return float(SMOOTHING_GRID[int(np.argmax(cells + totals))])
-
-
-def smooth_columns(tables: Sequence[FloatArray], smoothing: Sequence[float | None]) -> list[float]:
-    """The smoothing of each column of counts: as stated, by empirical Bayes where it is None."""
-    pairs = zip(tables, smoothing, strict=True)
-    return [empirical_smoothing(amount) if lam is None else lam for amount, lam in pairs]
-
-
-def smooth_and_judge(
-    tables: Sequence[FloatArray],
-    smoothing: Sequence[float | None],
-    class_weight: FloatArray,
-    *,
-    new_values: bool = False,
-) -> list[tuple[float, float]]:
-    """The smoothing of each column of counts, (classes, values), and its leave-one-out loss.
-
-    ``new_values`` is whether there may be others than those that were seen: none of bins.
-    """
-    pairs = zip(tables, smooth_columns(tables, smoothing), strict=True)
-    return [
-        (lam, categorical_loss(amount, lam, class_weight, new_values=new_values))
-        for amount, lam in pairs
-    ]
-
-
-def categorical_loss(
-    amount: FloatArray, lam: float, class_weight: FloatArray, *, new_values: bool = False
-) -> float:
-    """The leave-one-out loss, in nats a row, of a categorical column used alone.
-
-    ``amount`` are its counts, (classes, values). With ``new_values``, a value of which nothing
-    is left was never seen.
-    """
-    own, value = np.nonzero(amount)
-    times, size, total = amount[own, value], amount.shape[1], amount.sum(axis=1)
-    one = one_row(times)
-    rest = total[own] - one
-    rest = np.where(rest > ROUNDED_SHARE * one, rest, 0.0)
-    log_likelihood = log_shares(amount.T + lam, total + size * lam, size)[value]
-    left = log_shares(times - one + lam, rest + size * lam, size)
-    log_likelihood[np.arange(len(own)), own] = left
-    if new_values:
-        gone = np.flatnonzero(amount.sum(axis=0)[value] - one <= ROUNDED_SHARE * one)
-        once = seen_once(amount).sum(axis=1)
-        log_likelihood[gone] = leave_out_unseen(total, once, own[gone], one[gone], lam, size)
-    return loss_alone(log_likelihood, own, times, class_weight)
-
-
 def leave_out_unseen(
     total: FloatArray,
     once: FloatArray,
@@ -239,50 +163,3 @@ def leave_out_unseen(
 def one_row(times: FloatArray) -> FloatArray:
     """The weight of one row of many that are alike: 1, or all there is."""
     return np.minimum(times, 1.0)
-
-
-def losses_alone(
-    columns: Iterable[tuple[FloatArray, NDArray[np.intp], FloatArray]], class_weight: FloatArray
-) -> list[float]:
-    """The losses of columns used alone: log likelihoods, own classes and weights of values."""
-    return [loss_alone(*column, class_weight) for column in columns]
-
-
-def missing_matters(missing: Sequence[FloatArray], class_weight: FloatArray) -> list[bool]:
-    """Whether "missing or not" says more than the prior, by leave-one-out, of each column.
-
-    ``missing`` are the rows of each class in which a column has no value.
-    """
-    if not any(some.any() for some in missing):
-        return [False] * len(missing)
-    prior = categorical_loss(class_weight[:, None], 1.0, class_weight)
-    return [bool(some.any()) and _missing_loss(some, class_weight) < prior for some in missing]
-
-
-def _missing_loss(missing: FloatArray, class_weight: FloatArray) -> float:
-    """The leave-one-out loss of "missing or not" used alone."""
-    table = np.stack([np.maximum(class_weight - missing, 0.0), missing], axis=1)
-    return categorical_loss(table, empirical_smoothing(table), class_weight)
-
-
-def loss_alone(
-    log_likelihood: FloatArray,
-    own: NDArray[np.intp],
-    times: FloatArray,
-    class_weight: FloatArray,
-) -> float:
-    """Mean negative log posterior of the true class, each row taken out of the prior as well.
-
-    ``log_likelihood``, (values, classes), leaves one row of each value out of its ``own`` class;
-    ``times`` are the rows that have the value, ``class_weight`` the rows of each class.
-    """
-    if not len(own):
-        return float(np.inf)
-    rows = np.arange(len(own))
-    joint = log_likelihood + np.log(class_weight + 1.0)
-    left = np.maximum(class_weight[own] - one_row(times), 0.0)
-    joint[rows, own] = log_likelihood[rows, own] + np.log(left + 1.0)
-    top = joint.max(axis=1)
-    with np.errstate(invalid="ignore"):
-        loss = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) - joint[rows, own]
-    return float(np.minimum(np.nan_to_num(loss, nan=np.inf), MAX_ROW_LOSS) @ times / times.sum())

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families import bell
+from deciban.families.alone import blocks, losses_alone
 from deciban.families.bell import (
     Density,
     GaussianSettings,
@@ -26,7 +28,8 @@ from deciban.families.bell import (
     remove_units,
     variance,
 )
-from deciban.families.discrete import losses_alone
+from deciban.families.counted_values import counted_values
+from deciban.families.discrete import one_row
 from deciban.families.live_bells import LiveBells
 from deciban.families.piece import (
     Piece,
@@ -42,7 +45,6 @@ from deciban.families.soft import SoftBlock, count_softly
 from deciban.formulas.nodes import Expression
 from deciban.kernels import gaussian as kernel
 from deciban.stats.categories import count_of
-from deciban.stats.cells import Grid
 from deciban.stats.histogram import grid_of
 from deciban.stats.moments import (
     MOMENTS,
@@ -58,8 +60,6 @@ from deciban.stats.table import Table
 
 #: The prior of a column whose smoothing is not stated is worth this many rows.
 DEFAULT_PRIOR_ROWS = 1.0
-#: The loss of a column alone is measured on fewer than so many values, and values times classes.
-MAX_VALUES_TRIED, MAX_LIKELIHOODS_TRIED = 1 << 14, 1 << 23
 #: In EM a prior is worth this many rows at least: without one, J has no maximum.
 MIN_PRIOR_ROWS = 0.01
 #: In EM a column whose variance is less than this share of its mean's square holds one value.
@@ -154,11 +154,15 @@ class GaussianParameters:
         self, X: FloatArray, y: Codes, weight: FloatArray
     ) -> Iterator[tuple[int, NDArray[np.intp], FloatArray]]:
         """Of each column, the rows that have a value and their log densities, (rows, classes)."""
-        for j, lam in enumerate(self.settings.per_column(X.shape[1]).tolist()):
-            known = np.flatnonzero(~np.isnan(X[:, j]))
-            x, own, w = X[known, j], y[known], weight[known]
-            log = leave_out(self.classes, self.whole, j, lam, self.settings, x, own, w)
-            yield j, known, log
+        lam, n_likelihoods = self.settings.per_column(X.shape[1]), len(X) * len(self.table.rows)
+        for first, stop in blocks(np.full(X.shape[1], n_likelihoods)):
+            columns = np.ascontiguousarray(X[:, first:stop].T)
+            column, row = np.nonzero(~np.isnan(columns))
+            x, own, at = columns[column, row], y[row], column + first
+            log = leave_out(self.classes, self.whole, lam, self.settings, at, x, own, weight[row])
+            ends = np.searchsorted(column, np.arange(stop - first + 1)).tolist()
+            for j, (a, b) in enumerate(pairwise(ends), first):
+                yield j, row[a:b], log[a:b]
 
     def leave_out(self, X: FloatArray, remaining: Remaining) -> Iterator[FloatArray]:
         """Log densities by the rows that are left for each, of a class and of the column."""
@@ -205,21 +209,17 @@ class Gaussian:
         """A prior worth one row, or as many as stated; values are the keys of the histogram."""
         classes, whole = classes_and_whole(columns.tables["moments"].sums)
         fits = _fits(classes.moments) & _fits(whole.moments)
-        lam = [DEFAULT_PRIOR_ROWS if stated is None else stated for stated in columns.smoothing]
-        plain = [j for j, kind in enumerate(columns.kinds) if kind in ("numeric", "time")]
-        grid = cast("Grid", columns.tables["histogram"].cells)
-        values = keys_of(columns.counts, grid, MAX_VALUES_TRIED)
-        tried = {}
-        for j in (j for j in plain if fits[j]):
-            own, x, times = values[j]
+        stated = [DEFAULT_PRIOR_ROWS if rows is None else rows for rows in columns.smoothing]
+        lam, loss = np.array(stated), np.full(len(stated), np.inf)
+        plain = np.array([kind in ("numeric", "time") for kind in columns.kinds])
+        for some in counted_values(columns, np.flatnonzero(plain & fits)):
+            at, offsets, own, x, times = some
             with np.errstate(all="ignore"):  # where squares do not fit, the loss is the largest
-                one = np.minimum(times, 1.0)
-                log = leave_out(classes, whole, j, lam[j], _FULL_BAYES, x, own, one)
-            tried[j] = log, own, times
-        judged = losses_alone(tried.values(), columns.class_weight)
-        losses = dict(zip(tried, judged, strict=True))
-        candidates = {j: [Candidate(lam[j], loss=losses.get(j, np.inf))] for j in plain}
-        return [candidates.get(j, []) for j in range(len(lam))]
+                rows = some.column, x, own, one_row(times)
+                log = leave_out(classes, whole, lam, _FULL_BAYES, *rows)
+            loss[at] = losses_alone(log, own, times, offsets, columns.class_weight)
+        pairs = zip(stated, loss.tolist(), plain.tolist(), strict=True)
+        return [[Candidate(rows, loss=alone)] if free else [] for rows, alone, free in pairs]
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> GaussianSettings:
         """The worth of each column's prior."""
@@ -259,19 +259,6 @@ _FULL_BAYES = GaussianSettings("bayes")
 
 def _plain(settings: Settings) -> GaussianSettings:
     return GaussianSettings(settings.method, settings.smoothing)
-
-
-def keys_of(
-    counts: Sequence[FloatArray], grid: Grid, max_values: int
-) -> list[tuple[NDArray[np.intp], FloatArray, FloatArray]]:
-    """The class, value and weight of what each column of a histogram holds, evenly thinned."""
-    out = []
-    max_values = min(max_values, MAX_LIKELIHOODS_TRIED // max(1, *map(len, counts)))
-    for amount, values in zip(counts, grid.all_middles(), strict=True):
-        own, key = np.nonzero(amount)
-        own, key = (np.ascontiguousarray(at[:: 1 + len(own) // max_values]) for at in (own, key))
-        out.append((own, values[key], amount[own, key]))
-    return out
 
 
 def _fits(moments: MeanAndSpread) -> NDArray[np.bool_]:

@@ -17,17 +17,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deciban.families.alone import categorical_losses, smooth_columns
 from deciban.families.categorical import (
     CategoricalParameters,
     estimate_shares,
     soften_shares,
 )
-from deciban.families.discrete import smooth_and_judge
 from deciban.families.live_shares import LiveBins
 from deciban.families.piece import Piece
 from deciban.families.protocol import Candidate, CountedColumns, Selected
@@ -37,7 +38,7 @@ from deciban.families.soft import SoftBlock
 from deciban.formulas.build import steps
 from deciban.formulas.nodes import Expression
 from deciban.kernels import histogram as kernel
-from deciban.stats.categories import CATEGORIES, count_by_column, count_of
+from deciban.stats.categories import CATEGORIES, count_by_column, count_of, sum_columns
 from deciban.stats.cells import Cells, Grid
 from deciban.stats.histogram import EACH, HISTOGRAM, MDL, cut_columns, grid_of
 from deciban.stats.statistic import Codes, FloatArray
@@ -150,17 +151,17 @@ class HistogramFamily:
 
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """5, 10 or 20 bins, every value by itself where there are few; or by description length."""
-        counts = columns.counts
-        rules = [_rules(count.shape[1], columns.option) for count in counts]
-        column = [j for j, some in enumerate(rules) for _ in some]
-        flat = [rule for some in rules for rule in some]
-        cuts = cut_columns([counts[j] for j in column], flat)
-        binned = [sum_bins(counts[j], cut) for j, cut in zip(column, cuts, strict=True)]
-        stated = [columns.smoothing[j] for j in column]
-        judged = smooth_and_judge(binned, stated, columns.class_weight)
+        table = columns.tables[HISTOGRAM.name]
+        n_values = np.diff(table.cells.offsets)
         out: list[list[Candidate]] = [[] for _ in columns.names]
-        for j, bins, (lam, loss) in zip(column, flat, judged, strict=True):
-            out[j].append(Candidate(lam, bins, loss))
+        for bins in (MDL,) if columns.option == "mdl" else (*BINS_TRIED, EACH):
+            tried = n_values <= MAX_SINGLE_VALUES if bins == EACH else n_values >= 0
+            count, offsets = _bin_columns(table, tried, bins)
+            at = np.flatnonzero(tried).tolist()
+            lam = smooth_columns(count, offsets, [columns.smoothing[j] for j in at])
+            loss = categorical_losses(count, offsets, lam, columns.class_weight)
+            for j, *judged in zip(at, lam.tolist(), loss.tolist(), strict=True):
+                out[j].append(Candidate(judged[0], bins, judged[1]))
         return out
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> HistogramSettings:
@@ -202,11 +203,16 @@ class HistogramFamily:
 HISTOGRAM_FAMILY = HistogramFamily()
 
 
-def _rules(n_values: int, option: str) -> list[int]:
-    """How a column of so many different values may be cut."""
-    if option == "mdl":
-        return [MDL]
-    return [*BINS_TRIED, EACH] if n_values <= MAX_SINGLE_VALUES else [*BINS_TRIED]
+def _bin_columns(
+    table: Table, tried: NDArray[np.bool_], bins: int
+) -> tuple[FloatArray, NDArray[np.intp]]:
+    """The counts of the bins of some columns, (classes, bins), and where those of each begin."""
+    sizes = np.diff(table.cells.offsets)
+    count, offsets = count_of(table), np.cumsum([0, *sizes[tried]], dtype=np.intp)
+    if not tried.all():
+        count = count[:, np.repeat(tried, sizes)]
+    starts, bin_offsets = cut_columns(count, offsets, np.full(len(offsets) - 1, bins))
+    return sum_columns(count, np.append(starts, offsets[-1])), bin_offsets
 
 
 def _plain(settings: Settings) -> HistogramSettings:
@@ -215,12 +221,11 @@ def _plain(settings: Settings) -> HistogramSettings:
 
 def cut(table: Table, rules: Sequence[int]) -> tuple[tuple[FloatArray, ...], Table]:
     """The edges between the bins of each column, and the bins as a table of categories."""
-    columns = count_by_column(table)
-    cuts = cut_columns(columns, rules)
-    edges = cut_edges(cast("Grid", table.cells), cuts)
-    cells = Cells(table.cells.columns, tuple(np.arange(len(at) + 1) for at in cuts))
-    parts = [sum_bins(count, at) for count, at in zip(columns, cuts, strict=True)]
-    count = np.concatenate([np.zeros((len(table.rows), 0)), *parts], axis=1)
+    counts, offsets = count_of(table), table.cells.offsets
+    starts, bin_offsets = cut_columns(counts, offsets, np.array(rules, dtype=np.int64))
+    edges = cut_edges(cast("Grid", table.cells), starts, bin_offsets)
+    cells = Cells(table.cells.columns, tuple(map(np.arange, np.diff(bin_offsets).tolist())))
+    count = sum_columns(counts, np.append(starts, offsets[-1]))
     return edges, Table(CATEGORIES, cells, table.rows, {"count": DenseSum(count)})
 
 
@@ -244,9 +249,7 @@ def sum_bins(counts: FloatArray, cuts: NDArray[np.intp]) -> FloatArray:
     >>> sum_bins(np.array([[1.0, 2.0, 4.0]]), np.array([2]))
     array([[3., 4.]])
     """
-    if not counts.shape[1]:
-        return np.zeros((len(counts), 1))
-    return np.asarray(np.add.reduceat(counts, np.concatenate([[0], cuts]), axis=1))
+    return sum_columns(counts, np.concatenate([[0], cuts, [counts.shape[1]]]))
 
 
 def edges_of(grid: Grid, column: int, cuts: NDArray[np.intp]) -> FloatArray:
@@ -254,23 +257,27 @@ def edges_of(grid: Grid, column: int, cuts: NDArray[np.intp]) -> FloatArray:
     return _edges(grid.floats(column), cuts, exact=not grid.drop[column])
 
 
-def cut_edges(grid: Grid, cuts: Sequence[NDArray[np.intp]]) -> tuple[FloatArray, ...]:
-    """The least value of each bin but the first, of every column."""
-    exact = [not bits for bits in grid.drop]
-    columns = zip(grid.all_floats(), cuts, exact, strict=True)
-    return tuple(_edges(floats, cut, exact=known) for floats, cut, known in columns)
+def cut_edges(
+    grid: Grid, starts: NDArray[np.intp], bin_offsets: NDArray[np.intp]
+) -> tuple[FloatArray, ...]:
+    """The least value of each bin but the first, of every column, from where its bins begin."""
+    ends = bin_offsets - np.arange(len(bin_offsets))
+    exact = np.repeat([not bits for bits in grid.drop], np.diff(ends))
+    floats = np.concatenate([np.empty(0), *grid.all_floats()])
+    edges = _edges(floats, np.delete(starts, bin_offsets[:-1]), exact=exact)
+    return tuple(edges[start:stop] for start, stop in pairwise(ends.tolist()))
 
 
-def _edges(floats: FloatArray, cuts: NDArray[np.intp], *, exact: bool) -> FloatArray:
+def _edges(
+    floats: FloatArray, cuts: NDArray[np.intp], *, exact: NDArray[np.bool_] | bool
+) -> FloatArray:
     """Half way between neighbours where they are known exactly.
 
     But never the lower of them, which neighbouring floats would round to.
     """
     low, high = floats[cuts - 1], floats[cuts]
-    if not exact:
-        return high
     middle = _between(low, high)
-    return np.where(middle > low, middle, high)
+    return np.where(exact & (middle > low), middle, high)
 
 
 def _between(low: FloatArray, high: FloatArray) -> FloatArray:

@@ -12,14 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import compress
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.discrete import MAX_ROW_LOSS, losses_alone, one_row
-from deciban.families.gaussian import DEFAULT_PRIOR_ROWS, MAX_VALUES_TRIED, keys_of
+from deciban.families.alone import losses_alone
+from deciban.families.counted_values import CountedValues, counted_values
+from deciban.families.discrete import MAX_ROW_LOSS, one_row
+from deciban.families.gaussian import DEFAULT_PRIOR_ROWS
 from deciban.families.piece import Piece, density_shares, seen_points, spaced_points
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
 from deciban.families.rate import (
@@ -40,7 +41,7 @@ from deciban.families.settings import Method, Settings
 from deciban.families.soft import SoftBlock, count_softly, dot
 from deciban.formulas.counts import as_count, negative_binomial, poisson
 from deciban.formulas.nodes import Expression
-from deciban.stats.categories import count_of
+from deciban.stats.categories import count_of, sum_columns
 from deciban.stats.cells import Grid
 from deciban.stats.histogram import grid_of
 from deciban.stats.moments import MOMENTS
@@ -109,9 +110,10 @@ class PoissonParameters:
     def leave_one_out_by_column(self, X: FloatArray, y: Codes, weight: FloatArray) -> FloatArray:
         """Log probabilities of each column, (rows, columns, classes), each row taken away."""
         out = np.empty((*X.shape, self.mean.shape[1]))
-        for j, lam in enumerate(self.settings.per_column(X.shape[1]).tolist()):
-            of, whole = self.classes.of_column(j), self.whole.of_column(j)
-            out[:, j] = leave_out(of, whole, lam, self.settings, X[:, j], y, weight)
+        how, of = self.settings, (self.classes, self.whole)
+        lam = how.per_column(X.shape[1])
+        for j, x in enumerate(X.T):
+            out[:, j] = leave_out(*of, lam, how, np.full(len(X), j), x, y, weight)
         return out
 
     def leave_out(self, X: FloatArray, remaining: Remaining) -> Iterator[FloatArray]:
@@ -157,28 +159,20 @@ class Poisson:
 
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """A prior worth one row, or as many as stated, for columns of counts."""
-        applies = columns_of_counts(columns)
-        out: list[list[Candidate]] = [[] for _ in columns.names]
-        if not applies.any():
-            return out
-        at = np.flatnonzero(applies).tolist()
-        stated = [columns.smoothing[j] for j in at]
-        lam = [DEFAULT_PRIOR_ROWS if one is None else one for one in stated]
-        grid = cast("Grid", columns.tables["histogram"].cells).only(applies)
-        values = keys_of([columns.counts[j] for j in at], grid, MAX_VALUES_TRIED)
+        stated = [DEFAULT_PRIOR_ROWS if rows is None else rows for rows in columns.smoothing]
         classes, whole = totals_of(columns.tables["moments"].sums)
-        tried = []
-        if columns.option == "auto":
-            fits = [not _is_overdispersed(*column, len(columns.class_weight)) for column in values]
-            at, lam = list(compress(at, fits)), list(compress(lam, fits))
-            values = list(compress(values, fits))
-        for j, rows, (own, x, times) in zip(at, lam, values, strict=True):
-            of = classes.of_column(j), whole.of_column(j)
-            log = leave_out(*of, rows, _FULL_BAYES, x, own, one_row(times))
-            tried.append((log, own, times))
-        losses = losses_alone(tried, columns.class_weight)
-        for j, rows, loss in zip(at, lam, losses, strict=True):
-            out[j].append(Candidate(rows, loss=loss))
+        lam, n_classes = np.array(stated), len(columns.class_weight)
+        out: list[list[Candidate]] = [[] for _ in stated]
+        for some in counted_values(columns, np.flatnonzero(columns_of_counts(columns))):
+            tried = some
+            if columns.option == "auto":
+                tried = some.select(~_is_overdispersed(some, n_classes))
+            at, offsets, own, x, times = tried
+            rows = tried.column, x, own, one_row(times)
+            log = leave_out(classes, whole, lam, _FULL_BAYES, *rows)
+            losses = losses_alone(log, own, times, offsets, columns.class_weight)
+            for j, loss in zip(at.tolist(), losses.tolist(), strict=True):
+                out[j].append(Candidate(stated[j], loss=loss))
         return out
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> PoissonSettings:
@@ -216,11 +210,11 @@ _FULL_BAYES = PoissonSettings("bayes")
 def columns_of_counts(columns: CountedColumns) -> NDArray[np.bool_]:
     """Which columns are numbers, known exactly, that are all counts."""
     grid = cast("Grid", columns.tables["histogram"].cells)
-    exact = [
-        kind == "numeric" and not drop for kind, drop in zip(columns.kinds, grid.drop, strict=True)
-    ]
-    counts = [known and bool(is_count(grid.floats(j)).all()) for j, known in enumerate(exact)]
-    return np.array(counts, dtype=bool)
+    kinds = zip(columns.kinds, grid.drop, strict=True)
+    exact = [kind == "numeric" and not drop for kind, drop in kinds]
+    counts = is_count(np.concatenate([np.empty(0), *grid.all_floats()]))
+    others = sum_columns((~counts[None]).astype(np.float64), grid.offsets)[0]
+    return np.asarray(np.array(exact, dtype=bool) & (others == 0))
 
 
 def _transpose(values: FloatArray) -> FloatArray:
@@ -245,18 +239,19 @@ def _only_counts(X: FloatArray) -> FloatArray:
     return np.where(is_count(X), X, np.nan)
 
 
-def _is_overdispersed(
-    own: NDArray[np.intp], x: FloatArray, times: FloatArray, n_classes: int
-) -> bool:
-    """Whether values lie much farther apart within classes than counts of one rate do.
+def _is_overdispersed(values: CountedValues, n_classes: int) -> NDArray[np.bool_]:
+    """Of which columns values lie much farther apart within classes than counts of one rate do.
 
     A few rows far apart look like certain evidence, which leaving one of them out may not show;
     the more rows there are, the more it is left to the loss.
     """
-    n = np.bincount(own, times, n_classes)
-    mean = np.bincount(own, times * x, n_classes) / np.maximum(n, 1e-300)
-    freedom = n.sum() - np.count_nonzero(n)
-    if freedom <= 0:
-        return True
-    squares = (times * (x - mean[own]) ** 2 / np.maximum(mean[own], 1e-300)).sum()
-    return bool(squares / freedom > MAX_DISPERSION + n.sum() / ROWS_PER_DISPERSION)
+    at, x, times, n_columns = values.position, values.value, values.times, len(values.columns)
+    cell, size = at * n_classes + values.own, n_columns * n_classes
+    n = np.bincount(cell, times, size)
+    mean = np.bincount(cell, times * x, size) / np.maximum(n, 1e-300)
+    parts = times * (x - mean[cell]) ** 2 / np.maximum(mean[cell], 1e-300)
+    squares, n = np.bincount(at, parts, n_columns), n.reshape(n_columns, n_classes)
+    rows = n.sum(axis=1)
+    freedom = rows - np.count_nonzero(n, axis=1)
+    most = MAX_DISPERSION + rows / ROWS_PER_DISPERSION
+    return np.asarray((freedom <= 0) | (squares > most * np.maximum(freedom, 0.0)))

@@ -147,25 +147,33 @@ def _stirling_rest(a: FloatArray) -> FloatArray:
 def leave_out(
     classes: Totals,
     whole: Totals,
-    lam: float,
+    lam: FloatArray,
     how: PoissonSettings,
+    column: NDArray[np.intp],
     x: FloatArray,
     own: Codes,
     weight: FloatArray,
 ) -> FloatArray:
-    """Log probabilities of one column's values, (rows, classes), each taken out of its class."""
-    prior = _remove(whole, np.zeros_like(own), x, weight)
-    by_row = Totals(*(part[:, None] for part in prior))
-    out = fit(Totals(*(part[None] for part in classes)), by_row, lam, how).log(x[:, None])
-    out[np.arange(len(x)), own] = fit(_remove(classes, own, x, weight), prior, lam, how).log(x)
+    """Log probabilities of values of columns, (rows, classes), each taken out of its class.
+
+    ``lam`` are the rows that the prior of each column is worth; ``column`` is that of each value.
+    """
+    prior = _remove(whole, np.zeros_like(own), column, x, weight)
+    by_row, rows = Totals(*(part[:, None] for part in prior)), lam[column]
+    each = Totals(*(part[:, column].T for part in classes))
+    out = fit(each, by_row, rows[:, None], how).log(x[:, None])
+    less = _remove(classes, own, column, x, weight)
+    out[np.arange(len(x)), own] = fit(less, prior, rows, how).log(x)
     return out
 
 
-def _remove(of: Totals, own: Codes, x: FloatArray, weight: FloatArray) -> Totals:
-    """What is left of the totals of each row's class without the row; NaN was not counted."""
+def _remove(
+    of: Totals, own: Codes, column: NDArray[np.intp], x: FloatArray, weight: FloatArray
+) -> Totals:
+    """What is left of each value's class and column without the row; NaN was not counted."""
     gone, total = np.where(np.isnan(x), 0.0, weight), weight * np.where(np.isnan(x), 0.0, x)
-    n = np.maximum(rounding.difference(of.n[own], gone), 0.0)
-    return clip(n, rounding.difference(of.total[own], total))
+    n = np.maximum(rounding.difference(of.n[own, column], gone), 0.0)
+    return clip(n, rounding.difference(of.total[own, column], total))
 
 
 def rate_draws(x: FloatArray, of: Totals) -> Draws:

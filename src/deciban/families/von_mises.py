@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import ParameterError
+from deciban.families.alone import losses_alone
 from deciban.families.categorical import CATEGORICAL
 from deciban.families.circle import (
     TAU,
@@ -35,8 +36,8 @@ from deciban.families.circle import (
     bessel_ratio,
     resultant,
 )
-from deciban.families.discrete import loss_alone
-from deciban.families.gaussian import DEFAULT_PRIOR_ROWS, MAX_VALUES_TRIED
+from deciban.families.counted_values import MAX_VALUES_TRIED
+from deciban.families.gaussian import DEFAULT_PRIOR_ROWS
 from deciban.families.histogram import HISTOGRAM_FAMILY, HistogramSettings
 from deciban.families.piece import Draws, Piece, density_shares, seen_points
 from deciban.families.protocol import Candidate, CountedColumns, Selected
@@ -279,7 +280,7 @@ def _loss(
     own, key = (np.ascontiguousarray(at[:: 1 + len(own) // MAX_VALUES_TRIED]) for at in (own, key))
     times = counts[own, key]
     log = circle.leave_one_out(counts, values, own, key)
-    return loss_alone(log, own, times, class_weight)
+    return float(losses_alone(log, own, times, np.array([0, len(own)]), class_weight)[0])
 
 
 def _log_density(

@@ -12,10 +12,11 @@ def add_student(
 def leave_out(
     x: _Floats,
     own: NDArray[np.intp],
+    column: NDArray[np.intp],
     classes: _Floats,
     prior: _Floats,
     less: _Floats,
-    lam: float,
+    lam: _Floats,
     method: str,
     floor: float,
     out: _Floats,

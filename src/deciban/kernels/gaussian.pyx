@@ -136,18 +136,18 @@ cdef inline double log_density(
 
 
 def leave_out(
-    const double[::1] x, const Py_ssize_t[::1] own, const double[:, ::1] classes,
-    const double[:, ::1] prior, const double[:, ::1] less, double lam, str method, double floor,
-    double[:, ::1] out,
+    const double[::1] x, const Py_ssize_t[::1] own, const Py_ssize_t[::1] column,
+    const double[:, :, ::1] classes, const double[:, ::1] prior, const double[:, ::1] less,
+    const double[::1] lam, str method, double floor, double[:, ::1] out,
 ):
     """Log densities of values, (rows, classes), under what is left of each row's class and prior.
 
-    ``classes`` are the number, mean and spread of each class, ``less`` those of the row's own
-    class without it, ``prior`` those of all rows without it, the prior of every class.
+    ``classes`` are the number, mean and spread of each class and column, ``less`` those of the
+    row's own class without it, ``prior`` those of all rows without it, the prior of every class.
     """
-    cdef Py_ssize_t n = x.shape[0], K = out.shape[1], i, k
+    cdef Py_ssize_t n = x.shape[0], K = out.shape[1], i, j, k
     cdef Method how = BAYES if method == "bayes" else MAP if method == "map" else ML
-    cdef double rows = 0.0 if how == ML else lam
+    cdef double rows
     cdef Moments whole, one
     cdef double[:, ::1] known = np.full((4, K), np.nan)  # of each class, and of it without a row
     with nogil:
@@ -157,13 +157,15 @@ def leave_out(
                 for k in range(K):
                     out[i, k] = 0.0
                 continue
+            rows = 0.0 if how == ML else lam[i]
             for k in range(K):
                 if k == own[i]:
                     one = Moments(less[0, i], less[1, i], less[2, i])
                     out[i, k] = log_density(
                         x[i], one, whole, rows, how, floor, &known[2, k], &known[3, k])
                 else:
-                    one = Moments(classes[0, k], classes[1, k], classes[2, k])
+                    j = column[i]
+                    one = Moments(classes[0, k, j], classes[1, k, j], classes[2, k, j])
                     out[i, k] = log_density(
                         x[i], one, whole, rows, how, floor, &known[0, k], &known[1, k])
 

@@ -179,6 +179,44 @@ def count(
     return final, keys[order], np.ascontiguousarray(table[order].T)
 
 
+def cut(const double[::1] total, const Py_ssize_t[::1] offsets, const int64_t[::1] bins):
+    """Where the bins of columns begin: ``starts, bin_offsets``.
+
+    The keys of column j have the weights ``total[offsets[j]:offsets[j + 1]]``, in their order; it
+    is cut into at most ``bins[j]`` bins of about the same weight, or, if that is 0, each key is
+    one. ``starts`` are the first keys of bins, of which column j has those from ``bin_offsets[j]``
+    on: one at least, also without a key.
+    """
+    cdef Py_ssize_t d = bins.shape[0], j, i, b, end, room = d, used = 0
+    cdef double whole, below
+    for j in range(d):
+        end = offsets[j + 1] - offsets[j]
+        room += min(end, bins[j]) if bins[j] else end
+    cdef Py_ssize_t[::1] starts = np.empty(room, dtype=np.intp)
+    cdef Py_ssize_t[::1] bin_offsets = np.zeros(d + 1, dtype=np.intp)
+    with nogil:
+        for j in range(d):
+            i, end, whole = offsets[j], offsets[j + 1], 0.0
+            starts[used] = i
+            used += 1
+            if i < end:
+                below = total[i]
+            for b in range(i, end):
+                whole += total[b]
+            for b in range(1, bins[j] if bins[j] else end - i):
+                while i + 1 < end and bins[j] and below < whole * b / bins[j] * (1 - 1e-12):
+                    i += 1
+                    below += total[i]
+                if i + 1 >= end:
+                    break
+                if i + 1 > starts[used - 1]:
+                    starts[used] = i + 1
+                    used += 1
+                i += bins[j] == 0
+            bin_offsets[j + 1] = used
+    return np.asarray(starts)[:used], np.asarray(bin_offsets)
+
+
 def floats(const int64_t[::1] keys, int drop):
     """The least float of each key."""
     cdef:

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import families
-from deciban.families.discrete import missing_matters, smooth_columns
+from deciban.families.alone import missing_matters, smooth_columns
 from deciban.families.protocol import Candidate, CountedColumns
 from deciban.models.options import Options
 from deciban.schema import Schema
-from deciban.stats.categories import CATEGORIES, count_by_column
+from deciban.stats.categories import CATEGORIES, count_by_column, count_of
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.moments import MOMENTS
@@ -129,9 +129,10 @@ def select_smoothing(counts: Counts, schema: Schema, options: Options) -> dict[s
     selected = {}
     for columns in counted_columns(counts, schema, options):
         family = next(f.name for f in families.FAMILIES.values() if f.statistic is CATEGORIES)
-        smoothing = smooth_columns(columns.counts, columns.smoothing)
+        table = columns.tables[CATEGORIES.name]
+        smoothing = smooth_columns(count_of(table), table.cells.offsets, columns.smoothing)
         missing = _missing_values(columns, options.missing)
-        about = zip(columns.names, columns.kinds, smoothing, missing, strict=True)
+        about = zip(columns.names, columns.kinds, smoothing.tolist(), missing, strict=True)
         for name, kind, lam, matters in about:
             selected[name] = Choice(name, family, 0, lam, matters, np.nan, kind)
     return selected

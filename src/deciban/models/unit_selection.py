@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import families
-from deciban.families.discrete import MAX_ROW_LOSS, empirical_smoothing, log_shares
+from deciban.families.alone import empirical_smoothing
+from deciban.families.discrete import MAX_ROW_LOSS, log_shares
 from deciban.families.protocol import Candidate, CountedColumns, Family
 from deciban.families.remaining import Remaining
 from deciban.models.options import Options

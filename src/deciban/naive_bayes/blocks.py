@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import families
+from deciban.families.alone import empirical_smoothing
 from deciban.families.categorical import CATEGORICAL, CategoricalSettings
-from deciban.families.discrete import empirical_smoothing
 from deciban.families.protocol import Family, Parameters
 from deciban.families.settings import Settings
 from deciban.families.words import WORD_FAMILY
@@ -76,13 +76,14 @@ def column_blocks(
         "numbers": schema.numbers,
     }
     for source, names in places.items():
+        place = {name: at for at, name in enumerate(names)}
         for family in families.FAMILIES.values():
             chosen = [name for name in names if choices[name].family == family.name]
             if chosen:
                 table = counts.tables[family.statistic.name].select_columns(chosen)
                 order = table.cells.columns.tolist()
                 how = family.settings(options.method, [choices[name] for name in order])
-                at = np.array([names.index(name) for name in order], dtype=np.intp)
+                at = np.array([place[name] for name in order], dtype=np.intp)
                 blocks.append(Block(f"{source}: {family.name}", source, family, table, how, at))
     missing = [n for n in (*schema.numbers, *schema.categories) if choices[n].missing]
     return [*blocks, _missing_block(counts, schema, options, missing)] if missing else blocks

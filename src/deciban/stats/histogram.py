@@ -8,13 +8,14 @@ class's counts, (classes, keys), the keys in the order of their values.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.kernels import histogram as kernel
-from deciban.labels import Labels
+from deciban.labels import Labels, Positions
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import MAX_GRID_KEYS, Cells, Grid
 from deciban.stats.statistic import (
@@ -105,37 +106,41 @@ def grid_of(table: Table) -> Grid:
 
 
 def cut_points(counts: FloatArray, bins: int) -> Cuts:
-    """The cuts of a rule: a number of bins of equal frequency, ``EACH`` or ``MDL``.
+    """The cuts of a rule: ``EACH``, ``MDL``, or a number of bins of equal frequency at most.
+
+    Bins of equal frequency have about the same weight, but equal values stay together.
 
     >>> counts = np.array([[5.0, 5, 0, 0], [0.0, 0, 5, 5]])
     >>> cut_points(counts, MDL), cut_points(counts, 4)
     (array([2]), array([1, 2, 3]))
     """
-    n_keys = counts.shape[1]
-    if n_keys < 2:
-        return np.empty(0, dtype=np.intp)
-    if bins == EACH:
-        return np.arange(1, n_keys)
-    return by_description(counts) if bins == MDL else equal_frequency(counts, bins)
+    return cut_columns(counts, np.array([0, counts.shape[1]]), np.array([bins]))[0][1:]
 
 
-def cut_columns(columns: Sequence[FloatArray], rules: Sequence[int]) -> list[Cuts]:
-    """The cuts of each of some columns by its own rule."""
-    return [cut_points(counts, rule) for counts, rule in zip(columns, rules, strict=True)]
+def cut_columns(
+    counts: FloatArray, offsets: Positions, rules: NDArray[np.int64]
+) -> tuple[Cuts, Positions]:
+    """Where the bins of columns begin, each column being cut by its own rule.
 
+    ``counts``, (classes, keys), has the keys of column j from ``offsets[j]`` on. Returned are the
+    first keys of all bins, and which of them is the first of each column: it has one bin at least,
+    also without a key.
 
-def equal_frequency(counts: FloatArray, bins: int) -> Cuts:
-    """At most ``bins`` bins of about the same weight; equal values stay together.
-
-    >>> equal_frequency(np.array([[1.0, 1, 1, 1, 1, 1]]), 3)
-    array([2, 4])
+    >>> counts = np.array([[5.0, 5, 0, 0, 1, 2]])
+    >>> cut_columns(counts, np.array([0, 4, 4, 6]), np.array([2, 2, EACH]))
+    (array([0, 1, 4, 4, 5]), array([0, 2, 3, 5]))
     """
-    below = np.cumsum(counts.sum(axis=0))
-    wanted = below[-1] * np.arange(1, bins) / bins
-    cuts = np.searchsorted(below, wanted * (1 - 1e-12)) + 1
-    cuts = cuts[cuts < counts.shape[1]]
-    new = np.diff(cuts, prepend=0) > 0  # they are in order; np.unique would import numpy.ma
-    return np.asarray(cuts[new])
+    described = rules == MDL
+    if not described.any():
+        return kernel.cut(counts.sum(axis=0), offsets, rules)
+    total, plain = counts.sum(axis=0), np.where(described, 2, rules)
+    parts = [
+        start + np.concatenate([[0], by_description(counts[:, start:stop])])
+        if own
+        else kernel.cut(total, np.array([start, stop]), plain[j : j + 1])[0]
+        for j, (own, (start, stop)) in enumerate(zip(described, pairwise(offsets), strict=True))
+    ]
+    return np.concatenate(parts), np.cumsum([0, *map(len, parts)])
 
 
 def even(counts: FloatArray, bins: int) -> Cuts:
@@ -144,7 +149,7 @@ def even(counts: FloatArray, bins: int) -> Cuts:
     The other values are cut as if it were not there.
 
     >>> counts = np.array([[94.0, 1, 1, 1, 1, 1, 1]])
-    >>> equal_frequency(counts, 4), even(counts, 4)
+    >>> cut_points(counts, 4), even(counts, 4)
     (array([1]), array([1, 3, 5]))
     """
     total = counts.sum(axis=0)
@@ -153,7 +158,7 @@ def even(counts: FloatArray, bins: int) -> Cuts:
     size, before = total.sum() / bins, np.inf
     while size < before * (1 - 1e-9):
         before, size = size, np.minimum(total, size).sum() / bins
-    return equal_frequency(np.minimum(total, size)[None], bins)
+    return cut_points(np.minimum(total, size)[None], bins)
 
 
 def by_description(counts: FloatArray) -> Cuts:

@@ -68,15 +68,16 @@ class Table:
     def select_columns(self, names: list[str]) -> Table:
         """The cells of some columns, in the order of the table; the columns stay without cells."""
         columns = self.cells.columns.tolist()
-        unknown = set(names) - set(columns)
+        chosen = set(names)
+        unknown = chosen.difference(columns)
         if unknown:
             raise InputError(f"the counts have no column {unknown.pop()!r}.")
-        wanted = np.array([name in set(names) for name in columns], dtype=bool)
+        wanted = np.array([name in chosen for name in columns], dtype=bool)
         if wanted.all():
             return self
         keep = np.repeat(wanted, np.diff(self.cells.offsets))
-        chosen = self.select(np.ones(len(self.rows), dtype=bool), keep)
-        return replace(chosen, cells=chosen.cells.only(wanted))
+        some = self.select(np.ones(len(self.rows), dtype=bool), keep)
+        return replace(some, cells=some.cells.only(wanted))
 
     def column(self, number: int) -> Table:
         """The cells of one column."""
