@@ -163,8 +163,6 @@ def fitted():
 def loaded(content):
     """What :func:`deciban.load` makes of a file with that content."""
     with archive.errors_about("m.deciban"):
-        content = through_json(content)
-    stored = unpacked("m.deciban", content)
-    with archive.errors_about("m.deciban"):
+        stored = unpacked(through_json(content))
         package = registry._KINDS[stored.kind].package
         return getattr(import_module(package), stored.kind).from_stored(stored)

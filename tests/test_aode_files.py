@@ -108,7 +108,7 @@ def test_something_else_is_refused():
     with pytest.raises(ModelFileError, match="belongs to nothing"):
         AODE.from_stored(replace(whole, arrays={**whole.arrays, "more": np.zeros(1)}))
     rest = {name: array for name, array in whole.arrays.items() if name != "pairs"}
-    with pytest.raises(ModelFileError, match="'pairs' is not there"):
+    with pytest.raises(ModelFileError, match="'pairs' is missing"):
         AODE.from_stored(replace(whole, arrays=rest))
     X, y = table(n=50)
     other = deciban.NaiveBayes().fit(X, y)

@@ -218,7 +218,7 @@ def test_bad_rows_to_measure_on():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda d, a: a.pop("evidence_weight"), "'evidence_weight' is not there"),
+        (lambda d, a: a.pop("evidence_weight"), "'evidence_weight' is missing"),
         (lambda d, a: a.update(evidence_means=-a["evidence_means"]), "below zero"),
         (lambda d, a: a.update(evidence_curves=a["evidence_curves"][1:]), "'evidence_curves' must"),
         (lambda d, a: d.pop("curves"), "belongs to nothing"),

@@ -184,7 +184,7 @@ def test_changed_scores_in_a_file_are_refused_or_make_sound_sets(kind, tmp_path)
 def registry_load(content):
     """The estimator of a file with that content."""
     with archive.errors_about("m.deciban"):
-        stored = unpacked("m.deciban", content)
+        stored = unpacked(content)
         package = import_module(registry._KINDS[stored.kind].package)
         return getattr(package, stored.kind).from_stored(stored)
 

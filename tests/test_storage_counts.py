@@ -18,7 +18,7 @@ from deciban.files import document, vocabulary
 from deciban.files import tables as count_files
 from deciban.files.description import CountsEntry, Vocabulary
 from deciban.files.tables import counts_to
-from deciban.files.vocabulary import Reader, Writer
+from deciban.files.vocabulary import Writer
 from deciban.stats.amounts import AMOUNTS
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
@@ -56,9 +56,9 @@ def counts_from(stated, arrays):
     return count_files.counts_from(document.read(stated, CountsEntry), arrays)
 
 
-def take(reader, entry):
-    """The labels that an entry, as JSON holds it, stands for."""
-    return reader.take(document.read(entry, Vocabulary))
+def take(arrays, *entries):
+    """The labels that entries, as JSON holds them, stand for."""
+    return vocabulary.read([document.read(entry, Vocabulary) for entry in entries], arrays)
 
 
 def objects(values):
@@ -219,14 +219,12 @@ def test_labels_come_back_with_their_types(case, few, monkeypatch):
     labels, writer = KIND_OF_LABELS[case], Writer()
     entry, second = writer.put(labels), writer.put(labels)
     entry, second = document.loads(document.dumps({"x": [entry, second]}))["x"]
-    reader = Reader(writer.arrays())
-    for again in (take(reader, entry), take(reader, second)):
+    for again in take(writer.arrays(), entry, second):
         assert again.tolist() == labels.tolist()
         if case != "numpy in objects":
             same_labels(again, labels)
         if labels.dtype.kind not in "US":
             assert again.dtype == labels.dtype
-    reader.done()
 
 
 def test_one_long_label_does_not_widen_all():
@@ -234,7 +232,7 @@ def test_one_long_label_does_not_widen_all():
     writer = Writer()
     entry = writer.put(labels)
     assert entry["dtype"] == "object"
-    assert take(Reader(writer.arrays()), entry).tolist() == labels.tolist()
+    assert take(writer.arrays(), entry)[0].tolist() == labels.tolist()
 
 
 class Colour(enum.IntEnum):
@@ -316,13 +314,11 @@ def test_types_that_cannot_be_stored_are_named(labels):
 )
 def test_labels_that_are_none(entry):
     with pytest.raises(ModelFileError):
-        take(Reader({}), entry)
+        take({}, entry)
 
 
 def take_two(arrays):
-    reader = Reader(arrays)
-    take(reader, {"dtype": "str", "size": 2})
-    reader.done()
+    take(arrays, {"dtype": "str", "size": 2})
 
 
 @pytest.mark.parametrize(
@@ -441,7 +437,7 @@ def test_all_digits_but_the_last_have_32_bits(digit):
 def test_integers_that_do_not_fit_their_type():
     for dtype, value in (("int8", 300), ("bool", 2), ("uint16", -1)):
         with pytest.raises(ModelFileError, match=f"is no {dtype}"):
-            take(Reader({"integers": np.array([value])}), {"dtype": dtype, "size": 1})
+            take({"integers": np.array([value])}, {"dtype": dtype, "size": 1})
 
 
 @pytest.mark.parametrize("gone", sorted(counts_to(GOOD)[1]))

@@ -139,8 +139,8 @@ def test_every_family_of_version_1_has_a_statistic():
 )
 def test_damage_is_refused(content, message, change):
     change(content)
-    with pytest.raises(ModelFileError, match=rf"^m.deciban cannot be read: .*{message}"):
-        unpacked("m.deciban", content)
+    with pytest.raises(ModelFileError, match=message):
+        unpacked(content)
 
 
 BASE = {"counts.table1.sum.n.base": np.zeros(1, dtype=np.int64)}
@@ -150,7 +150,7 @@ def test_a_description_without_its_base_model_is_refused():
     content = archive.read(path_of("bayes_classifier"))
     content.document["model"].pop("counted")
     with pytest.raises(ModelFileError, match="'counted' must be"):
-        unpacked("m.deciban", content)
+        unpacked(content)
 
 
 def places(value, path=()):
@@ -178,7 +178,7 @@ def test_whatever_stands_in_a_description_is_an_error_of_the_file_or_none():
                 content.kind, document, content.arrays, content.writer, content.version
             )
             try:
-                unpacked("m.deciban", other)
+                unpacked(other)
             except ModelFileError as error:
                 messages.append(str(error))
     assert len(messages) > 200

@@ -30,7 +30,7 @@ Positions = NDArray[np.intp]
 #: Integer labels whose range is at most this many times their number are looked up in a table.
 _MAX_RANGE_PER_LABEL = 8
 #: Longer strings are kept as objects: one would widen the whole array.
-_MAX_STRING_LENGTH = 64
+MAX_STRING_LENGTH = 64
 
 
 def object_array(values: Iterable[Hashable]) -> Labels:
@@ -87,7 +87,7 @@ def is_compact(texts: Sequence[str] | Sequence[bytes]) -> bool:
     (True, False, False)
     """
     nul: str | bytes = "\0" if texts and isinstance(texts[0], str) else b"\0"
-    short = max(map(len, texts), default=0) <= _MAX_STRING_LENGTH
+    short = max(map(len, texts), default=0) <= MAX_STRING_LENGTH
     return short and not any(text[-1:] == nul for text in texts)
 
 

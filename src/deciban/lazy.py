@@ -19,6 +19,8 @@ def attributes(package: str, homes: Mapping[str, str]) -> Callable[[str], object
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = import_module(homes[name])
-        return module if homes[name] == f"{package}.{name}" else getattr(module, name)
+        value = module if homes[name] == f"{package}.{name}" else getattr(module, name)
+        setattr(import_module(package), name, value)  # from now on the package itself has it
+        return value
 
     return attribute

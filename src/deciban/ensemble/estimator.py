@@ -21,7 +21,8 @@ from deciban.ensemble.summary import EnsembleSummary
 from deciban.ensemble.training import TrainingOptions, n_steps, train
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.classifier import TableClassifier
-from deciban.models.class_weights import ClassWeight, class_weights, restored_parameters
+from deciban.files.model import restored_parameters
+from deciban.models.class_weights import ClassWeight, class_weights
 from deciban.models.options import Options
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.naive_bayes.row_choices import choose_columns

@@ -6,13 +6,20 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic
 
-from deciban import files, labels
+import numpy as np
+
+from deciban import files
 from deciban.encoding.unseen import NOTHING_UNSEEN, Unseen
 from deciban.explanation.changeable import M
 from deciban.files.description import ModelEntry
-from deciban.files.model import trained_from, units_from, with_trained, with_units
+from deciban.files.model import (
+    plain_parameters,
+    trained_from,
+    units_from,
+    with_trained,
+    with_units,
+)
 from deciban.labels import Labels
-from deciban.models.class_weights import plain_parameters
 from deciban.plain import PlainDict
 from deciban.sources.trained_rows import TrainedRows
 from deciban.sources.unit_sample import TrainingUnits
@@ -75,4 +82,4 @@ class Saved(Generic[M]):
         self.units_ = units_from(about.units)
         self.trained_rows_ = trained_from(about.trained)
         if about.named:
-            self.feature_names_in_ = labels.object_array(model.schema.names)
+            self.feature_names_in_ = np.array(model.schema.names, dtype=object)

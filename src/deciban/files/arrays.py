@@ -19,7 +19,6 @@ from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import MIN_LOG_POSTERIOR, ConformityScores, RankedScores
 from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import TypicalityScores
-from deciban.stats.sums import take_array
 
 FloatArray = NDArray[np.float64]
 
@@ -60,6 +59,14 @@ class ArrayReader:
         """Take floats of that shape, from ``least`` to ``most``."""
         return self._take(name, np.float64, shape, least, most)
 
+    def amounts(self, name: str, shape: tuple[int, ...]) -> FloatArray:
+        """Take floats >= 0 of that shape, whose sums are finite."""
+        return self._take(name, np.float64, shape, 0.0, MAX_NUMBER)
+
+    def integers(self, name: str, shape: tuple[int, ...], dtype: type = np.int64) -> Array:
+        """Take whole numbers of that shape."""
+        return self._typed(name, dtype, shape)
+
     def whole(
         self, name: str, shape: tuple[int, ...], least: int, most: int, dtype: type = np.int64
     ) -> Array:
@@ -74,15 +81,25 @@ class ArrayReader:
     def _take(
         self, name: str, dtype: type, shape: tuple[int, ...], least: float, most: float
     ) -> Array:
-        if name not in self._arrays:
-            raise ModelFileError(f"the array {name!r} is not there.")
-        array = take_array(self._arrays, name, dtype, shape)
+        array = self._typed(name, dtype, shape)
         outside = array[~((array >= least) & (array <= most))]
         if outside.size:
             raise ModelFileError(
                 f"{name!r} has {outside.flat[0]} among its numbers; {least:g} to {most:g} may be."
             )
         return np.ascontiguousarray(array)
+
+    def _typed(self, name: str, dtype: type, shape: tuple[int, ...]) -> Array:
+        """Take an array, if it is of that type and shape."""
+        array = self._arrays.pop(name, None)
+        if array is None:
+            raise ModelFileError(f"array {name!r} is missing.")
+        if array.dtype != dtype or array.shape != shape:
+            raise ModelFileError(
+                f"array {name!r} must be {dtype.__name__} of shape {shape}, "
+                f"got {array.dtype} of shape {array.shape}."
+            )
+        return array
 
 
 CONFORMITY, TYPICALITY, POSTERIOR = "conformity", "typicality", "left_out"

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from deciban.errors import ModelFileError
-from deciban.files import archive, document
+from deciban.files import archive, document, vocabulary
 from deciban.files.description import (
     CountsEntry,
     DocumentEntry,
@@ -24,9 +25,9 @@ from deciban.files.description import (
 )
 from deciban.files.tables import counts_from, counts_to
 from deciban.files.upgrade import upgrade
-from deciban.files.vocabulary import Reader, Writer
+from deciban.files.vocabulary import Writer
 from deciban.labels import Array, Labels
-from deciban.plain import Plain
+from deciban.plain import Plain, PlainDict
 from deciban.sources.trained_rows import TrainedRows
 from deciban.sources.unit_sample import TrainingUnits
 from deciban.stats.counts import Counts
@@ -91,23 +92,25 @@ def load(path: str | os.PathLike[str], *, limit: int = archive.MAX_UNPACKED_BYTE
 
     ``limit`` bounds the bytes that it may unpack to.
     """
-    return unpacked(path, archive.read(path, limit=limit))
-
-
-def unpacked(path: str | os.PathLike[str], content: archive.Content) -> Stored:
-    """The model in the content of a file."""
+    content = archive.read(path, limit=limit)
     with archive.errors_about(path):
+        return unpacked(content)
+
+
+def unpacked(content: archive.Content) -> Stored:
+    """The model in the content of a file."""
+    if content.version < archive.VERSION:
         content = upgrade(content)
-        parts: dict[str, dict[str, Array]] = {start: {} for start in _PARTS}
-        for name, array in content.arrays.items():
-            start, dot, rest = name.partition(".")
-            if start + dot not in parts:
-                raise ModelFileError(f"array {name!r} belongs to nothing.")
-            parts[start + dot][rest] = array
-        entry = document.read(content.document, DocumentEntry)
-        tables, names, own = parts.values()
-        counts = _counts(entry.counts, tables)
-        return Stored(content.kind, counts, entry.model, _labels(entry.labels, names), own)
+    parts: dict[str, dict[str, Array]] = {start: {} for start in _PARTS}
+    for name, array in content.arrays.items():
+        start, dot, rest = name.partition(".")
+        if start + dot not in parts:
+            raise ModelFileError(f"array {name!r} belongs to nothing.")
+        parts[start + dot][rest] = array
+    entry = document.read(content.document, DocumentEntry)
+    tables, names, own = parts.values()
+    counts = _counts(entry.counts, tables)
+    return Stored(content.kind, counts, entry.model, _labels(entry.labels, names), own)
 
 
 def _counts(entry: CountsEntry | None, tables: dict[str, Array]) -> Counts | None:
@@ -120,9 +123,10 @@ def _counts(entry: CountsEntry | None, tables: dict[str, Array]) -> Counts | Non
 
 
 def _labels(entries: Mapping[str, Vocabulary], arrays: Mapping[str, Array]) -> dict[str, Labels]:
-    reader, names = Reader(arrays), sorted(entries)
-    labels = reader.take_all(entries[name] for name in names)
-    reader.done()
+    if not (entries or arrays):
+        return {}
+    names = sorted(entries)
+    labels = vocabulary.read([entries[name] for name in names], arrays)
     return dict(zip(names, labels, strict=True))
 
 
@@ -172,3 +176,39 @@ def trained_from(entry: TrainedEntry | None) -> TrainedRows | None:
         return None
     kept = np.array([int(key, 16) for key in entry.kept], dtype=np.uint32)
     return TrainedRows(entry.rows, kept, entry.pairs, entry.equal_pairs)
+
+
+#: The parameters that may be mappings by class.
+_BY_CLASS = ("class_weight", "prior")
+
+
+def plain_parameters(parameters: PlainDict) -> PlainDict:
+    """Parameters as a file holds them: the labels of class weights and priors may be of any type.
+
+    >>> plain_parameters({"class_weight": {1: 5.0}})
+    {'class_weight': [[1, 5.0]]}
+    """
+    stated = {name: parameters[name] for name in _BY_CLASS if name in parameters}
+    pairs = {
+        name: [[label, value] for label, value in of.items()]
+        for name, of in stated.items()
+        if isinstance(of, Mapping)
+    }
+    return {**parameters, **pairs}
+
+
+def restored_parameters(parameters: PlainDict) -> PlainDict:
+    """Parameters as they were before :func:`plain_parameters`."""
+    restored = dict(parameters)
+    for name in _BY_CLASS:
+        pairs = parameters.get(name)
+        if not isinstance(pairs, list) or (name == "prior" and not _has_pairs(pairs)):
+            continue  # priors may also be numbers in the order of the classes
+        if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            raise ModelFileError(f"{name} must be pairs of a class and a number.")
+        restored[name] = dict(pairs)
+    return restored
+
+
+def _has_pairs(values: list[Any]) -> bool:
+    return any(isinstance(value, list) for value in values)

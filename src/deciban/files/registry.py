@@ -75,8 +75,8 @@ def open_bytes(data: bytes) -> Opened:
 
 
 def _opened(path: str | os.PathLike[str], content: archive.Content) -> Opened:
-    stored = unpacked(path, content)
     with archive.errors_about(path):
+        stored = unpacked(content)
         model: Model = import_module(_kind(stored).stored).from_stored(stored)
         return Opened(model, stored.description.get("target"), content.version)
 
@@ -107,8 +107,8 @@ def from_bytes(data: bytes, what: str = "these bytes") -> Any:
 
 
 def _estimator(path: str | os.PathLike[str], content: archive.Content) -> Any:
-    stored = unpacked(path, content)
     with archive.errors_about(path):
+        stored = unpacked(content)
         return getattr(import_module(_kind(stored).package), stored.kind).from_stored(stored)
 
 

@@ -7,23 +7,24 @@ that it needs, and finds that some data can have produced them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from reprlib import repr as short
 
 import numpy as np
 from msgspec import UnsetType
 
 from deciban.errors import InputError, ModelFileError
-from deciban.files.description import CountsEntry, TableEntry
+from deciban.files import vocabulary
+from deciban.files.arrays import ArrayReader
+from deciban.files.description import CountsEntry, TableEntry, Vocabulary
 from deciban.files.document import read
-from deciban.files.vocabulary import Reader, Writer
+from deciban.files.vocabulary import Writer
 from deciban.labels import Array, Labels
 from deciban.plain import PlainDict
 from deciban.stats.cells import MAX_GRID_KEYS, Cells, Grid
 from deciban.stats.counts import Counts
 from deciban.stats.registry import STATISTICS
 from deciban.stats.rounding import ROUNDING
-from deciban.stats.sums import amounts
 from deciban.stats.table import Table
 
 #: Below this a weight has lost digits itself, and nothing can be checked against it.
@@ -85,70 +86,58 @@ def counts_from(entry: CountsEntry, arrays: Mapping[str, Array]) -> Counts:
     >>> counts_from(entry, arrays | {"weight": np.array([1.0, -1.0])})
     Traceback (most recent call last):
     ...
-    deciban.errors.ModelFileError: 'weight' must be finite and not below zero, got -1.0.
+    deciban.errors.ModelFileError: 'weight' has -1.0 among its numbers; 0 to 1e+150 may be.
     """
-    left = dict(arrays)
-    reader = Reader(_pop(left, "labels."))
-    classes = reader.take(entry.classes)
-    weight = amounts(left, "weight", (len(classes),))
+    left = ArrayReader(arrays)
+    labels = iter(vocabulary.read(_vocabularies(entry), left.starting("labels.")))
+    classes = next(labels)
+    weight = left.amounts("weight", (len(classes),))
     tables: dict[str, Table] = {}
     for number, table in enumerate(entry.tables):
         if table.name in tables:
             raise ModelFileError(f"table {number} has the name of another.")
-        own = _pop(left, f"table{number}.")
-        tables[table.name] = _table_from(table, reader, own, len(classes))
-    reader.done()
-    _refuse_rest(left)
+        own = ArrayReader(left.starting(f"table{number}."))
+        tables[table.name] = _table_from(table, labels, own, len(classes))
+    left.done()
     counts = Counts(classes, weight, tables)
     _check(counts)
     return counts
 
 
-def _pop(arrays: Arrays, prefix: str) -> Arrays:
-    """The arrays of that prefix, without it; they are gone from where they were."""
-    names = [name for name in arrays if name.startswith(prefix)]
-    return {name[len(prefix) :]: arrays.pop(name) for name in names}
+def _vocabularies(entry: CountsEntry) -> list[Vocabulary]:
+    """All labels of some counts, in the order in which they are written."""
+    tables = ((table.columns, *(table.values or ())) for table in entry.tables)
+    return [entry.classes, *(labels for table in tables for labels in table)]
 
 
-def _refuse_rest(arrays: Mapping[str, Array]) -> None:
-    if arrays:
-        raise ModelFileError(f"array {next(iter(arrays))!r} belongs to nothing.")
-
-
-def _table_from(entry: TableEntry, reader: Reader, arrays: Arrays, n_classes: int) -> Table:
+def _table_from(
+    entry: TableEntry, labels: Iterator[Labels], arrays: ArrayReader, n_classes: int
+) -> Table:
     name = entry.statistic
     if name not in STATISTICS:
         raise ModelFileError(f"the statistic {short(name)} is not known.")
     statistic = STATISTICS[name]
-    columns = reader.take(entry.columns)
-    like, _ = statistic.empty(columns, n_classes)
-    cells = _cells(entry, columns, reader, valued=like.values is not None)
-    if isinstance(cells, Grid) != isinstance(like, Grid):
+    columns = next(labels)
+    cells = _cells(entry, columns, [next(labels) for _ in entry.values or ()])
+    if type(cells) is not statistic.cells or (cells.values is not None) != statistic.by_value:
         raise ModelFileError(f"the cells of statistic {name} have the wrong kind.")
-    rows = amounts(arrays, "rows", (n_classes,))
-    shape = (n_classes, cells.size)
-    sums = {
-        key: kind.from_arrays(arrays, f"sum.{key}", shape, signed=key in statistic.signed)
-        for key, kind in statistic.sum_types.items()
-    }
-    _refuse_rest(arrays)
+    rows = arrays.amounts("rows", (n_classes,))
+    sums = statistic.from_arrays(arrays, (n_classes, cells.size))
+    arrays.done()
     return Table(statistic, cells, rows, sums)
 
 
-def _cells(entry: TableEntry, columns: Labels, reader: Reader, *, valued: bool) -> Cells:
-    if valued == (entry.values is None):
-        raise ModelFileError(f"the values of table {short(entry.name)} are missing, or too many.")
+def _cells(entry: TableEntry, columns: Labels, values: list[Labels]) -> Cells:
     if entry.values is None:
         return Cells(columns)
-    if len(entry.values) != len(columns):
-        raise ModelFileError(f"{len(columns)} columns have the values of {len(entry.values)}.")
-    values = reader.take_all(entry.values)
+    if len(values) != len(columns):
+        raise ModelFileError(f"{len(columns)} columns have the values of {len(values)}.")
     if isinstance(entry.drop, UnsetType):
-        return Cells(columns, values)
+        return Cells(columns, tuple(values))
     return _grid(columns, values, entry.drop)
 
 
-def _grid(columns: Labels, keys: tuple[Labels, ...], drop: list[int]) -> Grid:
+def _grid(columns: Labels, keys: list[Labels], drop: list[int]) -> Grid:
     """A grid: keys in order, and the bits that they drop."""
     if len(drop) != len(columns):
         raise ModelFileError(f"{len(columns)} columns of keys drop {short(drop)} bits.")
@@ -167,12 +156,7 @@ def _check(counts: Counts) -> None:
     for name, table in counts.tables.items():
         if np.any(table.rows > (1 + ROUNDING) * counts.weight + MIN_CHECKED_WEIGHT):
             raise ModelFileError(f"table {short(name)} has more rows than there are.")
-        # Signed sums of zero leave the most room: decays have rounded them all a little.
-        room = {
-            key: part * 0.0 if key in table.statistic.signed else part
-            for key, part in table.sums.items()
-        }
-        bad = table.statistic.impossible(table.sums, room, table.rows, table.cells)
+        bad = table.statistic.impossible(table.sums, None, table.rows, table.cells)
         bad &= ~((table.rows > 0) & (table.rows < MIN_CHECKED_WEIGHT))[:, None]
         if bad.any():
             c, cell = divmod(int(np.argmax(bad)), table.cells.size)

@@ -89,14 +89,22 @@ class Writer:
         return arrays
 
 
-class Reader:
-    """Gives vocabularies back, in the order in which they were put.
+def read(entries: Iterable[Vocabulary], arrays: Mapping[str, Array]) -> list[Labels]:
+    """The labels of all vocabularies of a file, in the order in which they were put.
 
-    >>> Reader({}).take(Vocabulary("str", ["ham", "ham"]))
+    >>> read([Vocabulary("str", ["ham", "ham"])], {})
     Traceback (most recent call last):
     ...
     deciban.errors.ModelFileError: the label 'ham' is there twice.
     """
+    reader = _Reader(arrays)
+    labels = [reader.take(entry) for entry in entries]
+    reader.done()
+    return labels
+
+
+class _Reader:
+    """Gives vocabularies back, in the order in which they were put."""
 
     def __init__(self, arrays: Mapping[str, Array]) -> None:
         types = {"text": np.uint8, "ends": np.int64, "integers": np.int64, "floats": np.float64}
@@ -122,10 +130,6 @@ class Reader:
         if dtype == "str":
             return _unique(_array([_decode(text) for text in texts], dtype))
         return _unique(_array([from_json(document.parse(text)) for text in texts], dtype))
-
-    def take_all(self, entries: Iterable[Vocabulary]) -> tuple[Labels, ...]:
-        """The labels of some entries, one after the other."""
-        return tuple(self.take(entry) for entry in entries)
 
     def done(self) -> None:
         """Refuse arrays of which something is left."""
@@ -279,26 +283,26 @@ def _array(items: list[Hashable], dtype: str) -> Labels:
     if any(type(item) is not kind for item in items):
         raise ModelFileError(f"a label is no {short(dtype)}.")
     if _TIMES.fullmatch(dtype):
-        return _numbers(items, "int64").view(dtype)
+        return _held(items, "int64").view(dtype)
     if dtype in _INTEGERS or dtype in _FLOATS:
-        return _numbers(items, dtype)
+        return _held(items, dtype)
     if dtype not in ("str", "bytes"):
         raise ModelFileError(f"labels have an unknown type: {short(dtype)}.")
-    if not label_sets.is_compact(cast("list[str]", items)):
-        raise ModelFileError(f"a label is too long for {dtype}, or ends in zeros.")
-    return np.array(items, dtype=kind)
+    if max(map(len, cast("list[str]", items)), default=0) > label_sets.MAX_STRING_LENGTH:
+        raise ModelFileError(f"a label is too long for {dtype}.")
+    return _held(items, dtype)
 
 
-def _numbers(items: list[Hashable], dtype: str) -> Labels:
-    """An array of numbers, if their type holds them."""
+def _held(items: list[Hashable], dtype: str) -> Labels:
+    """An array of that type, if it holds these labels: zeros at the end of a text are lost."""
     try:
         with np.errstate(over="ignore"):
-            numbers = np.array(items, dtype=dtype)
+            array = np.array(items, dtype=dtype)
     except OverflowError:
-        numbers = np.empty(0)
-    if numbers.tolist() != items:
+        array = np.empty(0)
+    if array.tolist() != items:
         raise ModelFileError(f"a label is no {dtype}.")
-    return numbers
+    return array
 
 
 def _unique(labels: Labels) -> Labels:

@@ -17,10 +17,10 @@ from deciban.errors import ModelFileError
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader, left_out_from, left_out_to
 from deciban.files.description import LogisticEntry
+from deciban.files.model import plain_parameters, restored_parameters
 from deciban.labels import Array
 from deciban.logistic.columns import ColumnSummary
 from deciban.logistic.model import LogisticModel
-from deciban.models.class_weights import plain_parameters, restored_parameters
 from deciban.plain import Plain, plain
 
 KIND = "LogisticRegression"

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import ModelFileError, ParameterError
+from deciban.errors import ParameterError
 from deciban.labels import Labels
-from deciban.plain import PlainDict
 
 FloatArray = NDArray[np.float64]
 #: ``"balanced"``, a weight for each class by its label, or None: rows count alike.
@@ -69,39 +68,3 @@ def weighted_prior(
         )
     amount = class_weights(stated, classes, weight) * weight
     return amount / amount.sum() if amount.any() else None
-
-
-#: The parameters that may be mappings by class.
-_BY_CLASS = ("class_weight", "prior")
-
-
-def plain_parameters(parameters: PlainDict) -> PlainDict:
-    """Parameters as a file holds them: the labels of class weights and priors may be of any type.
-
-    >>> plain_parameters({"class_weight": {1: 5.0}})
-    {'class_weight': [[1, 5.0]]}
-    """
-    stated = {name: parameters[name] for name in _BY_CLASS if name in parameters}
-    pairs = {
-        name: [[label, value] for label, value in of.items()]
-        for name, of in stated.items()
-        if isinstance(of, Mapping)
-    }
-    return {**parameters, **pairs}
-
-
-def restored_parameters(parameters: PlainDict) -> PlainDict:
-    """Parameters as they were before :func:`plain_parameters`."""
-    restored = dict(parameters)
-    for name in _BY_CLASS:
-        pairs = parameters.get(name)
-        if not isinstance(pairs, list) or (name == "prior" and not _has_pairs(pairs)):
-            continue  # priors may also be numbers in the order of the classes
-        if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
-            raise ModelFileError(f"{name} must be pairs of a class and a number.")
-        restored[name] = dict(pairs)
-    return restored
-
-
-def _has_pairs(values: list[Any]) -> bool:
-    return any(isinstance(value, list) for value in values)

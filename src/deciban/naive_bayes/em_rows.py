@@ -204,7 +204,7 @@ class UnlabelledRows:
         cells = Cells(names, tuple(encoder.known for encoder in encoders.values()))
         parts = [count_softly(e.encode(part.batch), weight) for e in encoders.values()]
         sums = {
-            key: concatenate([cast("SparseSum", p[key]) for p in parts]) for key in WORDS.sum_types
+            key: concatenate([cast("SparseSum", p[key]) for p in parts]) for key in WORDS.sum_names
         }
         return {WORDS.name: Table(WORDS, cells, weight.sum(axis=0), sums)}
 

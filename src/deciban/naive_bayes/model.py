@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,8 @@ from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes import formula, pieces, word_evidence
 from deciban.naive_bayes.blocks import (
     Block,
+    Blocks,
+    blocks_of,
     column_blocks,
     estimate,
     text_blocks,
@@ -61,8 +64,8 @@ class NaiveBayesModel:
     """All that training leaves behind; :meth:`of` makes it from counts.
 
     ``choices`` say how each counted column is modelled, ``text_choices`` how texts are that were
-    selected on rows; ``blocks`` follow from them and from the counts. ``prior`` is stated, or
-    None: as counted; ``log_prior`` is ``log P(c)``.
+    selected on rows; what is ``estimated`` follows from them and from the counts, when it is first
+    asked for. ``prior`` is stated, or None: as counted.
     """
 
     schema: Schema
@@ -71,8 +74,7 @@ class NaiveBayesModel:
     choices: Mapping[str, Choice]
     text_choices: Mapping[str, TextChoice]
     tokenizer: Tokenizer
-    blocks: tuple[Block, ...]
-    log_prior: FloatArray
+    estimated: Blocks
     prior: FloatArray | None = None
     calibration: Calibration | None = None
 
@@ -97,16 +99,36 @@ class NaiveBayesModel:
         """The model of some counts; what is not chosen yet is selected by the counts."""
         counts = counts.ordered()
         chosen = select(counts, schema, options) if choices is None else choices
-        texts = dict(text_choices or {})
-        columns = column_blocks(counts, schema, options, chosen)
-        blocks = (*columns, *text_blocks(counts, schema, options, texts))
-        rule, lam, method = (
-            tokenizer or check_tokenizer(None),
-            options.prior_smoothing,
-            options.method,
-        )
-        log = class_prior(counts.weight, lam, method=method, stated=prior)
-        return cls(schema, counts, options, chosen, texts, rule, blocks, log, prior, calibration)
+        about = schema, counts, options, chosen, dict(text_choices or {})
+        return cls.of_choices(*about, tokenizer or check_tokenizer(None), prior, calibration)
+
+    @classmethod
+    def of_choices(
+        cls,
+        schema: Schema,
+        counts: Counts,
+        options: Options,
+        choices: Mapping[str, Choice],
+        text_choices: Mapping[str, TextChoice],
+        tokenizer: Tokenizer,
+        prior: FloatArray | None,
+        calibration: Calibration | None,
+    ) -> NaiveBayesModel:
+        """The model of counts in their order, for which everything is chosen."""
+        deal = Blocks(partial(blocks_of, counts, schema, options, choices, text_choices))
+        chosen = choices, text_choices, tokenizer
+        return cls(schema, counts, options, *chosen, deal, prior, calibration)
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Columns that are estimated together, and what they are estimated as."""
+        return self.estimated.dealt
+
+    @cached_property
+    def log_prior(self) -> FloatArray:
+        """``log P(c)``, as stated, or smoothed as the counts are."""
+        weight, lam, method = self.counts.weight, self.options.prior_smoothing, self.options.method
+        return class_prior(weight, lam, method=method, stated=self.prior)
 
     @property
     def classes(self) -> Labels:
@@ -299,15 +321,15 @@ class NaiveBayesModel:
         if not better:
             return self
         choices = {**self.text_choices, **better}
-        columns = tuple(block for block in self.blocks if block.input != "text")
+        columns = [block for block in self.blocks if block.input != "text"]
         texts = text_blocks(self.counts, self.schema, self.options, choices)
-        return replace(self, text_choices=choices, blocks=(*columns, *texts))
+        return replace(self, text_choices=choices, estimated=Blocks(partial(chain, columns, texts)))
 
     def with_choices(self, choices: Mapping[str, Choice]) -> NaiveBayesModel:
         """The model with columns modelled another way."""
         columns = column_blocks(self.counts, self.schema, self.options, choices)
-        texts = (block for block in self.blocks if block.input == "text")
-        return replace(self, choices=choices, blocks=(*columns, *texts))
+        texts = [block for block in self.blocks if block.input == "text"]
+        return replace(self, choices=choices, estimated=Blocks(partial(chain, columns, texts)))
 
     def with_counts(self, counts: Counts) -> NaiveBayesModel:
         """The pure model of other counts of the same columns, its choices selected anew."""

@@ -17,17 +17,17 @@ from deciban.errors import ModelFileError, ParameterError
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader, left_out_from, left_out_to
 from deciban.files.description import ColumnEntry, NaiveBayesEntry, TokenizerEntry
+from deciban.files.model import restored_parameters
 from deciban.kinds import PLAIN_KINDS, is_kind
 from deciban.labels import Array, Labels
 from deciban.models.calibration import DISCOUNT_GRID, Calibration
-from deciban.models.class_weights import restored_parameters
 from deciban.models.options import Options
 from deciban.models.selection import Choice
 from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.plain import PlainDict, plain
 from deciban.schema import ColumnSchema, Schema
-from deciban.sources.formats import Format
+from deciban.sources.formats import PLAIN_FORMATS, Format
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
@@ -35,7 +35,7 @@ from deciban.stats.moments import MOMENTS
 from deciban.stats.statistic import FloatArray
 from deciban.stats.words import WORDS
 from deciban.text import Tokenizer
-from deciban.text.tokenizer import check_tokenizer
+from deciban.text.tokenizer import DEFAULT_TOKENIZER
 
 KIND = "NaiveBayes"
 
@@ -87,10 +87,7 @@ def read(stored: Stored) -> tuple[NaiveBayesModel, NaiveBayesEntry]:
         raise ModelFileError(f"the file holds a {stored.kind}, not a {KIND}.")
     about = document.read(stored.description, NaiveBayesEntry)
     arrays = ArrayReader(stored.arrays)
-    calibration = _calibration(arrays)
-    if calibration is not None and stored.counts is not None:
-        left_out = left_out_from(arrays, stored.counts.classes)
-        calibration = calibration.with_left_out(left_out)
+    calibration = None if stored.counts is None else _calibration(arrays, stored.counts.classes)
     arrays.done()
     return model_of(about, stored.counts, calibration), about
 
@@ -98,28 +95,22 @@ def read(stored: Stored) -> tuple[NaiveBayesModel, NaiveBayesEntry]:
 def model_of(
     about: NaiveBayesEntry, counts: Counts | None, calibration: Calibration | None = None
 ) -> NaiveBayesModel:
-    """The model that a description and counts make, with all parameters estimated."""
+    """The model that a description and counts make; it is estimated when it is first asked."""
     if counts is None:
         raise ModelFileError("the counts are missing.")
     schema, tokenizer = schema_of(about.columns), tokenizer_of(about.tokenizer)
-    choices = _choices(about, schema)
+    _check_tables(schema, counts, tokenizer)
+    choices = _choices(about, schema, counts)
     texts = {entry.column: TextChoice(**asdict(entry)) for entry in about.text_choices}
     if not set(texts) <= set(schema.texts):
         raise ModelFileError("the text choices are not those of the columns.")
-    _check_tables(schema, counts, tokenizer)
     try:
-        return NaiveBayesModel.of(
-            schema,
-            counts,
-            Options(**asdict(about.options)),
-            prior=stated_prior(about.prior, counts),
-            calibration=calibration,
-            tokenizer=tokenizer,
-            choices=choices,
-            text_choices=texts,
-        ).estimate()  # what cannot be estimated is noticed now
+        options = Options(**asdict(about.options))
     except ParameterError as error:
-        raise ModelFileError(f"the choices are not those of a {KIND}: {error}") from None
+        raise ModelFileError(f"the options are not those of a {KIND}: {error}") from None
+    prior = stated_prior(about.prior, counts)
+    about_columns = schema, counts, options, choices, texts, tokenizer
+    return NaiveBayesModel.of_choices(*about_columns, prior, calibration)
 
 
 def estimator_parameters(about: NaiveBayesEntry, model: NaiveBayesModel) -> PlainDict:
@@ -135,7 +126,7 @@ def schema_of(entries: Sequence[ColumnEntry]) -> Schema:
     for column in columns:
         if column.kind not in PLAIN_KINDS and not is_kind(column.kind):
             raise ModelFileError(f"column {column.name!r} is of no known kind.")
-        if column.format and not Format(column.format).is_known:
+        if column.format not in PLAIN_FORMATS and not Format(column.format).is_known:
             raise ModelFileError(f"{column.format!r:.40} is no known format of a column.")
     return Schema(columns)
 
@@ -143,13 +134,13 @@ def schema_of(entries: Sequence[ColumnEntry]) -> Schema:
 def tokenizer_of(entry: TokenizerEntry | None) -> Tokenizer:
     """The tokenizer that a file states; the usual one where it states none."""
     try:
-        return check_tokenizer(None) if entry is None else Tokenizer(**asdict(entry))
+        return DEFAULT_TOKENIZER if entry is None else Tokenizer(**asdict(entry))
     except ParameterError as error:
         raise ModelFileError(f"the tokenizer is not known: {error}") from None
 
 
-def _choices(about: NaiveBayesEntry, schema: Schema) -> dict[str, Choice]:
-    """The choices of all columns."""
+def _choices(about: NaiveBayesEntry, schema: Schema, counts: Counts) -> dict[str, Choice]:
+    """The choices of all columns, each of a family that is estimated from what is counted of it."""
     kinds, choices = schema.counted_kinds, {}
     for entry in about.choices:
         if entry.family not in families.FAMILIES:
@@ -157,6 +148,9 @@ def _choices(about: NaiveBayesEntry, schema: Schema) -> dict[str, Choice]:
                 f"column {entry.column!r} is of the family {entry.family!r}, which is not known.",
                 hint="register it before reading the file: deciban.families.register",
             )
+        table = counts.tables.get(families.FAMILIES[entry.family].statistic.name)
+        if table is None or entry.column not in table.cells.columns.tolist():
+            raise ModelFileError(f"column {entry.column!r} is not counted for {entry.family!r}.")
         loss = math.inf if entry.loss is None else entry.loss
         fields = {**asdict(entry), "loss": loss}
         choices[entry.column] = Choice(**fields, kind=kinds.get(entry.column, ""))
@@ -174,11 +168,11 @@ def stated_prior(values: Sequence[float] | None, counts: Counts) -> FloatArray |
     return np.array(values)
 
 
-def _calibration(arrays: ArrayReader) -> Calibration | None:
+def _calibration(arrays: ArrayReader, classes: Labels) -> Calibration | None:
     if "calibration" not in arrays:
         return None
-    table = arrays.floats("calibration", (len(DISCOUNT_GRID) + 1,), least=0.0)
-    return Calibration(table[:-1], float(table[-1]))
+    table = arrays.amounts("calibration", (len(DISCOUNT_GRID) + 1,))
+    return Calibration(table[:-1], float(table[-1]), left_out_from(arrays, classes))
 
 
 def _check_tables(schema: Schema, counts: Counts, tokenizer: Tokenizer) -> None:

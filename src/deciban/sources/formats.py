@@ -84,6 +84,8 @@ _DATES_BY_NAME = {
     for kind, (name, _) in DATE_KINDS.items()
     for ending in ("", _WITH_TIME)
 }
+#: The formats that say no more than what a column is.
+PLAIN_FORMATS = frozenset({"", "text", "category", "bag"})
 _PLAIN_OR_TEXT = {TEXT_KIND, fields.NUMBER}
 _EPOCH = datetime(1970, 1, 1)
 
@@ -146,8 +148,8 @@ class Format:
     @property
     def is_known(self) -> bool:
         """Whether it is a format at all."""
-        others = {"text", "category", "bag"}
-        return bool(self.kind) or self.is_pattern or bool(self.encoding) or self.name in others
+        plain = self.name in PLAIN_FORMATS
+        return plain or bool(self.kind) or self.is_pattern or bool(self.encoding)
 
     @property
     def encoding(self) -> str:

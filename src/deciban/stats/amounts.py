@@ -5,7 +5,7 @@ Rows come as a dense float64 matrix or in compressed form (CSR); the work follow
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -17,7 +17,7 @@ from deciban.labels import Array, Labels
 from deciban.stats.categories import exceeds
 from deciban.stats.cells import Cells
 from deciban.stats.statistic import Additive, Codes, FloatArray, Sums, number_matrix
-from deciban.stats.sums import DenseSum, Mask, Sum
+from deciban.stats.sums import DenseSum, Mask, Stored, Sum
 from deciban.stats.table import Table
 
 
@@ -53,8 +53,8 @@ class Amounts(Additive):
     """``n_{c,j}``: the weighted amount of column j in the rows of class c."""
 
     name = "amounts"
-    sum_types: Mapping[str, type[Sum]] = {"amount": DenseSum}
-    signed: frozenset[str] = frozenset()
+    cells: type[Cells] = Cells
+    by_value = False
 
     def encode(self, names: Sequence[object], columns: Sequence[Any]) -> tuple[Cells, FloatArray]:
         """One cell a column, and the amounts."""
@@ -81,10 +81,14 @@ class Amounts(Additive):
             table = sparse.count(X.data, X.indices, X.indptr, y, weight, n_classes, X.shape[1])
         return {"amount": DenseSum(table)}
 
-    def impossible(self, left: Sums, whole: Sums, rows: FloatArray, cells: Cells) -> Mask:
+    def impossible(self, left: Sums, whole: Sums | None, rows: FloatArray, cells: Cells) -> Mask:
         """An amount below zero, or of no row."""
         amount = cast("DenseSum", left["amount"]).values
         return np.asarray((amount < 0) | ((amount > 0) & (rows[:, None] <= 0)))
+
+    def from_arrays(self, arrays: Stored, shape: tuple[int, int]) -> dict[str, Sum]:
+        """The amounts of a file."""
+        return {"amount": DenseSum(arrays.amounts("sum.amount", shape))}
 
 
 class Presences(Amounts):
@@ -99,7 +103,7 @@ class Presences(Amounts):
         good = (values == 0) | (values == 1)
         _refuse(X, columns, good, InputError, "0 or 1", "use x > 0 for presence")
 
-    def impossible(self, left: Sums, whole: Sums, rows: FloatArray, cells: Cells) -> Mask:
+    def impossible(self, left: Sums, whole: Sums | None, rows: FloatArray, cells: Cells) -> Mask:
         """Fewer than no row, or more than all of them, with a column."""
         amount = cast("DenseSum", left["amount"]).values
         return np.asarray((amount < 0) | exceeds(amount, rows))

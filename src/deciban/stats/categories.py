@@ -6,7 +6,7 @@ anything beyond for a value that has no cell.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, cast
 
@@ -19,18 +19,32 @@ from deciban.labels import Labels, Positions
 from deciban.stats import rounding
 from deciban.stats.cells import Cells
 from deciban.stats.statistic import Additive, Codes, FloatArray, Sums
-from deciban.stats.sums import DenseSum, Mask, Sum
+from deciban.stats.sums import DenseSum, Mask, Stored, Sum
 from deciban.stats.table import Table
 
 NO_VALUES: Labels = np.empty(0, dtype=object)
 
 
-class Categories(Additive):
+class CountsOfValues(Additive):
+    """What holds for counts of the rows of each class with each value of a column."""
+
+    def impossible(self, left: Sums, whole: Sums | None, rows: FloatArray, cells: Cells) -> Mask:
+        """A count below zero, or more values in a column than rows."""
+        count = cast("DenseSum", left["count"]).values
+        too_many = exceeds(sum_columns(count, cells.offsets), rows)
+        return np.asarray((count < 0) | np.repeat(too_many, np.diff(cells.offsets), axis=1))
+
+    def from_arrays(self, arrays: Stored, shape: tuple[int, int]) -> dict[str, Sum]:
+        """The counts of a file."""
+        return {"count": DenseSum(arrays.amounts("sum.count", shape))}
+
+
+class Categories(CountsOfValues):
     """``N_{c,j,a}``: the rows of class c with value a in column j."""
 
     name = "categories"
-    sum_types: Mapping[str, type[Sum]] = {"count": DenseSum}
-    signed: frozenset[str] = frozenset()
+    cells: type[Cells] = Cells
+    by_value = True
 
     def encode(
         self, names: Sequence[object], columns: Sequence[Any]
@@ -63,12 +77,6 @@ class Categories(Additive):
     ) -> dict[str, Sum]:
         """The weight of the rows of each class with each value."""
         return {"count": DenseSum(kernel.count(X, y, weight, cells.offsets, n_classes))}
-
-    def impossible(self, left: Sums, whole: Sums, rows: FloatArray, cells: Cells) -> Mask:
-        """A count below zero, or more values in a column than rows."""
-        count = cast("DenseSum", left["count"]).values
-        too_many = exceeds(sum_columns(count, cells.offsets), rows)
-        return np.asarray((count < 0) | np.repeat(too_many, np.diff(cells.offsets), axis=1))
 
 
 CATEGORIES = Categories()

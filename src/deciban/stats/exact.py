@@ -18,15 +18,20 @@ from numpy.typing import ArrayLike, NDArray
 from deciban.errors import MissingValueError, ModelFileError
 from deciban.kernels import exact as kernel
 from deciban.labels import Positions
-from deciban.stats.sums import Arrays, Mask, place, take_array
+from deciban.stats.rounding import ROUNDING
+from deciban.stats.sums import Mask, Stored, place
 
 Digits = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 #: ``n``, mean and spread.
 Measured = tuple[FloatArray, FloatArray, FloatArray]
+#: ``n``, ``sum x`` and ``sum x**2``.
+ThreeSums = tuple["ExactSum", "ExactSum", "ExactSum"]
 
 #: After a decay a number keeps this many digits of 32 bits: else each decay would add two.
 MAX_DECAYED_DIGITS = 16
+#: Sums that should be equal differ by less than this share after many decays.
+DECAY_ROUNDING = 2.0**-400
 #: A file has no sums of more digits, and none whose digits lie farther from the point.
 MAX_STORED_DIGITS = 512
 
@@ -214,12 +219,11 @@ class ExactSum:
 
     @classmethod
     def from_arrays(
-        cls, arrays: Arrays, name: str, shape: tuple[int, int], *, signed: bool
+        cls, arrays: Stored, name: str, shape: tuple[int, int], *, signed: bool = False
     ) -> ExactSum:
         """The sums of a file: all digits but the last in 0 .. 2**32 - 1, the last has the sign."""
-        base = int(take_array(arrays, f"{name}.base", np.int64, (1,))[0])
-        length = arrays[name].shape[-1] if name in arrays and arrays[name].ndim else 0
-        digits = take_array(arrays, name, np.int64, (*shape, length))
+        base, length = int(arrays.integers(f"{name}.base", (1,))[0]), arrays.shape(name, 3)[-1]
+        digits = arrays.integers(name, (*shape, length))
         if not 1 <= length <= MAX_STORED_DIGITS or abs(base) > MAX_STORED_DIGITS:
             raise ModelFileError(f"{name!r} has {length} digits from place {base}.")
         last = digits[..., -1]
@@ -277,16 +281,22 @@ def deviation(n: ExactSum, total: ExactSum, squares: ExactSum) -> NDArray[np.flo
     return np.asarray(out).reshape(n.shape)
 
 
-def contradictions(
-    n: ExactSum, total: ExactSum, squares: ExactSum
-) -> tuple[NDArray[np.bool_], FloatArray]:
-    """Where sums are of less than no data, or something of no data; and their ``deviation``.
+def contradictions(sums: ThreeSums, whole: ThreeSums | None = None) -> tuple[FloatArray, Mask]:
+    """``n``, and where sums are of less than no data, or have squares that no data have.
 
-    >>> sums = (ExactSum.of([x, 0.0]) for x in (-1.0, 1.0, 1.0))
-    >>> contradictions(*sums)[0]
+    ``whole`` is what they are left of, by whose rounding they may be off; where it is not known,
+    a sum of zero leaves the most room.
+
+    >>> sums = tuple(ExactSum.of([x, 0.0]) for x in (-1.0, 1.0, 1.0))
+    >>> contradictions(sums)[1]
     array([ True, False])
     """
+    n, total, squares = sums
     negative = n.negative() | squares.negative()
     empty = ~n.nonzero() & (total.nonzero() | squares.nonzero())
-    spread = deviation(n.zero_where(negative), total, squares.zero_where(negative))
-    return negative | empty, spread
+    n_data, of_squares = n.zero_where(negative), squares.zero_where(negative)
+    spread, amount = deviation(n_data, total, of_squares), n.floats()
+    room = n_data, total.zero_where(np.ones(total.shape, dtype=bool)), of_squares
+    slack = ROUNDING * np.maximum(deviation(*(whole or room)), 0.0)
+    slack += DECAY_ROUNDING * np.minimum(amount * squares.floats(), np.finfo(float).max)
+    return amount, np.asarray(negative | empty | (spread < -slack))

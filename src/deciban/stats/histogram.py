@@ -7,7 +7,7 @@ class's counts, (classes, keys), the keys in the order of their values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -16,17 +16,15 @@ from numpy.typing import NDArray
 
 from deciban.kernels import histogram as kernel
 from deciban.labels import Labels, Positions
-from deciban.stats.categories import CATEGORIES
+from deciban.stats.categories import CountsOfValues
 from deciban.stats.cells import MAX_GRID_KEYS, Cells, Grid
 from deciban.stats.statistic import (
-    Additive,
     Codes,
     FloatArray,
-    Sums,
     number_matrix,
     refuse_infinity,
 )
-from deciban.stats.sums import DenseSum, Mask, Sum
+from deciban.stats.sums import DenseSum, Sum
 from deciban.stats.table import Table
 
 #: The positions of the first keys of new bins.
@@ -36,12 +34,12 @@ Cuts = NDArray[np.intp]
 EACH, MDL = 0, -1
 
 
-class Histogram(Additive):
+class Histogram(CountsOfValues):
     """The rows of class c whose number in column j has each key."""
 
     name = "histogram"
-    sum_types: Mapping[str, type[Sum]] = {"count": DenseSum}
-    signed: frozenset[str] = frozenset()
+    cells: type[Cells] = Grid
+    by_value = True
 
     def encode(self, names: Sequence[object], columns: Sequence[Any]) -> tuple[Cells, FloatArray]:
         """The grid of the columns, and their numbers."""
@@ -66,10 +64,6 @@ class Histogram(Additive):
         out = np.zeros((n_classes, cells.size))
         np.add.at(out.T, grid.positions(cells), counts.values.T)
         return {"count": DenseSum(out)}
-
-    def impossible(self, left: Sums, whole: Sums, rows: FloatArray, cells: Cells) -> Mask:
-        """A count below zero, or more values in a column than rows."""
-        return CATEGORIES.impossible(left, whole, rows, cells)
 
 
 HISTOGRAM = Histogram()

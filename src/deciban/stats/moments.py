@@ -6,7 +6,7 @@ from them without cancellation, at any offset and scale. Missing values (NaN) ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -17,18 +17,22 @@ from deciban.kernels import moments as kernel
 from deciban.labels import Labels
 from deciban.stats.categories import exceeds
 from deciban.stats.cells import Cells
-from deciban.stats.exact import ExactSum, carry_all, contradictions, deviation, measure_and_pool
+from deciban.stats.exact import (
+    DECAY_ROUNDING,
+    ExactSum,
+    carry_all,
+    contradictions,
+    measure_and_pool,
+)
 from deciban.stats.exact import mean_and_spread as exact_moments
 from deciban.stats.rounding import ROUNDING
 from deciban.stats.statistic import Codes, FloatArray, Sums, number_matrix, refuse_infinity
-from deciban.stats.sums import Mask, Sum
+from deciban.stats.sums import Mask, Stored, Sum
 
 #: With more classes, the faster way of counting would need too much memory.
 MAX_UNWEIGHTED_CLASSES = 1 << 12
 #: The kernel counts no more rows at once: its sums of squares would not fit.
 MAX_KERNEL_ROWS = 1 << 22
-#: Sums that should be equal differ by less than this share after many decays.
-DECAY_ROUNDING = 2.0**-400
 NAMES = ("n", "total", "squares")
 
 
@@ -36,8 +40,8 @@ class Moments:
     """``n``, ``sum x`` and ``sum x**2`` of the values of each class and column."""
 
     name = "moments"
-    sum_types: Mapping[str, type[Sum]] = dict.fromkeys(NAMES, ExactSum)
-    signed: frozenset[str] = frozenset({"total"})
+    cells: type[Cells] = Cells
+    by_value = False
 
     def encode(self, names: Sequence[object], columns: Sequence[Any]) -> tuple[Cells, FloatArray]:
         """One cell a column, and the numbers."""
@@ -81,14 +85,18 @@ class Moments:
         some = np.any([part.nonzero() for part in exact_sums(difference)], axis=0)
         return not some.any() or not np.any(some & ~_is_rounding(difference, a))
 
-    def impossible(self, left: Sums, whole: Sums, rows: FloatArray, cells: Cells) -> Mask:
+    def impossible(self, left: Sums, whole: Sums | None, rows: FloatArray, cells: Cells) -> Mask:
         """Less than no data, more than the rows, or squares that no data with this sum can have."""
-        n, total, squares = exact_sums(left)
-        contradictory, spread = contradictions(n, total, squares)
-        amount = n.floats()
-        slack = ROUNDING * np.maximum(deviation(*exact_sums(whole)), 0.0)
-        slack += DECAY_ROUNDING * np.minimum(amount * squares.floats(), np.finfo(float).max)
-        return np.asarray(contradictory | exceeds(amount, rows) | (spread < -slack))
+        sums = exact_sums(left)
+        amount, contradictory = contradictions(sums, None if whole is None else exact_sums(whole))
+        return np.asarray(contradictory | exceeds(amount, rows))
+
+    def from_arrays(self, arrays: Stored, shape: tuple[int, int]) -> dict[str, Sum]:
+        """The three sums of a file."""
+        return {
+            name: ExactSum.from_arrays(arrays, f"sum.{name}", shape, signed=name == "total")
+            for name in NAMES
+        }
 
 
 MOMENTS = Moments()

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from deciban.errors import ModelFileError
 from deciban.labels import Array
 from deciban.stats import rounding
-from deciban.stats.sums import Arrays, amounts, take_array
+from deciban.stats.sums import Stored
 
 FloatArray = NDArray[np.float64]
 Keys = NDArray[np.int64]
@@ -202,14 +202,12 @@ class SparseSum:
         }
 
     @classmethod
-    def from_arrays(
-        cls, arrays: Arrays, name: str, shape: tuple[int, int], *, signed: bool
-    ) -> SparseSum:
+    def from_arrays(cls, arrays: Stored, name: str, shape: tuple[int, int]) -> SparseSum:
         """The entries of a file, in the order of cells and classes, none twice."""
-        n = arrays[f"{name}.values"].size if f"{name}.values" in arrays else 0
-        starts = take_array(arrays, f"{name}.starts", np.int64, (shape[1] + 1,))
-        of = take_array(arrays, f"{name}.classes", np.int32, (n,))
-        values = amounts(arrays, f"{name}.values", (n,))
+        (n,) = arrays.shape(f"{name}.values", 1)
+        starts = arrays.integers(f"{name}.starts", (shape[1] + 1,))
+        of = arrays.integers(f"{name}.classes", (n,), np.int32)
+        values = arrays.amounts(f"{name}.values", (n,))
         if starts[0] or starts[-1] != n or np.any(np.diff(starts) < 0):
             raise ModelFileError(f"the entries of {name!r} are not those of its cells.")
         if n and not (of.min() >= 0 and of.max() < shape[0]):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from deciban.labels import Labels
 from deciban.stats.cells import Cells
-from deciban.stats.sums import Mask, Sum
+from deciban.stats.sums import Mask, Stored, Sum
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -37,12 +37,12 @@ class Statistic(Protocol):
         """By which tables and files know it."""
 
     @property
-    def sum_types(self) -> Mapping[str, type[Sum]]:
-        """The sums that are kept, and how."""
+    def cells(self) -> type[Cells]:
+        """What is counted besides the class: cells, or those of a grid."""
 
     @property
-    def signed(self) -> frozenset[str]:
-        """The sums that may be below zero."""
+    def by_value(self) -> bool:
+        """Whether a column has a cell for each of its values; or else one."""
 
     def encode(self, names: Sequence[object], columns: Sequence[Any]) -> tuple[Cells, Matrix]:
         """The cells of columns of raw values, and the matrix that is counted."""
@@ -64,8 +64,14 @@ class Statistic(Protocol):
     def equals(self, a: Sums, b: Sums) -> bool:
         """Whether two sums of the same cells are equal, up to the rounding of weights."""
 
-    def impossible(self, left: Sums, whole: Sums, rows: FloatArray, cells: Cells) -> Mask:
-        """Where sums that are left can come from no data of so many rows, (classes, cells)."""
+    def impossible(self, left: Sums, whole: Sums | None, rows: FloatArray, cells: Cells) -> Mask:
+        """Where sums can come from no data of so many rows, (classes, cells).
+
+        ``whole`` is what they are left of, if that is known.
+        """
+
+    def from_arrays(self, arrays: Stored, shape: tuple[int, int]) -> dict[str, Sum]:
+        """The sums of so many classes and cells that a file holds, each as what it must be."""
 
 
 class Additive:

@@ -6,8 +6,8 @@ Conventions
 - ``+`` and ``*`` are those of numbers. ``subtract`` is exact for whole weights, and zero where
   only the rounding of fractional weights is left; it may fall below zero.
 - ``place`` spreads a sum over wider axes, ``select`` and ``between`` take parts of it.
-- ``to_arrays`` gives what a file holds, by suffix of the sum's name; ``from_arrays`` takes it out
-  of the arrays of a file, checked.
+- ``to_arrays`` gives what a file holds, by suffix of the sum's name; the statistic that a sum
+  belongs to takes it out of the :class:`Stored` arrays of a file again.
 """
 
 from __future__ import annotations
@@ -18,15 +18,24 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.checks import MAX_NUMBER
-from deciban.errors import ModelFileError
 from deciban.labels import Array, Positions
 from deciban.stats import rounding
 
 FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-#: Arrays of a file, by name; whoever reads one takes it out.
-Arrays = dict[str, Array]
+
+
+class Stored(Protocol):
+    """The arrays of a file; each is checked when it is taken, and must be what is asked for."""
+
+    def shape(self, name: str, axes: int) -> tuple[int, ...]:
+        """The shape of an array of so many axes; zeros if there is no such array."""
+
+    def amounts(self, name: str, shape: tuple[int, ...]) -> FloatArray:
+        """Take floats >= 0 of that shape, whose sums are finite."""
+
+    def integers(self, name: str, shape: tuple[int, ...], dtype: type = np.int64) -> Array:
+        """Take whole numbers of that shape."""
 
 
 class Sum(Protocol):
@@ -63,12 +72,6 @@ class Sum(Protocol):
 
     def to_arrays(self) -> dict[str, Array]:
         """What a file holds, by suffix of the sum's name."""
-
-    @classmethod
-    def from_arrays(
-        cls, arrays: Arrays, name: str, shape: tuple[int, int], *, signed: bool
-    ) -> Self:
-        """The sum that a file holds under that name, checked; its arrays are taken out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,13 +132,6 @@ class DenseSum:
         """The array itself."""
         return {"": self.values}
 
-    @classmethod
-    def from_arrays(
-        cls, arrays: Arrays, name: str, shape: tuple[int, int], *, signed: bool
-    ) -> DenseSum:
-        """The array of a file: finite numbers, none below zero."""
-        return cls(amounts(arrays, name, shape))
-
 
 def place(part: Array, out: Array, rows: Positions, cells: Positions) -> None:
     """Add (classes, cells, ...) numbers to their places in a larger array; -1 is left out."""
@@ -148,25 +144,3 @@ def place(part: Array, out: Array, rows: Positions, cells: Positions) -> None:
         out[where] = part
         return
     np.add.at(out, where, part if keep.all() else part[:, keep])  # cells of a grid may meet
-
-
-def take_array(arrays: Arrays, name: str, dtype: type, shape: tuple[int, ...]) -> Array:
-    """Take the array of that name, type and shape out of those of a file."""
-    values = arrays.pop(name, None)
-    if values is None:
-        raise ModelFileError(f"array {name!r} is missing.")
-    if values.dtype != dtype or values.shape != shape:
-        raise ModelFileError(
-            f"array {name!r} must be {dtype.__name__} of shape {shape}, "
-            f"got {values.dtype} of shape {values.shape}."
-        )
-    return values
-
-
-def amounts(arrays: Arrays, name: str, shape: tuple[int, ...]) -> FloatArray:
-    """Take an array of numbers >= 0, whose sums are finite, out of those of a file."""
-    values = take_array(arrays, name, np.float64, shape)
-    bad = values[~((values >= 0) & (values <= MAX_NUMBER))]
-    if bad.size:
-        raise ModelFileError(f"{name!r} must be finite and not below zero, got {bad[0]}.")
-    return values

@@ -6,7 +6,7 @@ most words occur in a few classes only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, cast
@@ -21,7 +21,7 @@ from deciban.stats.cells import Cells
 from deciban.stats.rounding import ROUNDING
 from deciban.stats.sparse import SparseSum, align
 from deciban.stats.statistic import Additive, Codes, FloatArray, Sums
-from deciban.stats.sums import Mask, Sum
+from deciban.stats.sums import Mask, Stored, Sum
 from deciban.stats.table import Table
 
 #: What a word of a text counts for.
@@ -72,8 +72,9 @@ class Words(Additive):
     """``amount``: how often a word occurs in a class; ``documents``: in how many texts."""
 
     name = "words"
-    sum_types: Mapping[str, type[Sum]] = {"amount": SparseSum, "documents": SparseSum}
-    signed: frozenset[str] = frozenset()
+    cells: type[Cells] = Cells
+    by_value = True
+    sum_names = ("amount", "documents")
 
     def encode(self, names: Sequence[object], columns: Sequence[Any]) -> tuple[Cells, Bags]:
         """The words of columns of texts, and the bags of every row."""
@@ -88,7 +89,7 @@ class Words(Additive):
     def empty(self, columns: Labels, n_classes: int) -> tuple[Cells, dict[str, Sum]]:
         """Columns without any word."""
         none = SparseSum.of(np.zeros((n_classes, 0)))
-        return Cells(columns, (NO_WORDS,) * len(columns)), dict.fromkeys(self.sum_types, none)
+        return Cells(columns, (NO_WORDS,) * len(columns)), dict.fromkeys(self.sum_names, none)
 
     def count(
         self, X: Bags, y: Codes, n_classes: int, weight: FloatArray | None, cells: Cells
@@ -102,9 +103,9 @@ class Words(Additive):
 
         return {"amount": count(X.data), "documents": count(np.ones(len(X.data)))}
 
-    def impossible(self, left: Sums, whole: Sums, rows: FloatArray, cells: Cells) -> Mask:
+    def impossible(self, left: Sums, whole: Sums | None, rows: FloatArray, cells: Cells) -> Mask:
         """Less of a word than nothing, or than texts that have it; or in more texts than rows."""
-        sums = {name: cast("SparseSum", left[name]) for name in self.sum_types}
+        sums = {name: cast("SparseSum", left[name]) for name in self.sum_names}
         keys, amount, documents = align(sums["amount"], sums["documents"])
         n_classes, n_cells = sums["amount"].shape
         of = keys % max(n_classes, 1)
@@ -113,6 +114,10 @@ class Words(Additive):
         out = np.zeros((n_classes, n_cells), dtype=bool)
         out[of[bad], (keys // max(n_classes, 1))[bad]] = True
         return out
+
+    def from_arrays(self, arrays: Stored, shape: tuple[int, int]) -> dict[str, Sum]:
+        """Both sums of a file."""
+        return {n: SparseSum.from_arrays(arrays, f"sum.{n}", shape) for n in self.sum_names}
 
 
 WORDS = Words()

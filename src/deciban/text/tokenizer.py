@@ -283,7 +283,8 @@ def _range(name: str, value: object) -> tuple[int, int]:
 
 
 #: The rule of whoever states none.
-_DEFAULT = Tokenizer()
+#: The rule for any script.
+DEFAULT_TOKENIZER = Tokenizer()
 
 
 def check_tokenizer(stated: object, stops: str | Iterable[str] | None = None) -> Tokenizer:
@@ -297,7 +298,7 @@ def check_tokenizer(stated: object, stops: str | Iterable[str] | None = None) ->
             f"tokenizer must be a deciban.text.Tokenizer, got {stated!r}.",
             hint="Tokenizer(segmenter=function) takes a function from a text to its words",
         )
-    rule = stated or _DEFAULT
+    rule = stated or DEFAULT_TOKENIZER
     if stops is None:
         return rule
     return replace(rule, stop_words=(*(rule.stop_words or ()), *stop_words(stops)))

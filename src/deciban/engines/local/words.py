@@ -60,6 +60,6 @@ class WordCounter:
             merge_tallies((mine.pop(name) for mine in self._idle), classes) for name in self.names
         ]
         joined = {
-            key: sparse.concatenate([part[key] for _, part in parts]) for key in WORDS.sum_types
+            key: sparse.concatenate([part[key] for _, part in parts]) for key in WORDS.sum_names
         }
         return Table(WORDS, Cells(columns, tuple(words for words, _ in parts)), rows, joined)
