@@ -200,19 +200,14 @@ class WeightPoint:
         """
         of, g = self.objective, self.gradient
         if len(of.y) * _root_rows(self.proba) >= len(g):
-            return np.asarray(-np.linalg.solve(self._gram() + np.diag(of.penalty), g))
+            return np.asarray(
+                -np.linalg.solve(
+                    hessian(of.evidence, self.proba, of.weight) + np.diag(of.penalty), g
+                )
+            )
         B, x = hessian_root(of.evidence, self.proba, of.weight), g / of.penalty
         small = np.eye(len(B)) + (B / of.penalty) @ B.T
         return np.asarray(B.T @ np.linalg.solve(small, B @ x) / of.penalty - x)
-
-    def _gram(self) -> FloatArray:
-        """``B'B``, summed over chunks of rows."""
-        of, width = self.objective, len(self.W)
-        out = np.zeros((width, width))
-        for rows in _chunks(len(of.y), width * _root_rows(self.proba)):
-            B = hessian_root(of.evidence[rows], self.proba[rows], of.weight[rows])
-            out += B.T @ B
-        return out
 
 
 def _root_rows(proba: FloatArray) -> int:
@@ -239,6 +234,29 @@ def hessian_root(evidence: FloatArray, proba: FloatArray, weight: FloatArray) ->
     out[:, :, n_parts:] = np.eye(n_classes) - proba[:, None, :]
     out *= np.sqrt(weight[:, None] * proba)[:, :, None]
     return out.reshape(n_rows * n_classes, n_parts + n_classes)
+
+
+def hessian(evidence: FloatArray, proba: FloatArray, weight: FloatArray) -> FloatArray:
+    """``B'B`` of `hessian_root`, summed over chunks of rows.
+
+    Of many classes most of B is the constants' identity. Block by block, ``B'B`` of the constants
+    is ``sum w (diag(p) - p p')``, that of part j and class k ``sum w p_k (e_jk - sum_l p_l e_jl)``.
+    """
+    n_rows, n_parts, n_classes = evidence.shape
+    if n_classes == 2:
+        chunks = _chunks(n_rows, n_parts + 2)
+        roots = (hessian_root(evidence[rows], proba[rows], weight[rows]) for rows in chunks)
+        return np.asarray(sum(B.T @ B for B in roots))
+    share = weight[:, None] * proba
+    parts, crossed = np.zeros((n_parts, n_parts)), np.zeros((n_parts, n_classes))
+    for rows in _chunks(n_rows, n_parts * n_classes):
+        mean = np.einsum("njk,nk->nj", evidence[rows], proba[rows])
+        deviation = (evidence[rows] - mean[:, :, None]).swapaxes(0, 1)
+        crossed += np.einsum("jnk,nk->jk", deviation, share[rows])
+        root = (deviation * np.sqrt(share[rows])).reshape(n_parts, -1)
+        parts += root @ root.T
+    constants = np.diag(share.sum(axis=0)) - share.T @ proba
+    return np.block([[parts, crossed], [crossed.T, constants]])
 
 
 def _chunks(n_rows: int, width: int) -> Iterator[slice]:
