@@ -182,7 +182,11 @@ def test_texts_alone(tmp_path):
         body = answer(client.post("/api/predict", json={"rows": asked[:2]}))
         first, second = (list(p["probabilities"].values()) for p in body["predictions"])
         assert first == second == model.predict_proba(["a free lunch"])[0].tolist()
-        answer(client.post("/api/predict", json={"rows": asked}))
+        *_, nothing = answer(client.post("/api/predict", json={"rows": asked}))["predictions"]
+        for row in ({"text": None}, {}):  # one row alone takes another way
+            assert answer(client.post("/api/predict", json={"rows": [row]})) == {
+                "predictions": [nothing]
+            }
         parts = answer(client.post("/api/explain", json={"row": "a free lunch"}))["terms"]
     assert [part["text"] for part in parts[0]["parts"]] == ["free", "lunch"]
 

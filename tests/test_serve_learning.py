@@ -14,6 +14,7 @@ from deciban import AODE, BayesClassifier, NaiveBayes, load
 from deciban.errors import ModelFileError, ParameterError
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from deciban.serve import learner, lessons
+from deciban.serve.answers import Answers
 from deciban.serve.lessons import Content
 from deciban.serve.service import prepare
 from deciban.serve.settings import Settings
@@ -50,6 +51,43 @@ def same(one, other):
     rows = pd.read_csv(FRUIT).drop(columns="fruit").to_dict("records")
     np.testing.assert_array_equal(one.predict_proba(rows), other.predict_proba(rows))
     assert one.counts_ == other.counts_
+
+
+ODD = (None, True, 0, 3, 2**63 - 1, -(2**63), 2**64, 2.5, 1e300, "", "S", "never", "2.5", ["S"])
+
+
+@pytest.mark.parametrize("of", [NaiveBayes, AODE, GaussianNB])
+def test_what_looks_countable_can_be_counted(of):
+    if of is GaussianNB:
+        model = of().fit(pd.DataFrame({"n": [1.0, 2.0, 3.0]}), [1, 2, 2])
+    else:
+        table = {
+            "n": [0.5, 1.5, 2.5],
+            "k": [1, 2, 3],
+            "s": ["S", "L", "S"],
+            "b": [True, False, True],
+        }
+        kinds = {"k": "categorical", "s": "categorical", "b": "categorical", "n": "numeric"}
+        model = of(kinds=kinds).fit(table, [1, 2, 2])
+    countable, seen = lessons.Countable(model), 0
+    for name in (*model.model_.schema.names, "other"):
+        for value in ODD:
+            for answer in (1, 2, 1.0, True, 9, "1"):
+                one = Content({name: value}, answer)
+                if countable(one):
+                    lessons.count(model, [one])
+                    seen += 1
+    assert not countable(Content({}, 9))
+    assert (seen > 0) == (of is not GaussianNB)
+
+
+def test_few_lessons_are_judged_like_many(path):
+    rows = pd.read_csv(FRUIT).head(40)
+    answers = Answers(load(path))
+    asked = [*rows.drop(columns="fruit").to_dict("records"), {}, {"colour": "unheard of"}]
+    truth = [*rows["fruit"], "plum", "plum"]
+    many = answers.losses(asked, truth)
+    assert many == [answers.losses([r], [a])[0] for r, a in zip(asked, truth, strict=True)]
 
 
 def test_lessons_change_the_answers_and_are_counted_once(path, store):

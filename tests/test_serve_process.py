@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import signal
 import socket
 import threading
@@ -165,6 +166,35 @@ def test_a_head_that_never_ends(path):
 def test_a_body_that_never_ends(path):
     with listening(path, body_seconds=0.05) as address:
         assert b"200" not in answer_to(address, HEAD + b"Content-Length: 100\r\n\r\n{")
+
+
+BODY = b'{"rows":[{"grams":62.5}]}'
+WHOLE = HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
+LAST = b"HEAD /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+
+
+def undated(address, *pieces):
+    """All that comes back, but for the time of day."""
+    return re.sub(rb"date: [^\r]*\r\n", b"", answer_to(address, *pieces))
+
+
+def test_answers_are_whole_whatever_pieces_requests_come_in(path):
+    with listening(path) as address:
+        one, _, last = undated(address, WHOLE + LAST).rpartition(b"HTTP/1.1 200 OK")
+        assert one.count(b"HTTP/1.1 200 OK") == 1
+        assert one.endswith(b"}")
+        assert last.endswith(b"\r\n\r\n")  # an answer to HEAD has no body
+        several = undated(address, WHOLE + WHOLE[:9], WHOLE[9:70], WHOLE[70:-3], WHOLE[-3:], LAST)
+        assert several == one + one + b"HTTP/1.1 200 OK" + last
+        waiting = HEAD + b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(BODY)
+        continued = undated(address, waiting, BODY, LAST)
+        assert continued.endswith(several[len(one) :])
+        assert continued[: -len(several[len(one) :])] in (b"", b"HTTP/1.1 100 Continue\r\n\r\n")
+
+
+def test_a_head_that_never_ends_after_a_whole_request(path):
+    with listening(path, header_seconds=0.05) as address:
+        assert b"HTTP/1.1 408 " in answer_to(address, WHOLE + HEAD)
 
 
 def test_a_head_that_is_too_long(path):

@@ -171,6 +171,27 @@ def test_encoding_and_counting_agree(column, rule, binary):
     assert np.array_equal(counted.documents, once.tokens)
 
 
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("sizes", [[1], [63, 1], [64, 3], [65], [40, 24, 1, 30], [30, 600, 5]])
+def test_repeats_are_found_in_texts_of_all_sizes(sizes, binary):
+    words = [f"w{i}" for i in range(50)]
+    texts = [[words[i * i % 37] for i in range(size)] for size in sizes]
+    known = Vocabulary(words)
+    pointers, codes, counts = Tokenizer().encode(
+        pack([" ".join(text) for text in texts]), known, grow=False, binary=binary
+    )
+    for text, start, stop in zip(texts, pointers[:-1], pointers[1:], strict=True):
+        found = {words[c]: n for c, n in zip(codes[start:stop], counts[start:stop], strict=True)}
+        assert found == (dict.fromkeys(text, 1) if binary else Counter(text))
+
+
+def test_a_segmenter_may_tokenise():
+    inner = Tokenizer()
+    outer = Tokenizer(segmenter=lambda text: inner.tokens(text) + outer_tokens)
+    outer_tokens = inner.tokens("more words")
+    assert outer.tokens("a few") == ["few", "more", "words"] == outer.tokens("A few")
+
+
 def test_unknown_tokens_are_left_out_and_do_not_grow():
     words = Vocabulary(["ham"])
     parts = Tokenizer().encode(pack(["spam ham spam", "eggs"]), words, grow=False)

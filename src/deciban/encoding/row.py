@@ -101,7 +101,7 @@ class RowEncoder:
                     return None
                 numbers.append(number)
             elif what == "text":
-                if value is not None and type(value) is not str:
+                if value is not None and not _is_text(value):
                     return None
                 texts.append(value)
             else:
@@ -150,6 +150,18 @@ def _number(value: Value, period: float | None) -> float | None:
         number %= period
         return 0.0 if number == period else number
     return number
+
+
+def _is_text(value: Value) -> bool:
+    """Whether a value is a text whose words can be read; what is no Unicode, tables refuse."""
+    if type(value) is not str:
+        return False
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return False
+    return True
 
 
 def _strange(value: Value) -> int:

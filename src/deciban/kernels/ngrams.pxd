@@ -25,6 +25,7 @@ cdef class NGrams:
         uint8_t* buffer
         Py_ssize_t room, used
 
+    cdef stop(self)
     cdef start(self, Dictionary words, uint64_t buckets, bint grow, Sink sink)
     cdef void open_row(self, Py_ssize_t row) noexcept nogil
     cdef bint reserve(self, Py_ssize_t more) noexcept nogil

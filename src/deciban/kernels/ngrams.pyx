@@ -58,8 +58,16 @@ cdef class NGrams:
                     break
             else:
                 row = n
+        self.stop()
         if row < n:
             raise MemoryError
+
+    cdef stop(self):
+        """Keep nothing that others may have done with, and no more memory than most texts need."""
+        self.words = self.sink = None
+        if self.room > 2 * MAX_BUFFER_BYTES:
+            free(self.buffer)
+            self.buffer, self.room = NULL, 0
 
     cdef start(self, Dictionary words, uint64_t buckets, bint grow, Sink sink):
         """Where the codes come from, and where they go."""

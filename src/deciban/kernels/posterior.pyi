@@ -1,6 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+def weigh(likelihood: NDArray[np.float64], prior: NDArray[np.float64], discount: float) -> None: ...
 def normalise(
     joint: NDArray[np.float64], fallback: NDArray[np.float64], logarithm: bool
 ) -> None: ...

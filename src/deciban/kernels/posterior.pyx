@@ -2,7 +2,24 @@
 
 import numpy as np
 
-from libc.math cimport INFINITY, exp, log
+from libc.math cimport INFINITY, exp, isnan, log
+
+
+def weigh(double[:, ::1] likelihood, const double[::1] prior, double discount):
+    """Turn log likelihoods into ``prior + discount * likelihood``, in place.
+
+    What is impossible stays so, whatever the discount.
+    """
+    cdef:
+        Py_ssize_t n = likelihood.shape[0], K = likelihood.shape[1], i, k
+        double joint
+    if prior.shape[0] != K:
+        raise ValueError("one prior per class is needed")
+    with nogil:
+        for i in range(n):
+            for k in range(K):
+                joint = prior[k] + discount * likelihood[i, k]
+                likelihood[i, k] = -INFINITY if isnan(joint) else joint
 
 
 def normalise(double[:, ::1] joint, const double[::1] fallback, bint logarithm):

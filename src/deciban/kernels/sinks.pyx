@@ -12,6 +12,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
+cdef enum:
+    FEW_TOKENS = 64     # so many are compared with each other sooner than a table is made
+
 
 @cython.final
 @cython.auto_pickle(False)
@@ -162,15 +165,25 @@ cdef class Rows(Sink):
             int64_t* last
             int32_t* indices
             int32_t* counts
-        if not (self.indices.fit(need) and self.counts.fit(need) and self.last.fit(8 * n_codes)):
+            bint is_new
+        if not (self.indices.fit(need) and self.counts.fit(need)):
+            return False
+        indices, counts = <int32_t*>self.indices.at, <int32_t*>self.counts.at
+        if not self.unique or (self.last.at == NULL and self.n + n <= FEW_TOKENS):
+            self.take_few(first, codes, n, indices, counts)
+            return True
+        is_new = self.last.at == NULL
+        if not self.last.fit(8 * n_codes):
             return False
         last = <int64_t*>self.last.at
+        if is_new:
+            for at in range(first, self.n):
+                last[indices[at]] = at
         for i in range(n):
             prefetch(last + codes[i])
-        indices, counts = <int32_t*>self.indices.at, <int32_t*>self.counts.at
         for i in range(n):
             at = last[codes[i]]
-            if at >= first and self.unique:
+            if at >= first:
                 if not self.binary:
                     counts[at] += 1
                 continue
@@ -179,6 +192,20 @@ cdef class Rows(Sink):
             counts[self.n] = 1
             self.n += 1
         return True
+
+    cdef void take_few(self, int64_t first, const int32_t* codes, Py_ssize_t n,
+                       int32_t* indices, int32_t* counts) noexcept nogil:
+        """Repeats are found by looking: no table of all codes is made for one short text."""
+        cdef Py_ssize_t i, at
+        for i in range(n):
+            at = first if self.unique else self.n
+            while at < self.n and indices[at] != codes[i]:
+                at += 1
+            if at == self.n:
+                indices[at], counts[at] = codes[i], 1
+                self.n += 1
+            elif not self.binary:
+                counts[at] += 1
 
     cdef bint end(self, Py_ssize_t row) noexcept nogil:
         self.indptr[row + 1] = self.n

@@ -101,6 +101,7 @@ cdef class Scanner(NGrams):
                     break
             else:
                 row = n
+        self.stop()
         if row < n:
             raise MemoryError
 

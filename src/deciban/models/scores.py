@@ -23,6 +23,17 @@ from deciban.kernels import posterior as kernel
 FloatArray = NDArray[np.float64]
 
 
+def weigh(log_likelihood: FloatArray, log_prior: FloatArray, discount: float) -> None:
+    """Turn log likelihoods into ``log_prior + discount * log_likelihood``, in place.
+
+    >>> joint = np.array([[-2.0, -np.inf]])
+    >>> weigh(joint, np.array([-1.0, -1.0]), 0.5)
+    >>> joint
+    array([[ -2., -inf]])
+    """
+    kernel.weigh(log_likelihood, log_prior, discount)
+
+
 def normalise(joint: FloatArray, log_prior: FloatArray, *, logarithm: bool = False) -> None:
     """Turn log joints into posteriors (or their logarithms), in place.
 

@@ -19,8 +19,8 @@ from deciban.encoding.row import EncodedRow, RowEncoder, row_batch
 from deciban.families.live import Live, follow, keep_choices
 from deciban.families.settings import Settings
 from deciban.labels import Labels
-from deciban.models.calibration import discount_evidence
 from deciban.models.prior import class_prior
+from deciban.models.scores import weigh
 from deciban.naive_bayes.blocks import Block, Blocks, block_table
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.naive_bayes.row import RowBlocks, Scores
@@ -128,7 +128,8 @@ class LiveNaiveBayes:
             encoded = self._encode_row(row)
             out = np.zeros((1, len(self.weight)))
             self._rows.add(self._scores, encoded, out)
-            return discount_evidence(self.log_prior, out, self.discount)
+            weigh(out, self.log_prior, self.discount)
+            return out
 
     def log_joint(self, batch: Batch, out: FloatArray) -> bool:
         """Write ``log P(c) + beta * log P(x | c)`` of every row and class."""
@@ -137,7 +138,7 @@ class LiveNaiveBayes:
             out[:] = 0.0
             for scores, X in zip(self._scores, encoded, strict=True):
                 scores.add(X, out)
-            out[:] = discount_evidence(self.log_prior, out, self.discount)
+            weigh(out, self.log_prior, self.discount)
             return bool((codes >= self._n_known).any())
 
     def unseen_rows(self, batch: Batch) -> dict[str, NDArray[np.intp]]:

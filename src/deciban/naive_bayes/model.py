@@ -20,16 +20,12 @@ from deciban.families.piece import Piece
 from deciban.families.remaining import Remaining
 from deciban.formulas import Formula
 from deciban.labels import Labels
-from deciban.models.calibration import (
-    Calibration,
-    LeftOutScores,
-    discount_evidence,
-    discount_penalty,
-)
+from deciban.models.calibration import Calibration, LeftOutScores, discount_penalty
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.options import Options
 from deciban.models.prior import class_prior, leave_one_out, of_remaining
 from deciban.models.protocol import KnownWords, WordContribution
+from deciban.models.scores import weigh
 from deciban.models.selection import Choice, select
 from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes import formula, pieces, word_evidence
@@ -239,7 +235,7 @@ class NaiveBayesModel:
         out[:] = 0.0
         for block in self.blocks:
             block.parameters.add(matrices[block.name], out)
-        out[:] = discount_evidence(self.log_prior, out, self.discount)
+        weigh(out, self.log_prior, self.discount)
         return unseen
 
     def log_joint_row(self, row: Row) -> FloatArray | None:
@@ -251,7 +247,9 @@ class NaiveBayesModel:
         plain = self.discount == 1.0
         out = self.log_prior[None].copy() if plain else np.zeros((1, len(self.log_prior)))
         blocks.add([block.parameters for block in self.blocks], encoded, out)
-        return out if plain else discount_evidence(self.log_prior, out, self.discount)
+        if not plain:
+            weigh(out, self.log_prior, self.discount)
+        return out
 
     @cached_property
     def _row_reader(self) -> tuple[RowEncoder, RowBlocks]:

@@ -8,10 +8,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from deciban.encoding.row import EncodedRow
-from deciban.kernels.texts import utf8_or_nothing
 from deciban.naive_bayes.blocks import Block
 from deciban.naive_bayes.texts import TextEncoder
-from deciban.sources.batch import Batch
 from deciban.sources.columns import Strings
 from deciban.stats.statistic import FloatArray, Matrix
 
@@ -77,7 +75,7 @@ def _gaps(row: EncodedRow, positions: Sequence[int]) -> Matrix:
 def _bags(encoder: TextEncoder | None, text: str | None) -> Matrix:
     if encoder is None:
         raise TypeError("a block of text has an encoder")
-    column = utf8_or_nothing([text])
-    if column is None:
-        raise TypeError("a text is a str")
-    return encoder.encode(Batch(1, {encoder.name: Strings(*column)}))
+    data = b"" if text is None else text.encode()
+    offsets = np.array([0, len(data)], dtype=np.int64)
+    gap = np.array([text is None])
+    return encoder.encode_texts(Strings(offsets, np.frombuffer(data, np.uint8), gap))

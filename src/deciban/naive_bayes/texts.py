@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from deciban.encoding import matrices
 from deciban.labels import Labels
 from deciban.sources.batch import Batch
+from deciban.sources.columns import Strings
 from deciban.stats import rounding
 from deciban.stats.cells import Cells
 from deciban.stats.table import Table
@@ -85,7 +86,10 @@ class TextEncoder:
 
     def encode(self, batch: Batch) -> Bags:
         """The known words of every row; others say nothing."""
-        texts = matrices.text_column(batch, self.name)
+        return self.encode_texts(matrices.text_column(batch, self.name))
+
+    def encode_texts(self, texts: Strings) -> Bags:
+        """The known words of some texts."""
         pointers, codes, counts = self.tokenizer.encode(texts, self._codes, grow=False)
         if self.tokenizer.buckets is not None:
             codes = self._places[codes]

@@ -45,6 +45,8 @@ from deciban.sources.scan import Scan
 __all__ = ["Answers"]
 
 FloatArray = NDArray[np.float64]
+#: So many rows are scored one by one as fast as in a table.
+FEW_ROWS = 16
 
 
 class Answers:
@@ -104,8 +106,8 @@ class Answers:
 
         The classifier remembers what was unseen last, so every request has a shell of its own.
         """
-        if len(rows) == 1 and not log:
-            posterior = self._short_way.posterior(rows[0])
+        if len(rows) == 1:
+            posterior = self._short_way.posterior(rows[0], log=log)
             if posterior is not None:
                 return posterior, NOTHING_UNSEEN
         classifier, table = self._shell(), self._table(rows)
@@ -252,7 +254,10 @@ class Answers:
 
     def losses(self, rows: Sequence[Asked], answers: Sequence[Hashable]) -> list[float | None]:
         """The log loss of each true answer, in nats; None where its class is not known."""
-        log, _ = self._score(rows, log=True)
+        if len(rows) > FEW_ROWS:
+            log = self._score(rows, log=True)[0]
+        else:
+            log = np.concatenate([self._score([row], log=True)[0] for row in rows])
         places = {label: at for at, label in enumerate(self._labels)}
         at = [places.get(self._label(answer), -1) for answer in answers]
         return [None if j < 0 else -float(row[j]) for row, j in zip(log, at, strict=True)]

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from threading import Event, Thread
 from typing import Any, Literal, NamedTuple
@@ -21,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 from deciban.errors import DecibanError, InputError, ModelWriteError
 from deciban.labels import object_array, positions
 from deciban.serve import lessons
-from deciban.serve.lessons import Content
+from deciban.serve.lessons import Content, Countable
 from deciban.serve.store import Checkpoint, LiveStore, Taught
 
 __all__ = ["ConflictError", "Learner", "Outcome"]
@@ -63,6 +64,11 @@ class _Request:
     losses: Sequence[float | None] = ()
     result: Outcome | DecibanError | None = field(default=None)
 
+    @cached_property
+    def lessons(self) -> list[Content]:
+        """The lessons as whoever reads the store will read them."""
+        return [lessons.read(content) for content in self.contents]
+
 
 class Learner:
     """A live store with a model that follows it."""
@@ -78,7 +84,7 @@ class Learner:
         self._store, self._followed = LiveStore(path), LiveStore(path)
         with self._followed.reading():
             self._base = self._current = self._followed.checkpoint()
-        self._written_base = self._base
+        self._written_base, self._countable = self._base, Countable(self._base.estimator)
         self._adopted: Checkpoint | None = None
         self._waiting: list[_Request] = []
         self._writing = False
@@ -215,19 +221,29 @@ class Learner:
     def _write_group(self, group: list[_Request]) -> None:
         """Write all requests of a group in one transaction; each of them wholly or not at all."""
         checked = self._written_base
-        _check(checked.estimator, group)
+        self._check(group)
         self._judge_group([r for r in group if r.action == "learn" and r.result is None])
         with self._store.writing():
             if self._store.checkpoint_position() != checked.position:
                 self._written_base = self._store.checkpoint()
-                _check(self._written_base.estimator, group)
+                self._countable = Countable(self._written_base.estimator)
+                self._check(group)
             for request in group:
                 if request.result is None:
                     request.result = _apply(self._store, request)
 
+    def _check(self, group: list[_Request]) -> None:
+        """Refuse requests with lessons that cannot be counted; many are counted at once."""
+        unclear = [r for r in group if not all(map(self._countable, r.lessons))]
+        estimator = self._written_base.estimator
+        if not unclear or _error(estimator, unclear) is None:
+            return
+        for request in unclear:
+            request.result = _error(estimator, [request])
+
     def _judge_group(self, group: list[_Request]) -> None:
         """Judge lessons by the model that has not learnt them."""
-        some = [lessons.read(content) for request in group for content in request.contents]
+        some = [lesson for request in group for lesson in request.lessons]
         losses = iter(self._judge(some) if some else ())
         for request in group:
             request.losses = list(islice(losses, len(request.contents)))
@@ -283,25 +299,13 @@ def _leave_unjudged(some: Sequence[Content]) -> list[None]:
     return [None] * len(some)
 
 
-def _check(estimator: Any, group: list[_Request]) -> None:
-    """Refuse requests with lessons that cannot be counted; all of a group are counted at once."""
-    some = [request for request in group if request.action == "learn"]
-    if _error(estimator, some) is None:
-        return
-    for request in some:
-        request.result = _error(estimator, [request])
-
-
 def _error(estimator: Any, group: list[_Request]) -> DecibanError | None:
     """What is wrong with the lessons of some requests."""
-    contents = [lessons.read(content) for request in group for content in request.contents]
-    if not contents:
-        return None
     try:
-        if not all(request.new_classes for request in group):
-            known = [r for r in group if not r.new_classes]
-            _check_classes(estimator, [lessons.read(c) for r in known for c in r.contents])
-        lessons.count(estimator, contents)
+        known = [lesson for r in group if not r.new_classes for lesson in r.lessons]
+        if known:
+            _check_classes(estimator, known)
+        lessons.count(estimator, [lesson for r in group for lesson in r.lessons])
     except DecibanError as error:
         return error
     return None
@@ -340,5 +344,5 @@ def _apply(store: LiveStore, request: _Request) -> Outcome | DecibanError:
                 f"the lesson {name!r} was learnt before, and said something else.",
                 hint="give another lesson another id, or forget the first one",
             )
-    store.learn((*lesson, loss) for lesson, loss in zip(new.items(), losses, strict=True))
-    return Outcome(len(new), len(request.names) - len(new), store.position())
+    rows = ((*lesson, loss) for lesson, loss in zip(new.items(), losses, strict=True))
+    return Outcome(len(new), len(request.names) - len(new), store.learn(rows))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from deciban.encoding.row import RowEncoder
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.counted import CountedClassifier
 from deciban.labels import object_array
@@ -20,7 +21,7 @@ from deciban.sources.row import read_row
 from deciban.sources.scan import BATCH_ROWS
 from deciban.sources.tabular import Value
 
-__all__ = ["Content", "catch_up", "check_learner", "count", "export", "read", "write"]
+__all__ = ["Content", "Countable", "catch_up", "check_learner", "count", "export", "read", "write"]
 
 #: Deltas that are read and counted at once.
 RUN_DELTAS = 10_000
@@ -67,6 +68,34 @@ def check_learner(estimator: Any, path: str) -> None:
             f"{path} holds a {type(estimator).__name__}, which is fitted on all rows at once: "
             "it cannot learn on.",
             hint="serve it without --learn, or a NaiveBayes or AODE model, which is its counts",
+        )
+
+
+class Countable:
+    """Tells lessons that can be counted by looking at them; of all others, counting tells.
+
+    >>> from deciban import NaiveBayes
+    >>> known = Countable(NaiveBayes().fit({"x": [1.5, 2.5]}, ["a", "b"]))
+    >>> known(Content({"x": 2}, "a")), known(Content({"x": "2"}, "a")), known(Content({}, "c"))
+    (True, False, False)
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        caster = estimator.model_.caster
+        is_table = isinstance(estimator, CountedClassifier)
+        self._encoder = RowEncoder.of(caster) if is_table else None
+        self._names = caster.types.keys()
+        self._answers = {(type(label), label) for label in estimator.classes_.tolist()}
+
+    def __call__(self, lesson: Content) -> bool:
+        """Whether every value has the type of its column, and the class is known."""
+        row, answer = lesson
+        return (
+            self._encoder is not None
+            and isinstance(row, dict)
+            and (type(answer), answer) in self._answers
+            and row.keys() <= self._names
+            and self._encoder.encode(row) is not None
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from email.message import Message
 from typing import Any
 
@@ -23,9 +23,20 @@ _encoder = msgspec.json.Encoder()
 _problem_encoder = msgspec.json.Encoder()
 
 
+class _JsonResponse(Response):
+    """JSON, with no other headers than it needs."""
+
+    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
+        """Its type and length; others are for whoever sends it."""
+        self.raw_headers = [
+            (b"content-length", b"%d" % len(self.body)),
+            (b"content-type", b"application/json"),
+        ]
+
+
 def json_response(content: Any, status: int = 200) -> Response:
     """An answer."""
-    return Response(_encoder.encode(content), status, media_type="application/json")
+    return _JsonResponse(_encoder.encode(content), status)
 
 
 def problem_response(problem: Problem) -> Response:
@@ -35,9 +46,17 @@ def problem_response(problem: Problem) -> Response:
     return Response(content, problem.status, headers, "application/problem+json")
 
 
+def _header(request: Request, name: bytes) -> str | None:
+    """A header of a request; its first line, if there are several."""
+    for key, value in request.scope["headers"]:
+        if key == name:
+            return str(value, "latin-1")
+    return None
+
+
 def require_type(request: Request, *known: str) -> str:
     """The type of the content, which must be one of these: forms of other sites never are."""
-    stated = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    stated = (_header(request, b"content-type") or "").partition(";")[0].strip().lower()
     if stated in known:
         return stated
     raise ProblemError(
@@ -54,7 +73,7 @@ def charset_of(request: Request) -> str:
 
 async def read_body(request: Request, limit: int) -> bytes:
     """The whole body, unpacked."""
-    if "content-encoding" not in request.headers:
+    if _header(request, b"content-encoding") is None:
         first = await request.receive()  # most bodies come in one piece
         if first["type"] == "http.request" and not first.get("more_body"):
             body: bytes = first.get("body", b"")

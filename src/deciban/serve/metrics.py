@@ -44,7 +44,7 @@ class Metrics:
         width = len(paths) * _PATH_NUMBERS + 1
         rows = max(64, 8 * workers)  # workers that end are replaced by others
         self._table = _shared_table(file, rows, width)
-        self._row = self._table[os.getpid() % rows]
+        self._row = memoryview(self._table[os.getpid() % rows]).cast("B").cast("d")
 
     def count(self, path: str, status: int, seconds: float, rows: int = 0) -> None:
         """Count a request that was answered."""

@@ -38,7 +38,7 @@ class ShortWay:
             **constant_values(model),
         }
 
-    def posterior(self, asked: Asked) -> FloatArray | None:
+    def posterior(self, asked: Asked, *, log: bool = False) -> FloatArray | None:
         """``P(c | x)``, (1, classes); None where a table must tell, such as what was unseen."""
         if self._model is None:
             return None
@@ -52,5 +52,5 @@ class ShortWay:
         joint = self._model.log_joint_row(row)
         if joint is None or not self._encoder.knows(row):
             return None
-        scores.normalise(joint, self._log_prior)
+        scores.normalise(joint, self._log_prior, logarithm=log)
         return joint

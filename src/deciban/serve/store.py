@@ -142,8 +142,11 @@ class LiveStore(Database):
 
     # Changes
 
-    def learn(self, lessons: Iterable[tuple[str, bytes, float | None]]) -> None:
-        """Record lessons whose names are not known: name, content, and log loss before."""
+    def learn(self, lessons: Iterable[tuple[str, bytes, float | None]]) -> int:
+        """Record lessons whose names are not known: name, content, and log loss before.
+
+        The position of the last delta there is.
+        """
         rows, now = list(lessons), time.time()
         first = self.position() + 1
         self._append(1, [lesson for _, lesson, _ in rows])
@@ -151,6 +154,7 @@ class LiveStore(Database):
             (name, what, at, now, loss) for at, (name, what, loss) in enumerate(rows, first)
         ]
         self.connection.executemany("INSERT INTO lessons VALUES (?, ?, ?, ?, ?)", recorded)
+        return first - 1 + len(rows)
 
     def forget(self, lessons: Iterable[tuple[str, bytes]]) -> None:
         """Take lessons back that count."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -42,6 +43,18 @@ class TokenRows(NamedTuple):
     pointers: NDArray[np.int64]
     codes: NDArray[np.int32]
     counts: NDArray[np.int32]
+
+
+class _Idle(threading.local):
+    """The scanner that a thread used last, and whose it is: to make one takes as long as to use it.
+
+    It is taken out while it is used, so that nobody else can.
+    """
+
+    last: tuple[Tokenizer | None, Scanner | None] = None, None
+
+
+_idle = _Idle()
 
 
 @dataclass(frozen=True)
@@ -244,12 +257,16 @@ class Tokenizer:
 
     def scan(self, strings: Strings, words: Vocabulary | Buckets, grow: bool, sink: Sink) -> None:
         """Hand the codes of the tokens of every row to a sink."""
-        scanner, target = self._scanner(), (words.table, words.buckets, grow, sink)
+        (owner, scanner), _idle.last = _idle.last, (None, None)
+        if owner is not self or scanner is None:
+            scanner = self._scanner()
+        target = (words.table, words.buckets, grow, sink)
         if self.segmenter is None:
             scanner.scan(strings.offsets, strings.data, strings.missing, *target)
         else:
             pointers, units = _segment(strings, self.segmenter)
             scanner.gather(pointers, units.offsets, units.data, *target)
+        _idle.last = self, scanner
 
     def _scanner(self) -> Scanner:
         mode = WORDS if self.characters is None else EDGES if self.within else CHARACTERS
