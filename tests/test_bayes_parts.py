@@ -1,6 +1,7 @@
 """The parts of BayesClassifier: each against arithmetic by hand or a peer."""
 
 from dataclasses import replace
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from deciban.ensemble.logits import log_losses, mean_log_loss, prior_logits, to_
 from deciban.ensemble.training_table import TrainingTable, deal, split
 from deciban.ensemble.trees import SHAPE_BY_MIN_ROWS, Forest
 from deciban.kernels import boosting
+from deciban.kernels.team import Team
 from deciban.models.calibration import usual_discount
 from deciban.progress import Progress, should_show
 from deciban.sources.labelled import LabelledBatch
@@ -234,16 +236,17 @@ def test_steps_of_evidence_weights_are_newtons(n_classes, n_rows, n_parts):
 
 # ---------------------------------------------------------------------- trees
 
-RULES = (*SHAPE_BY_MIN_ROWS[0], 0.1, 1.0, 3.0, 5.0, 3.0, 50.0, 2.5, 100, 20, 0.0)
+RULES = (*SHAPE_BY_MIN_ROWS[0], 0.1, 3.0, 1.0, 3.0, 5.0, 3.0, 50.0, 2.5, 100, 20, 0.0)
 
 
-def grown(X, y, n_classes, sizes, ordered):
+def grown(X, y, n_classes, sizes, ordered, team=None):
     """Trees learned from even rows, stopped by odd ones."""
     X, y = X.astype(np.uint8), y.astype(np.intp)
     sides = [(np.ascontiguousarray(X[s::2]), y[s::2].copy(), np.ones(len(y[s::2]))) for s in (0, 1)]
     column, left, value, losses_ = boosting.boost(
         *sides[0], *sides[1], np.zeros(n_classes),
         np.array(sizes, dtype=np.intp), np.array(ordered, dtype=np.uint8), *RULES, X.shape[1],
+        team,
     )  # fmt: skip
     return Forest(column, left, value), losses_, sides
 
@@ -305,6 +308,38 @@ def test_the_leaf_that_gains_most_is_split_next(monkeypatch):
             np.testing.assert_array_equal(forest.column[0][split], whole.column[0][split])
         if n_leaves == 3:
             assert forest.column[0, :3].tolist() == [0, -1, 1]
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize("n_helpers", [1, 3])
+def test_trees_are_the_same_whoever_helps(n_classes, n_helpers):
+    X, y, _ = many_classes(20_000, n_classes)
+    alone, losses_, _ = grown(X, y, n_classes, [10] * 4, [1] * 4)
+    team = Team(n_helpers)  # one place too few: who comes last may go
+    helpers = [Thread(target=team.help) for _ in range(n_helpers)]
+    for helper in helpers:
+        helper.start()
+    together, others, _ = grown(X, y, n_classes, [10] * 4, [1] * 4, team)
+    team.dismiss()
+    for helper in helpers:
+        helper.join()
+    team.help()  # too late: it returns at once
+    np.testing.assert_array_equal(others, losses_)
+    np.testing.assert_array_equal(together.column, alone.column)
+    np.testing.assert_array_equal(together.value, alone.value)
+
+
+def test_no_step_is_larger_than_is_allowed():
+    X = np.zeros((40_000, 1))
+    X[:40] = 1
+    y = np.repeat([1, 0], [40, 39_960])
+    team, offset = None, np.array([0.0, -30.0])
+    sides = [(np.ascontiguousarray(X.astype(np.uint8)), y.astype(np.intp), np.ones(len(y)))] * 2
+    sizes, ordered = np.array([2], dtype=np.intp), np.ones(1, dtype=np.uint8)
+    _, _, value, _ = boosting.boost(*sides[0], *sides[1], offset, sizes, ordered, *RULES, 1, team)
+    # Forty rows that are surely wrong have no curvature: Newton would go forty nats at once.
+    rate, max_step = RULES[2:4]
+    assert np.abs(value[0]).max() == pytest.approx(rate * max_step)
 
 
 def test_noise_grows_no_trees():

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from threading import Event
 
 import numpy as np
 import pytest
@@ -78,6 +79,37 @@ def test_work_within_work_ends():
         return sum(threads.run(lambda part: part.stop - part.start, threads.chunks(n, 3)))
 
     assert list(threads.run(outer, range(20, 40))) == list(range(20, 40))
+
+
+def test_threads_that_are_busy_are_not_waited_for(monkeypatch):
+    monkeypatch.setenv("DECIBAN_THREADS", "2")
+    ended, called = Event(), []
+
+    def occupy(n):
+        assert ended.wait(60)
+        return n
+
+    def lead(_):
+        with threads.helped(lambda: called.append("help"), lambda: called.append("dismiss")):
+            pass
+        ended.set()
+        return "led"
+
+    results = threads.run(lambda work: work(1), [lead, occupy, occupy], ahead=3)
+    assert list(results) == ["led", 1, 1]
+    assert "dismiss" in called
+
+
+def test_threads_that_are_free_help(monkeypatch):
+    monkeypatch.setenv("DECIBAN_THREADS", "2")
+    came, dismissed = Event(), Event()
+
+    def help_out():
+        came.set()
+        assert dismissed.wait(60)
+
+    with threads.helped(help_out, dismissed.set):
+        assert came.wait(60)
 
 
 def test_what_is_not_asked_for_is_not_waited_for_later():

@@ -9,7 +9,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache
 from itertools import chain, islice
 from threading import local
@@ -136,19 +136,47 @@ def run(work: Callable[[P], T], batches: Iterable[P], *, ahead: int | None = Non
     if threads <= 1 or len(first) < 2:
         yield from map(work, chain(first, rest))
         return
-    waiting: deque[Future[T]] = deque()
-    with _pool(threads) as pool:
-        try:
-            for batch in chain(first, rest):
-                waiting.append(pool.submit(work, batch))
-                if len(waiting) > (ahead or threads):
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
-            wait(waiting)
+    waiting: deque[tuple[P, Future[T]]] = deque()
+    pool = _shared_pool(threads, os.getpid())
+    try:
+        for batch in chain(first, rest):
+            waiting.append((batch, pool.submit(work, batch)))
+            if len(waiting) > (ahead or threads):
+                yield _result(work, *waiting.popleft())
+        while waiting:
+            yield _result(work, *waiting.popleft())
+    finally:
+        _leave(future for _, future in waiting)
+
+
+def _result(work: Callable[[P], T], batch: P, future: Future[T]) -> T:
+    """What a batch gives; a thread of the pool does itself what no other has begun.
+
+    So it never waits for work that waits for a thread.
+    """
+    if _thread.in_shared_pool and future.cancel():
+        return work(batch)
+    return future.result()
+
+
+def _leave(futures: Iterable[Future[T]]) -> None:
+    """Cancel what is not begun, and wait for the end of what is."""
+    wait([future for future in futures if not future.cancel()])
+
+
+@contextmanager
+def helped(help_out: Callable[[], None], dismiss: Callable[[], None]) -> Iterator[None]:
+    """Within the block, threads that have nothing else to do call ``help_out``.
+
+    That is to return after ``dismiss``, which is called at the end of the block.
+    """
+    pool = _shared_pool(n_threads(), os.getpid())
+    helpers = [pool.submit(help_out) for _ in range(n_threads() - 1)]
+    try:
+        yield
+    finally:
+        dismiss()
+        _leave(helpers)
 
 
 class _Thread(local):
@@ -158,16 +186,6 @@ class _Thread(local):
 
 
 _thread = _Thread()
-
-
-def _pool(threads: int) -> AbstractContextManager[ThreadPoolExecutor]:
-    """The shared pool; within one of its threads a new pool, lest it wait for itself.
-
-    Starting threads takes longer than many a small work.
-    """
-    if _thread.in_shared_pool:
-        return ThreadPoolExecutor(threads)
-    return nullcontext(_shared_pool(threads, os.getpid()))
 
 
 @cache

@@ -8,12 +8,14 @@ never seen as a missing one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban import threads
 from deciban.families.histogram import edges_of, flat_edges
 from deciban.kernels import histogram as kernel
 from deciban.stats.categories import count_by_column
@@ -193,33 +195,68 @@ def fit(counts: Counts, numbers: FloatArray, weight: FloatArray) -> Features:
     none = np.empty(0)
     scales = _scales(numbers, weight)
     unscaled = Features(*scales, _edges(counts), *category_ranks(counts), none, none)
-    raw = unscaled.raw_products(numbers)
-    mean = np.average(raw, axis=0, weights=weight)
-    sd = np.sqrt(np.average((raw - mean) ** 2, axis=0, weights=weight)) / PRODUCT_SD
-    return replace(unscaled, product_mean=mean, product_sd=np.where(sd > 0, sd, 1.0))
+    share = weight / weight.sum()
+
+    def moments(rows: slice) -> FloatArray:
+        raw = unscaled.raw_products(numbers[rows])
+        return np.stack([share[rows] @ raw, share[rows] @ raw**2])
+
+    # What is bent is small, so that the mean of squares loses nothing.
+    mean, square = _added_up(moments, numbers)
+    sd = np.sqrt(np.maximum(square - mean**2, 0.0)) / PRODUCT_SD
+    return replace(unscaled, product_mean=mean, product_sd=np.where(sd > 1e-9, sd, 1.0))
+
+
+def _added_up(work: Callable[[slice], FloatArray], numbers: FloatArray) -> FloatArray:
+    """The sum of what work gives for parts of the rows that stay in the cache."""
+    return np.asarray(sum(threads.run(work, _parts(numbers))))
+
+
+def _parts(numbers: FloatArray) -> list[slice]:
+    rows = threads.SCORE_CHUNK_VALUES // max(1, numbers.shape[1])
+    return threads.chunks(len(numbers), rows) or [slice(0, 0)]
 
 
 def _scales(
     numbers: FloatArray, weight: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """The range, mean and standard deviation of each number; 0 and 1 where there is none."""
-    known = ~np.isnan(numbers)
-    mean, sd = _moments(np.where(known, numbers, 0.0), np.where(known, weight[:, None], 0.0))
-    low = np.min(np.where(known, numbers, np.inf), axis=0)
-    high = np.max(np.where(known, numbers, -np.inf), axis=0)
-    some = known.any(axis=0)
-    usable = some & (sd > 0) & np.isfinite(sd)
-    return np.where(some, low, 0.0), np.where(some, high, 0.0), mean, np.where(usable, sd, 1.0)
+    low, high = _range(numbers)
+    some = low <= high
+    low, high = np.where(some, low, 0.0), np.where(some, high, 0.0)
+    tiny = np.finfo(float).tiny
+    total = _added_up(lambda rows: weight[rows] @ ~np.isnan(numbers[rows]), numbers)
+    total = np.maximum(total, tiny)
 
+    def mean_of(rows: slice) -> FloatArray:
+        share = weight[rows, None] / total
+        return np.asarray(np.nansum(numbers[rows] * share, axis=0))
 
-def _moments(values: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The mean and standard deviation of each column, with a weight for every value."""
-    share = weight / np.maximum(weight.sum(axis=0), np.finfo(float).tiny)
-    mean = np.sum(values * share, axis=0)
+    mean = np.clip(_added_up(mean_of, numbers), low, high)
     # Half of each, so that numbers near the largest float do not overflow when subtracted.
-    half = np.where(weight > 0, values / 2 - mean / 2, 0.0)
-    top = np.maximum(np.max(np.abs(half), axis=0), 1e-300)
-    return mean, 2 * top * np.sqrt(np.sum((half / top) ** 2 * share, axis=0))
+    top = np.maximum(np.maximum(high / 2 - mean / 2, mean / 2 - low / 2), 1e-300)
+
+    def spread(rows: slice) -> FloatArray:
+        half = (numbers[rows] / 2 - mean / 2) / top
+        return np.asarray(np.nansum(half**2 * (weight[rows, None] / total), axis=0))
+
+    sd = 2 * top * np.sqrt(_added_up(spread, numbers))
+    return low, high, mean, np.where(some & (sd > 0) & np.isfinite(sd), sd, 1.0)
+
+
+def _range(numbers: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The least and the largest of each column; infinity and minus infinity where there is none."""
+    parts = list(
+        threads.run(
+            lambda rows: (
+                np.fmin.reduce(numbers[rows], axis=0, initial=np.inf),
+                np.fmax.reduce(numbers[rows], axis=0, initial=-np.inf),
+            ),
+            _parts(numbers),
+        )
+    )
+    low, high = zip(*parts, strict=True)
+    return np.min(low, axis=0), np.max(high, axis=0)
 
 
 def _edges(counts: Counts) -> tuple[FloatArray, ...]:

@@ -15,6 +15,7 @@ from deciban.ensemble.logits import FloatArray
 from deciban.ensemble.unit_folds import Split
 from deciban.kernels import boosting
 from deciban.kernels import trees as kernel
+from deciban.kernels.team import Team
 
 #: Some rows: their cells, classes and weights.
 Side = tuple[Cells, NDArray[np.intp], FloatArray]
@@ -25,6 +26,9 @@ SHAPE_BY_MIN_ROWS = {0: (3, 8), 1_000: (4, 16), 4_000: (5, 32), 10_000: (7, 32),
 MAX_DEPTH = 8  # what the kernel has room for
 #: The share of a Newton step that is taken; after so many rounds without gain a fold ends.
 LEARNING_RATE, PATIENCE_ROUNDS = 0.2, 20
+#: No Newton step is larger than this: of rows that are surely wrong the loss has a slope, but
+#: hardly a curvature, which would make steps of hundreds of nats where a class is rare.
+MAX_STEP = 3.0
 #: From this round on the share grows in proportion to the rounds, up to so many times itself:
 #: what many rounds have not overfitted needs many more, which may be bolder.
 STEADY_ROUNDS, MAX_RATE_GROWTH = 50.0, 2.5
@@ -143,11 +147,13 @@ def _boost(
     n_rows, n_classes = len(inside[1]), len(offset)
     n_columns = min(len(features.n_cells), round(COLUMNS_PER_ROOT * len(features.n_cells) ** 0.5))
     trim = TRIMMED_SHARE if n_classes > 2 and n_rows >= MIN_TRIMMED_ROWS else 0.0
-    column, left, value, _ = boosting.boost(
-        *inside, *held, offset, features.n_cells, features.ordered, *shape, LEARNING_RATE,
-        LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING, MIN_LEAF_WEIGHT,
-        STEADY_ROUNDS, MAX_RATE_GROWTH, max_rounds, PATIENCE_ROUNDS, trim, n_columns,
-    )  # fmt: skip
+    team = Team(threads.n_threads())
+    with threads.helped(team.help, team.dismiss):
+        column, left, value, _ = boosting.boost(
+            *inside, *held, offset, features.n_cells, features.ordered, *shape, LEARNING_RATE,
+            MAX_STEP, LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING, MIN_LEAF_WEIGHT,
+            STEADY_ROUNDS, MAX_RATE_GROWTH, max_rounds, PATIENCE_ROUNDS, trim, n_columns, team,
+        )  # fmt: skip
     return Forest(column, left, value)
 
 

@@ -45,23 +45,25 @@ def fit_useful(
     """
     first, nothing = table.in_first_fold(), dict.fromkeys(fits, NOTHING_FITTED)
     if first is table:
-        return _of_rows(_fit(table, rows, fits, nothing), rows)
+        return _of_rows(_fit(table, table.take(rows), fits, nothing), rows)
     some = first.spaced_rows(MAX_JUDGING_ROWS)
-    judged = _fit(first, some, fits, nothing)
-    useful = _useful(first.take(some), _of_rows(judged, some))
-    if "trees" in useful and len(table.splits) == 1:  # nothing is left to fit
+    sample = first.take(some)
+    # Trees, which are hardly ever useless, go on with the other folds where a thread is free.
+    ahead = table if threads.n_threads() > 1 or len(table.splits) == 1 else first
+    judged = _fit(ahead, sample, fits, nothing)
+    useful = _useful(sample, _of_rows(judged, some))
+    if ahead is table:  # nothing is left to fit
         fits = {**fits, "trees": lambda *_: judged["trees"]}
-    return _left_out(judged) | _of_rows(_fit(table, rows, fits, useful), rows)
+    return _left_out(judged) | _of_rows(_fit(table, table.take(rows), fits, useful), rows)
 
 
 def _fit(
     table: TrainingTable,
-    rows: RowIndices,
+    sample: TrainingTable,
     fits: Mapping[str, Fit],
     begun: Mapping[str, FoldFits],
 ) -> dict[str, BaseLearner | Unfitted]:
     """The base learners that are begun, all at once: trees fitted to all rows, others to some."""
-    sample = table.take(rows)
 
     def fit(name: str) -> BaseLearner | Unfitted:
         return fits[name](table if name == "trees" else sample, begun[name])

@@ -28,14 +28,16 @@ static inline void deciban_tops(
             out[i] = logits[k * n + i] > out[i] ? logits[k * n + i] : out[i];
 }
 
-/* The probabilities of K classes, from the logits of n rows; both are (classes, rows). */
+/* The probabilities of K classes, from the logits of the rows from `begin` to `end` of n; both are
+   (classes, rows). */
 DECIBAN_WIDE
 static void deciban_softmax(
-    const double *restrict logits, ptrdiff_t n, ptrdiff_t K, double *restrict out)
+    const double *restrict logits, ptrdiff_t n, ptrdiff_t K, ptrdiff_t begin, ptrdiff_t end,
+    double *restrict out)
 {
     double top[DECIBAN_BLOCK], total[DECIBAN_BLOCK];
-    for (ptrdiff_t begin = 0; begin < n; begin += DECIBAN_BLOCK) {
-        const ptrdiff_t many = n - begin < DECIBAN_BLOCK ? n - begin : DECIBAN_BLOCK;
+    for (; begin < end; begin += DECIBAN_BLOCK) {
+        const ptrdiff_t many = end - begin < DECIBAN_BLOCK ? end - begin : DECIBAN_BLOCK;
         ptrdiff_t i, k;
         deciban_tops(logits + begin, n, K, many, top);
         memset(total, 0, sizeof(total));
@@ -131,4 +133,16 @@ static void deciban_subtract(
     for (ptrdiff_t c = 0; c < many; c++)
         for (ptrdiff_t i = first[columns[c]]; i < first[columns[c] + 1]; i++)
             ((deciban_sum *)out)[i] = a[i] - b[i];
+}
+
+/* Add sums to others, of some columns. */
+DECIBAN_WIDE
+static void deciban_add(
+    void *to, const void *what, const ptrdiff_t *first, const ptrdiff_t *columns, ptrdiff_t many)
+{
+    deciban_sum *a = to;
+    const deciban_sum *b = what;
+    for (ptrdiff_t c = 0; c < many; c++)
+        for (ptrdiff_t i = first[columns[c]]; i < first[columns[c] + 1]; i++)
+            a[i] += b[i];
 }

@@ -1,6 +1,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.kernels.team import Team
+
 FloatArray = NDArray[np.float64]
 Cells = NDArray[np.uint8]
 Nodes = NDArray[np.int32]
@@ -21,6 +23,7 @@ def boost(
     depth: int,
     n_leaves: int,
     rate: float,
+    max_step: float,
     penalty: float,
     set_penalty: float,
     smoothing: float,
@@ -31,4 +34,5 @@ def boost(
     patience: int,
     trim: float,
     n_columns: int,
+    team: Team | None = None,
 ) -> tuple[Nodes, Sets, FloatArray, FloatArray]: ...

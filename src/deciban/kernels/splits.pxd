@@ -16,6 +16,7 @@ cdef struct Options:
     int depth
     int leaves             # no tree has more
     double rate            # the share of a Newton step that is taken
+    double max_step        # no Newton step is larger
     double penalty         # L2, of a leaf: added to its second derivative
     double set_penalty     # of a leaf where categories are split into sets
     double smoothing       # added to the second derivative of a category to order categories

@@ -1,0 +1,1 @@
+# Its functions are for other kernels alone.
