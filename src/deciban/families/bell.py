@@ -97,11 +97,6 @@ class Density(NamedTuple):
         return np.asarray(self.constant - (self.df + 1) / 2 * np.log1p(distance / self.df))
 
 
-def variance(of: MeanAndSpread) -> FloatArray:
-    """The mean squared deviation; zero where there is no value."""
-    return of.spread / np.where(of.n > 0, of.n, 1.0)
-
-
 def fit(
     of: MeanAndSpread, prior: MeanAndSpread, lam: FloatArray | float, how: GaussianSettings
 ) -> Density:
@@ -111,7 +106,7 @@ def fit(
     kappa = lam + n
     some = np.where(kappa > 0, kappa, 1.0)
     shift = np.where(np.asarray(lam) > 0, mean - prior.mean, 0.0)
-    prior_variance = variance(prior)
+    prior_variance = prior.variance
     b = (lam * prior_variance + spread + n * (lam / some) * shift**2) / 2
     var = {
         "ml": 2 * b / some,

@@ -26,7 +26,6 @@ from deciban.families.bell import (
     leave_out,
     pool_by_row,
     remove_units,
-    variance,
 )
 from deciban.families.counted_values import counted_values
 from deciban.families.discrete import one_row
@@ -236,7 +235,7 @@ class Gaussian:
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
         """Bell curves at the mode of their posterior; a column of one value says nothing."""
         pooled = pool_classes(whole.sums)
-        keep = (variance(pooled) > CONSTANT_VARIANCE * pooled.mean**2)[0]
+        keep = (pooled.variance > CONSTANT_VARIANCE * pooled.mean**2)[0]
         columns = np.flatnonzero(keep)
         some = table.select(np.ones(len(table.rows), dtype=bool), keep)
         prior = MeanAndSpread(*(part[:, columns] for part in pooled))
@@ -274,6 +273,6 @@ def _soft_objective(
     n, mean, spread = mean_and_spread(table.sums)
     centre, precision = density.mean.T, density.precision.T
     off = spread + n * (mean - centre) ** 2
-    off += lam * (variance(whole) + (centre - whole.mean) ** 2)
+    off += lam * (whole.variance + (centre - whole.mean) ** 2)
     value = (n + lam + 3) / 2 * np.log(precision) - off * precision / 2
     return float(value.sum() - n.sum() / 2 * np.log(2 * np.pi))

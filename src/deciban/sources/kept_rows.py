@@ -18,7 +18,6 @@ from deciban.sources.matrix import (
     CheckedMatrix,
     FloatArray,
     canonical,
-    is_sparse,
     numbers_per_row,
 )
 
@@ -81,7 +80,7 @@ class KeptRows:
         step = -(-len(weighty) // max(most, MIN_KEPT_ROWS))
         at = weighty[::step]
         each = np.ones(len(at)) if weight is None else weight[at]
-        some = canonical(X[at]) if is_sparse(X) else X[at]
+        some = X[at] if isinstance(X, np.ndarray) else canonical(X[at])
         return cls((KeptPart(some, codes[at], classes, each, float(step)),))
 
     @property

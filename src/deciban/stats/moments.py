@@ -149,6 +149,11 @@ class MeanAndSpread(NamedTuple):
     mean: FloatArray
     spread: FloatArray
 
+    @property
+    def variance(self) -> FloatArray:
+        """The mean squared deviation; zero where there is no value."""
+        return self.spread / np.where(self.n > 0, self.n, 1.0)
+
 
 class ColumnSums(NamedTuple):
     """The exact sums of columns, (classes, columns), and their moments as floats."""

@@ -37,10 +37,15 @@ class BagClassifier(SmoothedClassifier):
         parameters = cast("LinearParameters", self.model_.parameters)
         return parameters.entries(encoded.data, encoded.indices)
 
-    def _show(self) -> None:
-        super()._show()
-        self.feature_count_ = amount_of(self.model_.table)
-        self.feature_log_prob_ = cast("LinearParameters", self.model_.parameters).present.T
+    @property
+    def feature_count_(self) -> FloatArray:
+        """The amount of each column in each class, (classes, columns)."""
+        return amount_of(self.model_.table)
+
+    @property
+    def feature_log_prob_(self) -> FloatArray:
+        """The logarithm of the share of each column in each class, (classes, columns)."""
+        return cast("LinearParameters", self.model_.parameters).present.T
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -98,6 +103,7 @@ class ComplementNB(BagClassifier):
     """
 
     _family = COMPLEMENT
+    _prior_of_many = False
 
     def __init__(
         self,
@@ -117,12 +123,10 @@ class ComplementNB(BagClassifier):
     def _settings(self, counts: Counts) -> Settings:
         return ComplementSettings("bayes", self._check_alpha(), normalise=bool(self.norm))
 
-    def _offset(self, log_prior: FloatArray) -> FloatArray:
-        return log_prior if len(log_prior) == 1 else np.zeros(len(log_prior))
-
-    def _show(self) -> None:
-        super()._show()
-        self.feature_all_ = self.feature_count_.sum(axis=0)
+    @property
+    def feature_all_(self) -> FloatArray:
+        """The amount of each column in all classes."""
+        return np.asarray(self.feature_count_.sum(axis=0))
 
 
 class BernoulliNB(BagClassifier):

@@ -1,7 +1,7 @@
 """What the five drop-in classifiers share: rows are counted, added and taken back.
 
-A subclass names its family and says how rows are encoded (``_encoder``), how parameters are
-estimated (``_settings``, ``_log_prior``) and which attributes show them (``_show``).
+A subclass names its family and says how rows are encoded (``_encoder``) and how parameters are
+estimated (``_settings``, ``_stated_prior``); its fitted attributes show what the model holds.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from deciban.families.protocol import Family
 from deciban.families.settings import Settings
 from deciban.labels import Labels
 from deciban.models.calibration import LeftOutScores, pool
-from deciban.models.prior import StatedPrior, class_prior
+from deciban.models.prior import StatedPrior, check_prior
 from deciban.naive_bayes.dropins import stored
 from deciban.naive_bayes.dropins.answers import MatrixClassifier
-from deciban.naive_bayes.dropins.model import BLOCK, DropInModel, Encoder
+from deciban.naive_bayes.dropins.model import BLOCK, UNWEIGHTED, DropInModel, Encoder
 from deciban.sources import matrix
 from deciban.sources.kept_rows import NOTHING_KEPT, KeptRows
 from deciban.sources.matrix import (
@@ -45,6 +45,10 @@ class NaiveBayesClassifier(MatrixClassifier):
     _family: Family
     #: Parameters that say what is counted: models that differ in them do not add up.
     _counted_by: tuple[str, ...] = ()
+    #: Whether rows are counted without their weights as well.
+    _unweighted = False
+    #: Whether scores start from the prior where there are several classes.
+    _prior_of_many = True
 
     # ------------------------------------------------------------------ learning
 
@@ -59,7 +63,8 @@ class NaiveBayesClassifier(MatrixClassifier):
         with all_or_nothing(self):
             X, y = self._check_rows(X, y, reset=True)
             labelled = encoding.class_codes(y)
-            weight = encoding.weights(sample_weight, len(labelled.codes))
+            given = sample_weight is not None
+            weight = encoding.weights(sample_weight, len(y)) if given else None
             rows = X, labelled.codes, labelled.classes, weight
             self._adopt(self._count(*rows), KeptRows.of(*rows))
         return self
@@ -236,10 +241,6 @@ class NaiveBayesClassifier(MatrixClassifier):
         """The class prior as it is stated; None is as counted."""
         raise NotImplementedError
 
-    def _show(self) -> None:
-        """Set the fitted attributes that show the counts and parameters."""
-        raise NotImplementedError
-
     def _cells(self, X: CheckedMatrix) -> Cells:
         """The cells that the rows fall into."""
         return Cells(np.arange(X.shape[1]))
@@ -260,22 +261,34 @@ class NaiveBayesClassifier(MatrixClassifier):
         weight: FloatArray | None,
     ) -> Counts:
         """The counts of checked rows: chunks counted by all cores, then added up in order."""
-        rows = np.bincount(codes, weight, len(classes)).astype(np.float64)
+        tables = {BLOCK: self._count_table(X, codes, len(classes), weight)}
+        rows = tables[BLOCK].rows
+        if self._unweighted:
+            plain = weight is None
+            tables[UNWEIGHTED] = (
+                tables[BLOCK] if plain else self._count_table(X, codes, len(classes), None)
+            )
+        return Counts(classes, rows, tables)
+
+    def _count_table(
+        self, X: CheckedMatrix, codes: encoding.Codes, n_classes: int, weight: FloatArray | None
+    ) -> Table:
+        rows = np.bincount(codes, weight, n_classes).astype(np.float64)
         cells, statistic, encoder = self._cells(X), self._family.statistic, self._counted_encoder()
 
         def work(part: slice) -> Table:
             some = None if weight is None else weight[part]
             matrix = encoder.encode(slice_rows(X, part), cells)
-            sums = statistic.count(matrix, codes[part], len(classes), some, cells)
+            sums = statistic.count(matrix, codes[part], n_classes, some, cells)
             return Table(statistic, cells, rows, sums)
 
-        chunks = self._count_chunks(X, len(classes) * cells.size)
+        chunks = self._count_chunks(X, n_classes * cells.size)
         parts = [work(chunks[0])] if len(chunks) == 1 else threads.run(work, chunks)
         total: Table | None = None
         for part in parts:
             total = part if total is None else total + part
         assert total is not None
-        return Counts(classes, rows, {BLOCK: Table(statistic, cells, rows, total.sums)})
+        return Table(statistic, cells, rows, total.sums)
 
     def _count_chunks(self, X: CheckedMatrix, table_size: int) -> list[slice]:
         return threads.count_chunks(X.shape[0], self._width(X), table_size, copied=self._copies(X))
@@ -296,28 +309,20 @@ class NaiveBayesClassifier(MatrixClassifier):
         scores: LeftOutScores | None = None,
     ) -> None:
         """Make these counts the model, with rows among them and what was said of others."""
-        stated = self._stated_prior()
-        empty = stated is None and not counts.weight.any()
-        prior = class_prior(counts.weight, stated="uniform" if empty else stated)
+        stated, n_classes = self._stated_prior(), len(counts.classes)
         self.model_ = DropInModel(
             type(self).__name__,
             self._names(),
             counts,
             self._family,
             self._settings(counts),
-            self._offset(prior),
-            prior,
+            None if stated is None else check_prior(stated, n_classes),
             self._encoder(),
-            stated is None and not empty and self._offset(prior) is prior,
+            self._prior_of_many or n_classes == 1,
             kept,
             scores,
         )
         self.classes_ = counts.classes
-        self._show()
-
-    def _offset(self, log_prior: FloatArray) -> FloatArray:
-        """What scores start from."""
-        return log_prior
 
     def _names(self) -> list[str] | None:
         """The names of the columns of the matrix, if it had any."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import reduce
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
@@ -42,7 +42,7 @@ from deciban.sources.matrix import (
     slice_rows,
 )
 from deciban.sources.tabular import Tabular
-from deciban.stats.categories import count_of
+from deciban.stats.categories import count_by_column
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 
@@ -221,15 +221,28 @@ class CategoricalNB(SmoothedClassifier):
         alpha, sizes = self._check_alpha(), self._least()
         return CategoricalSettings("bayes", alpha, sizes=sizes, unseen=self.unseen)
 
-    def _show(self) -> None:
-        super()._show()
-        table, parameters = self.model_.table, self.model_.parameters
-        block = cast("CategoricalParameters", parameters)
-        counted, seen = count_of(table), table.cells.offsets
-        self.categories_ = list(table.cells.values or ())
-        self.n_categories_ = np.maximum(np.diff(seen), self._least())
-        self.category_count_ = [counted[:, a:b] for a, b in _pairs(seen)]
-        self.feature_log_prob_ = [block.log_prob[a : b - 1].T for a, b in _pairs(block.offsets)]
+    @property
+    def categories_(self) -> list[Labels]:
+        """The values of each column."""
+        return list(self.model_.table.cells.values or ())
+
+    @property
+    def n_categories_(self) -> NDArray[np.int64]:
+        """The number of values of each column, those that are stated but not seen among them."""
+        sizes = cast("CategoricalSettings", self.model_.settings).sizes
+        seen: NDArray[np.int64] = np.diff(self.model_.table.cells.offsets)
+        return np.maximum(seen, np.asarray(sizes, dtype=np.int64))
+
+    @property
+    def category_count_(self) -> list[FloatArray]:
+        """The weight of each value in each class, (classes, values), column by column."""
+        return count_by_column(self.model_.table)
+
+    @property
+    def feature_log_prob_(self) -> list[FloatArray]:
+        """The logarithm of the share of each value, (classes, values), column by column."""
+        block = cast("CategoricalParameters", self.model_.parameters)
+        return [block.log_prob[a : b - 1].T for a, b in pairwise(block.offsets.tolist())]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -237,11 +250,6 @@ class CategoricalNB(SmoothedClassifier):
         tags.input_tags.positive_only = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _pairs(offsets: NDArray[np.intp]) -> Iterable[tuple[int, int]]:
-    """Where each column starts and stops."""
-    return zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
 
 
 def _names(X: NDArray[np.generic]) -> Cells:

@@ -7,16 +7,14 @@ from typing import cast
 import numpy as np
 from sklearn.utils import Tags
 
-from deciban import encoding
 from deciban.errors import ParameterError
-from deciban.families.bell import GaussianSettings, variance
+from deciban.families.bell import GaussianSettings
 from deciban.families.gaussian import GAUSSIAN, GaussianParameters
-from deciban.labels import Labels
 from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
 from deciban.naive_bayes.dropins.encoders import NumberEncoder, refuse_infinity
-from deciban.naive_bayes.dropins.model import BLOCK, UNWEIGHTED
-from deciban.sources.matrix import CheckedMatrix, CSRRows, FloatArray
+from deciban.naive_bayes.dropins.model import UNWEIGHTED
+from deciban.sources.matrix import CSRRows, FloatArray
 from deciban.stats.counts import Counts
 from deciban.stats.moments import pool_classes
 
@@ -46,6 +44,7 @@ class GaussianNB(NaiveBayesClassifier):
 
     _family = GAUSSIAN
     _dense = True
+    _unweighted = True
 
     def __init__(
         self,
@@ -69,37 +68,39 @@ class GaussianNB(NaiveBayesClassifier):
         parameters = cast("GaussianParameters", self.model_.parameters)
         return parameters.entries(rows.data, rows.indices)
 
-    def _count(
-        self,
-        X: CheckedMatrix,
-        codes: encoding.Codes,
-        classes: Labels,
-        weight: FloatArray | None,
-    ) -> Counts:
-        counts = super()._count(X, codes, classes, weight)
-        plain = counts if weight is None else super()._count(X, codes, classes, None)
-        tables = {BLOCK: counts.tables[BLOCK], UNWEIGHTED: plain.tables[BLOCK]}
-        return Counts(counts.classes, counts.weight, tables)
-
     def _settings(self, counts: Counts) -> GaussianSettings:
         smoothing = self.var_smoothing
         if not (isinstance(smoothing, int | float | np.number) and 0 <= smoothing < np.inf):
             raise ParameterError(
                 f"var_smoothing must be a number >= 0, got {smoothing!r}.", hint="1e-9 is usual"
             )
-        whole = variance(pool_classes(counts.tables[UNWEIGHTED].sums))
+        whole = pool_classes(counts.tables[UNWEIGHTED].sums).variance
         self.epsilon_ = float(smoothing * whole.max()) if whole.size else 0.0
         return GaussianSettings("ml", floor=self.epsilon_, shared=bool(self.shared_variance))
 
     def _stated_prior(self) -> StatedPrior:
         return self.priors
 
-    def _show(self) -> None:
+    @property
+    def class_count_(self) -> FloatArray:
+        """The weight of the rows of each class."""
+        return self.model_.counts.weight
+
+    @property
+    def class_prior_(self) -> FloatArray:
+        """The probability of each class."""
+        return np.exp(self.model_.fallback)
+
+    @property
+    def theta_(self) -> FloatArray:
+        """The mean of each column in each class, (classes, columns)."""
+        return cast("GaussianParameters", self.model_.parameters).moments.mean
+
+    @property
+    def var_(self) -> FloatArray:
+        """The variance of each column in each class, and what is added to it."""
         parameters = cast("GaussianParameters", self.model_.parameters)
-        self.class_count_ = self.model_.counts.weight
-        self.class_prior_ = np.exp(self.model_.fallback)
-        self.theta_ = parameters.moments.mean
-        self.var_ = variance(parameters.moments) + self.epsilon_
+        return parameters.moments.variance + self.epsilon_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

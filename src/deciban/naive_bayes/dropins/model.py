@@ -27,6 +27,7 @@ from deciban.formulas.nodes import Condition, Expression
 from deciban.labels import Labels
 from deciban.models.calibration import LeftOutScores, pool
 from deciban.models.novelty import RowLikelihoods
+from deciban.models.prior import class_prior
 from deciban.models.protocol import WordContribution
 from deciban.naive_bayes.dropins.left_out import score_left_out
 from deciban.schema import ColumnSchema, Schema
@@ -70,10 +71,10 @@ class Encoder(Protocol):
 class DropInModel:
     """A table of counts and what follows from it.
 
-    ``feature_names`` are those of the columns, None is x0, x1, and so on. ``log_prior`` is what
-    scores start from, counted or stated; ``fallback`` is the posterior, as logarithms, of a row
-    that no class can have produced. ``kept`` are rows that are judged when somebody asks, and
-    ``scores`` those of rows that were judged before.
+    ``feature_names`` are those of the columns, None is x0, x1, and so on. ``stated_prior`` is
+    ``log P(c)``, None as counted; scores start from it where the model ``uses_prior``. ``kept``
+    are rows that are judged when somebody asks, and ``scores`` those of rows that were judged
+    before.
     """
 
     kind: str
@@ -81,10 +82,9 @@ class DropInModel:
     counts: Counts
     family: Family
     settings: Settings
-    log_prior: FloatArray
-    fallback: FloatArray
+    stated_prior: FloatArray | None
     encoder: Encoder
-    prior_is_counted: bool = False
+    uses_prior: bool = True
     kept: KeptRows = NOTHING_KEPT
     scores: LeftOutScores | None = None
 
@@ -109,6 +109,24 @@ class DropInModel:
     def classes(self) -> Labels:
         """The classes, in order."""
         return self.counts.classes
+
+    @cached_property
+    def fallback(self) -> FloatArray:
+        """The posterior, as logarithms, of a row that no class can have produced: the prior."""
+        if self.stated_prior is not None:
+            return self.stated_prior
+        weight = self.counts.weight
+        return class_prior(weight, stated=None if weight.any() else "uniform")
+
+    @cached_property
+    def log_prior(self) -> FloatArray:
+        """What scores start from."""
+        return self.fallback if self.uses_prior else np.zeros(len(self.counts.classes))
+
+    @property
+    def prior_is_counted(self) -> bool:
+        """Whether leaving a row out changes what scores start from."""
+        return self.uses_prior and self.stated_prior is None and bool(self.counts.weight.any())
 
     @cached_property
     def parameters(self) -> Parameters:

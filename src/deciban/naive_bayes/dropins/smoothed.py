@@ -70,9 +70,15 @@ class SmoothedClassifier(NaiveBayesClassifier):
         stated: StatedPrior = self.class_prior if counted else "uniform"
         return stated
 
-    def _show(self) -> None:
-        self.class_count_ = self.model_.counts.weight
-        self.class_log_prior_ = self.model_.fallback
+    @property
+    def class_count_(self) -> FloatArray:
+        """The weight of the rows of each class."""
+        return self.model_.counts.weight
+
+    @property
+    def class_log_prior_(self) -> FloatArray:
+        """The logarithm of the probability of each class."""
+        return self.model_.fallback
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

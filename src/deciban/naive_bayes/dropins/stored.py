@@ -103,15 +103,16 @@ def read(stored: Stored) -> tuple[DropInModel, DropInEntry]:
     schema = schema_of(about.columns)
     _check_tables(kind, schema, stored.counts)
     arrays, n_classes = ArrayReader(stored.arrays), len(stored.counts.classes)
+    prior = _log_prior(arrays, "fallback", n_classes)
     model = DropInModel(
         stored.kind,
         schema.names,
         stored.counts,
         kind.family,
         _settings(kind, about.settings),
-        _log_prior(arrays, "log_prior", n_classes),
-        _log_prior(arrays, "fallback", n_classes),
+        prior,
         kind.encoder(about.parameters),
+        _uses(prior, _log_prior(arrays, "log_prior", n_classes)),
         scores=left_out_from(arrays, stored.counts.classes),
     )
     arrays.done()
@@ -139,3 +140,11 @@ def _check_tables(kind: _Kind, schema: Schema, counts: Counts) -> None:
 def _log_prior(arrays: ArrayReader, name: str, n_classes: int) -> NDArray[np.float64]:
     """Logarithms of probabilities; a class may be impossible."""
     return arrays.floats(name, (n_classes,), least=-np.inf, most=1e-9)
+
+
+def _uses(prior: NDArray[np.float64], log_prior: NDArray[np.float64]) -> bool:
+    """Whether scores start from the prior; or else from nothing."""
+    uses = np.array_equal(prior, log_prior)
+    if log_prior.any() and not uses:
+        raise ModelFileError("'log_prior' must be the prior, or zeros.")
+    return uses
