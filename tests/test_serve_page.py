@@ -13,7 +13,7 @@ import browser
 import serving
 from browser import expect
 from commands import FRUIT, done
-from deciban import load
+from deciban import NaiveBayes, load
 from deciban.serve import pages
 from deciban.serve.app import API_PATHS
 from workbooks import write_workbook
@@ -313,6 +313,26 @@ def test_the_nomogram_answers_keys_and_pointer(path, url, chromium):
         expect(total).to_contain_text(f"{least:.0f} points")
         visit.page.keyboard.press("Delete")
         expect(total).to_contain_text(f"{points:.0f} points")
+
+
+def test_the_nomogram_names_weekdays_and_knows_those_of_the_row(chromium, tmp_path):
+    times = pd.date_range("2024-01-01", periods=400, freq="7h")
+    answers = ["rest" if time.isoweekday() > 5 else "work" for time in times]
+    model = NaiveBayes().fit({"when": times, "y": answers}, target="y")
+    model.save(tmp_path / "m.deciban")
+    row = {"when": "2024-01-06T13:00:00"}
+    with (
+        serving.started(tmp_path / "m.deciban") as (_, url),
+        Visit(chromium, url, "#row?" + json.dumps({"row": row})) as visit,
+    ):
+        visit.page.goto(f"{url}#model")
+        scale = visit.at('.scale[aria-label="when (weekday)"]')
+        expect(scale).to_have_attribute("aria-valuetext", re.compile(r"^Sat: \d+$"))
+        named = [text.text_content() for text in scale.locator("text").all()]
+        assert set(named) <= {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
+        parts = {"when (weekday)": 5, "when (hour)": 13}
+        points = model.nomogram().total({"when": pd.Timestamp(row["when"]), **parts})
+        expect(visit.at("#nomogram-total")).to_contain_text(f"{points:.0f} points")
 
 
 # ---------------------------------------------------------------------- teach and watch

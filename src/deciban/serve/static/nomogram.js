@@ -17,11 +17,24 @@ const x = (points) => PAD + ((WIDTH - 2 * PAD) * points) / 100;
 const tellsMissing = (scale) => scale.name === `${scale.feature} (missing)`;
 const missingAt = (scale, isMissing) => scale.values.findIndex((value) => Boolean(Number(value)) === isMissing);
 
+// Categories that are parts of a time; weeks begin on Monday.
+const PARTS = { hour: (time) => time.getHours(), weekday: (time) => (time.getDay() + 6) % 7 };
+
+// The part of a row's time that a scale is about; a date or a time of day alone is a time too.
+function partOf(scale, value) {
+  const part = PARTS[scale.name.slice(scale.feature.length + 2, -1)];
+  const text = String(value);
+  const date = text.includes("-") ? text : `2000-01-01T${text}`;
+  const time = new Date(date.includes(":") ? date.replace(" ", "T") : `${date}T00:00`);
+  return part && !Number.isNaN(time.getTime()) ? part(time) : undefined;
+}
+
 // The position of the row's value on a scale; null where it is missing.
 function begin(scale) {
-  const value = state.row[scale.feature];
+  let value = state.row[scale.feature];
   if (tellsMissing(scale)) return missingAt(scale, value === undefined);
-  if (value === undefined || scale.name !== scale.feature) return null;
+  if (value !== undefined && scale.name !== scale.feature) value = partOf(scale, value);
+  if (value === undefined) return null;
   if (scale.edges) {
     const at_ = scale.edges.filter((edge) => Number(value) >= edge).length;
     return Math.min(at_, scale.points.length - 1);
@@ -47,7 +60,8 @@ function scaleRow(scale, update) {
   for (const i of [...order].sort((a, b) => scale.points[a] - scale.points[b])) {
     const place = x(scale.points[i]);
     drawing.append(shape("line", { class: "axis", x1: place, x2: place, y1: 8, y2: 16 }));
-    const text = short(typeof scale.values[i] === "number" && !scale.edges ? scale.values[i] : scale.labels[i]);
+    const isNumber = scale.kind === "number" && typeof scale.values[i] === "number" && !scale.edges;
+    const text = short(isNumber ? scale.values[i] : scale.labels[i]);
     const width = 7 * text.length;
     const left = Math.max(0, Math.min(WIDTH - width, place - width / 2));
     if (left < end + 8) continue;
