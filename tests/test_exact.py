@@ -177,6 +177,54 @@ def test_many_rows_are_the_sum_of_a_few(late):
         assert fractions(ExactSum(parts[i], parts[i + 1])) == fractions(total)
 
 
+#: What a few of the values are, in tables whose others are of about the same size.
+ODD = {
+    "none": [],
+    "missing": [np.nan],
+    "zero": [0.0, -0.0],
+    "large": [2.0**7, -(2.0**40)],
+    "next to nothing": [2.0**-33, -(2.0**-34) * (1 + 2.0**-52), 5e-324],
+    "of few bits": [1.0, 2.5, -(2.0**-30)],
+    "at the end": [8.0 - 2.0**-50, -8.0 + 2.0**-50, 4.0],
+}
+
+
+@pytest.mark.parametrize("share", [0.001, 0.2])
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_sums_in_slices_are_exact(odd, share):
+    """Weighted rows are added one by one: without weights, sums must be the same."""
+    rng = np.random.default_rng(len(odd))
+    for d, K in ((1, 1), (3, 2), (4, 5), (9, 3)):
+        X = np.clip(rng.standard_normal((5_000, d)), -3.9, 3.9)
+        if odd:
+            X = np.where(rng.random(X.shape) < share, rng.choice(odd, X.shape), X)
+        y = rng.choice(K, len(X), p=rng.dirichlet(np.ones(K)))
+        many, one = kernel.count(X, y, K), kernel.count_weighted(X, y, np.ones(len(X)), K)
+        for i in (1, 3, 5):
+            pairs = [ExactSum(parts[i], parts[i + 1]).carry() for parts in (many, one)]
+            assert not (pairs[0] - pairs[1]).nonzero().any()
+            np.testing.assert_array_equal(pairs[0].digits, pairs[1].digits)
+
+
+@pytest.mark.parametrize("power", [-1070, -500, -401, -399, 449, 451, 700, 1020])
+def test_sums_in_slices_end_where_squares_would(power):
+    x = np.ldexp(np.random.default_rng(1).uniform(-1, 1, (2_000, 5)), power)
+    y = np.arange(2_000) % 3
+    many, one = kernel.count(x, y, 3), kernel.count_weighted(x, y, np.ones(2_000), 3)
+    for i in (1, 3, 5):
+        sums = [fractions(ExactSum(parts[i], parts[i + 1])) for parts in (many, one)]
+        assert sums[0] == sums[1]
+
+
+def test_many_classes_are_summed_in_slices_by_blocks_of_columns():
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_normal((40_000, 130)), np.arange(40_000) % 600
+    many, one = kernel.count(X, y, 600), kernel.count_weighted(X, y, np.ones(len(X)), 600)
+    for i in (1, 3, 5):
+        pairs = [ExactSum(parts[i], parts[i + 1]).carry() for parts in (many, one)]
+        np.testing.assert_array_equal(pairs[0].digits, pairs[1].digits)
+
+
 def test_a_late_infinity_is_reported():
     X = np.ones((20_000, 1))
     X[19_000] = np.inf

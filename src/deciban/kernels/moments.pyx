@@ -1,8 +1,9 @@
 """Sums, sums of squares and weights of numeric columns by class, exactly.
 
 Adding integers never rounds: the order of the rows, the chunks they came in
-and what was added and taken away again cannot show. Without weights, mantissas
-and their squares are summed by exponent in 128 bits, and only those sums are
+and what was added and taken away again cannot show. Without weights, values of about the same
+size are summed in slices (``slices.h``). Where that fails, mantissas
+and their squares are summed by exponent in 128 bits. Only those sums are
 added to wide numbers (see ``digits.pxd``).
 """
 
@@ -12,12 +13,17 @@ from deciban.kernels.digits cimport (
     FRACTION, HIDDEN, INFINITE, MAGNITUDE, UNIT, Range, add_product, add_words, exponent,
     find_range, floor32, int128, magnitude, mantissa, uint128,
 )
+from deciban.kernels.slices cimport (
+    SLICE_BLOCK, SLICE_SUMS, Slices, add_slices, add_total, find_tops, lanes_of, least_unit,
+    slice_rows, start_slices,
+)
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 cdef enum:
+    MIN_SLICED_ROWS = 64     # a class: with fewer, adding up the sums of slices takes longer
     MAX_CELLS = 1 << 19      # held at once: 16 MB
     GUESSED_VALUES = 1 << 14  # looked at to guess the range of exponents,
     GUESSED_MORE = 16         # and how far it may reach beyond them on both sides
@@ -106,6 +112,29 @@ def count(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t n_classes)
     return sum_cells(X, y, n_classes, r)
 
 
+cdef Py_ssize_t fill_rows(
+    const double* x, Py_ssize_t n, Py_ssize_t d, Py_ssize_t first, Py_ssize_t last,
+    const Py_ssize_t* y, Range r, Slices* slices, Cell* cells, int64_t* number, int64_t* rows,
+) noexcept nogil:
+    """Add rows to slices where they fit, otherwise to cells; what is returned, ``fill`` says.
+
+    Slices are given up where most rows do not fit.
+    """
+    cdef Py_ssize_t done = 0, in_cells = 0, some, added
+    while done < n:
+        some = n - done
+        if slices != NULL and 2 * in_cells <= done + 16 * SLICE_BLOCK:
+            done += slice_rows(x + done * d + first, some, d, last - first, y + done, slices)
+            some = min(n - done, <Py_ssize_t>SLICE_BLOCK)
+        added = fill(x + done * d, some, d, first, last, y + done, r.low, r.high - r.low + 1,
+                     cells, number, rows)
+        done += added
+        in_cells += added
+        if added < some:
+            break
+    return done
+
+
 cdef sum_cells(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t K, Range r):
     """What ``count`` returns of values within a range of exponents; None where one lies outside."""
     cdef:
@@ -113,13 +142,31 @@ cdef sum_cells(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t K, Ra
         Py_ssize_t added = n
         Cell* cells
         Cell* at
-        int b1 = floor32(r.low - UNIT), b2 = floor32(2 * (r.low - UNIT))
-    span = max(r.high - r.low, 0) + 1
-    width = max(<Py_ssize_t>1, min(d, MAX_CELLS // (K * span + 1)))
+        int[::1] tops = np.zeros(d + 1, dtype=np.intc)
+        Slices slices
+        bint sliced = n >= MIN_SLICED_ROWS * K and d > 0
+        int low = r.low - UNIT, high, b1, b2
+    r.high = max(r.high, r.low)
+    high, span = r.high - UNIT + 1, r.high - r.low + 1
+    width = max(<Py_ssize_t>1, min(d, MAX_CELLS // (K * max(span, <Py_ssize_t>SLICE_SUMS) + 1)))
+    if sliced and find_tops(&X[0, 0], n, d, &tops[0]):
+        for j in range(d):
+            low, high = min(low, least_unit(tops[j])), max(high, tops[j])
+    else:
+        sliced = False
+    b1, b2 = floor32(low), floor32(2 * low)
     cdef int64_t[:, :, ::1] s0 = np.zeros((K, d, 1), dtype=np.int64)
     cdef int64_t[::1] rows = np.zeros(K, dtype=np.int64)
-    cdef int64_t[:, :, ::1] s1 = np.zeros((K, d, span // 32 + 8), dtype=np.int64)
-    cdef int64_t[:, :, ::1] s2 = np.zeros((K, d, span // 16 + 8), dtype=np.int64)
+    cdef int64_t[:, :, ::1] s1 = np.zeros((K, d, (high - low) // 32 + 8), dtype=np.int64)
+    cdef int64_t[:, :, ::1] s2 = np.zeros((K, d, (high - low) // 16 + 8), dtype=np.int64)
+    cdef Py_ssize_t columns = lanes_of(width) if sliced else 0, size = K * columns * SLICE_SUMS
+    cdef double[::1] floats = np.empty(3 * columns + size + 1)
+    cdef int64_t[::1] whole = np.empty(2 * columns + 2 * size + K + 1, dtype=np.int64)
+    cdef int32_t[::1] head = np.empty(K + 1, dtype=np.int32)
+    slices.sums, slices.round = &floats[0], &floats[size]
+    slices.totals = <int128*>&whole[0]
+    slices.least, slices.most = &whole[2 * size], &whole[2 * size + columns]
+    slices.since, slices.rows, slices.head = &whole[2 * (size + columns)], &rows[0] if K else NULL, &head[0]
     cells = <Cell*>calloc(K * width * span, sizeof(Cell))
     if cells == NULL:
         raise MemoryError
@@ -129,18 +176,21 @@ cdef sum_cells(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t K, Ra
             last = min(first + width, d)
             if first > 0:
                 memset(cells, 0, K * width * span * sizeof(Cell))
+            if sliced:
+                start_slices(&slices, K, &tops[first], last - first)
             rows[:] = 0
-            added = fill(
-                &X[0, 0], n, d, first, last, &y[0], r.low, span, cells, &s0[0, 0, 0], &rows[0])
+            added = fill_rows(&X[0, 0], n, d, first, last, &y[0], r, &slices if sliced else NULL,
+                              cells, &s0[0, 0, 0], &rows[0])
             for c in range(K):
+                if sliced:
+                    add_slices(&slices, c, &tops[first], last - first, &s1[c, first, 0],
+                               s1.shape[2], b1, &s2[c, first, 0], s2.shape[2], b2)
                 for j in range(first, last):
                     at = cells + (c * (last - first) + j - first) * span
                     s0[c, j, 0] += rows[c]
                     for e in range(span):
                         if at.squares:
-                            add_words(&s1[c, j, 0], b1,
-                                      <uint128>(-at.total if at.total < 0 else at.total), 0,
-                                      <int>(r.low + e - UNIT), at.total < 0)
+                            add_total(&s1[c, j, 0], b1, at.total, <int>(r.low + e - UNIT))
                             add_words(&s2[c, j, 0], b2, at.squares, 0,
                                       <int>(2 * (r.low + e - UNIT)), False)
                         at += 1

@@ -21,6 +21,9 @@ def weigh(double[:, ::1] likelihood, const double[::1] prior, double discount):
                 joint = prior[k] + discount * likelihood[i, k]
                 likelihood[i, k] = -INFINITY if isnan(joint) else joint
 
+cdef extern from "posterior.h":
+    void exponentials "deciban_exponentials"(double* x, Py_ssize_t n, double most) noexcept nogil
+
 
 def normalise(double[:, ::1] joint, const double[::1] fallback, bint logarithm):
     """Turn every row into a posterior that sums to one, or into its logarithm.
@@ -52,8 +55,8 @@ def normalise(double[:, ::1] joint, const double[::1] fallback, bint logarithm):
                 for k in range(K):
                     row[k] = (row[k] - most) - total
             else:
+                exponentials(row, K, most)
                 for k in range(K):
-                    row[k] = exp(row[k] - most)
                     total += row[k]
                 for k in range(K):
                     row[k] /= total

@@ -213,7 +213,8 @@ MatrixRows: TypeAlias = Array | CSRRows
 
 def check_indices(indices: Array, n_columns: int) -> None:
     """Compiled loops trust the indices; a matrix made by hand may not deserve it."""
-    if not indices.size:
+    unsigned = indices.view(f"u{indices.itemsize}")  # one below zero is a large one
+    if not indices.size or int(unsigned.max()) < n_columns:
         return
     for index in (int(indices.min()), int(indices.max())):
         if not 0 <= index < n_columns:

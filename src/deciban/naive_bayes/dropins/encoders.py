@@ -91,13 +91,16 @@ class AmountEncoder:
     def encode(self, X: MatrixRows, cells: Cells) -> MatrixRows:
         """A chunk of rows, checked."""
         X = _as_floats(X)
-        if isinstance(X, CSRRows) and X.data.min(initial=0.0) < 0:
-            X = X.canonical()  # the parts of a sum may be negative where the sum is not
         values = X.data if isinstance(X, CSRRows) else X
+        least = values.min(initial=0.0)
+        if isinstance(X, CSRRows) and least < 0:
+            X = X.canonical()  # the parts of a sum may be negative where the sum is not
+            values = X.data
+            least = values.min(initial=0.0)
         refuse_infinite(values, self.model)
-        if values.min(initial=0.0) < 0:
+        if least < 0:
             raise InputError(
-                f"Negative values in data passed to {self.model} (input X): {values.min():g}.",
+                f"Negative values in data passed to {self.model} (input X): {least:g}.",
                 hint="amounts are numbers >= 0",
             )
         return X
