@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban import NaiveBayes
-from deciban.families import alone, counted_values
+from deciban.families import alone
 from deciban.stats.histogram import EACH, MDL, cut_columns, cut_points
 
 
@@ -59,7 +59,7 @@ def test_columns_are_cut_as_each_alone(columns, rules):
         assert cuts.tolist() == cut_points(columns[j], rules[j]).tolist()
 
 
-def apart(sizes):
+def apart(sizes, max_size=0):
     """Blocks of one column each."""
     return ((j, j + 1) for j in range(len(sizes)))
 
@@ -78,7 +78,7 @@ def test_many_columns_are_chosen_as_each_by_itself(numeric, monkeypatch):
     X |= {f"value{j}": rng.integers(0, 9 + 40 * j, 60) - 4.5 for j in range(2)}
     X["bell1"][7], X["bell2"][3] = 1e9, np.nan
     together = chosen(X, y, numeric)
-    monkeypatch.setattr(counted_values, "blocks", apart)
+    monkeypatch.setattr(alone, "blocks", apart)
     in_blocks = chosen(X, y, numeric)
     if numeric == "auto":
         assert {c.shape for c in together.values()} == {"gaussian", "poisson", "histogram"}
@@ -94,7 +94,7 @@ def test_few_of_many_values_are_tried_evenly():
     columns = np.array([3, 5])
     offsets = np.array([0, 10, 14])
     value = np.arange(14.0)
-    values = counted_values.CountedValues(columns, offsets, np.zeros(14, int), value, value)
+    values = alone.CountedValues(columns, offsets, np.zeros(14, int), value, value)
     thin = values.thin(4)
     assert thin.value.tolist() == [0, 3, 6, 9, 10, 12]
     assert thin.offsets.tolist() == [0, 4, 6]

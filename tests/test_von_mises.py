@@ -261,7 +261,7 @@ def test_a_file_whose_column_is_not_cyclic_is_refused():
     assert from_stored(stored).choices == model.choices_
     (column,) = stored.description["columns"]
     changed = {**stored.description, "columns": [{**column, "kind": "numeric"}]}
-    with pytest.raises(ModelFileError, match="period must be a number > 0"):
+    with pytest.raises(ModelFileError, match="'wind' is numeric; 'von_mises' is for cyclic ones"):
         from_stored(replace(stored, description=changed))
 
 

@@ -1,34 +1,34 @@
 """Columns of counts used alone: their smoothing by empirical Bayes, and their leave-one-out loss.
 
 Many columns are worked on at once, their cells one after the other: a table may have thousands,
-of a few values each. What is computed of a column does not depend on those beside it.
+of a few values each. What is computed of a column does not depend on those beside it. Numbers are
+judged on the values that their histograms hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.discrete import (
-    MAX_ROW_LOSS,
-    ROUNDED_SHARE,
-    leave_out_unseen,
-    log_shares,
-    one_row,
-    seen_once,
-)
-from deciban.stats.categories import sum_columns
+from deciban.families.discrete import MAX_ROW_LOSS, leave_out_cells, one_row
+from deciban.families.protocol import CountedColumns
+from deciban.stats.categories import count_of, sum_columns
+from deciban.stats.histogram import HISTOGRAM, grid_of
 from deciban.stats.sparse import SparseSum
+from deciban.stats.statistic import Codes, FloatArray
+from deciban.stats.table import Table
 
-FloatArray = NDArray[np.float64]
 Offsets = NDArray[np.intp]
 
 #: The smoothings that are tried, from next to nothing to a strong pull towards equal shares.
 SMOOTHING_GRID = np.exp(np.linspace(np.log(0.02), np.log(20.0), 29))
 #: Columns are worked on together while no matrix has more numbers than this.
 MAX_BLOCK_SIZE = 1 << 17
+#: The loss of a column alone is measured on fewer than so many values, and values times classes.
+MAX_VALUES_TRIED, MAX_LIKELIHOODS_TRIED = 1 << 14, 1 << 23
 
 
 def blocks(sizes: NDArray[np.intp], max_size: int = MAX_BLOCK_SIZE) -> Iterator[tuple[int, int]]:
@@ -105,6 +105,20 @@ def _likeliest(
     return np.where((sizes > 1) & whole.any(axis=0), best, 1.0)
 
 
+def smooth_and_judge(
+    count: FloatArray,
+    offsets: Offsets,
+    smoothing: Sequence[float | None],
+    class_weight: FloatArray,
+    *,
+    new_values: bool = False,
+) -> list[tuple[float, float]]:
+    """The smoothing of each column, stated or by empirical Bayes, and its loss when used alone."""
+    lam = smooth_columns(count, offsets, smoothing)
+    loss = categorical_losses(count, offsets, lam, class_weight, new_values=new_values)
+    return list(zip(lam.tolist(), loss.tolist(), strict=True))
+
+
 def smooth_columns(
     count: FloatArray, offsets: Offsets, smoothing: Sequence[float | None]
 ) -> FloatArray:
@@ -135,38 +149,10 @@ def categorical_losses(
     for start, stop in blocks(sizes * n_classes**2):
         amount = np.ascontiguousarray(count[:, offsets[start] : offsets[stop]].T)
         some = offsets[start : stop + 1] - offsets[start]
-        log, column, own, times = _leave_out(amount, some, lam[start:stop], new_values)
+        log, column, own, times = leave_out_cells(amount, some, lam[start:stop], new_values)
         ends = np.searchsorted(column, np.arange(stop - start + 1))
         out[start:stop] = losses_alone(log, own, times, ends, class_weight)
     return out
-
-
-def _leave_out(
-    amount: FloatArray, offsets: Offsets, lam: FloatArray, new_values: bool
-) -> tuple[FloatArray, NDArray[np.intp], NDArray[np.intp], FloatArray]:
-    """What one row of each value and class says, left out of the counts, (cells, classes).
-
-    Log likelihoods, (rows, classes); the column, the class and the weight of each such row.
-    """
-    sizes = np.diff(offsets)
-    of_cell = np.repeat(np.arange(len(sizes)), sizes)
-    total = sum_columns(amount.T, offsets).T
-    smoothed = total + (sizes * lam)[:, None]
-    cell, own = np.nonzero(amount)
-    column, times = of_cell[cell], amount[cell, own]
-    one, size, extra = one_row(times), sizes[column], lam[column]
-    rest = total[column, own] - one
-    rest = np.where(rest > ROUNDED_SHARE * one, rest, 0.0)
-    log = log_shares(amount + lam[of_cell][:, None], smoothed[of_cell], sizes[of_cell][:, None])
-    log = log[cell]
-    log[np.arange(len(own)), own] = log_shares(times - one + extra, rest + size * extra, size)
-    if new_values:
-        rows = amount.sum(axis=1)
-        gone = np.flatnonzero(rows[cell] - one <= ROUNDED_SHARE * one)
-        once, at = sum_columns(seen_once(amount.T), offsets).T, column[gone]
-        about = lam[at][:, None], sizes[at][:, None]
-        log[gone] = leave_out_unseen(total[at], once[at], own[gone], one[gone], *about)
-    return log, column, own, times
 
 
 def losses_alone(
@@ -202,11 +188,81 @@ def missing_matters(missing: Sequence[FloatArray], class_weight: FloatArray) -> 
     holes = np.array([some.any() for some in missing], dtype=bool)
     if not holes.any():
         return [False] * len(missing)
-    prior = categorical_losses(class_weight[:, None], np.array([0, 1]), np.ones(1), class_weight)
     gone = np.stack([some for some in missing if some.any()], axis=1)
     here = np.maximum(class_weight[:, None] - gone, 0.0)
-    count = np.stack([here, gone], axis=2).reshape(len(gone), -1)
-    offsets = 2 * np.arange(gone.shape[1] + 1)
+    pairs = np.stack([here, gone], axis=2).reshape(len(gone), -1)
+    # A column of one value says nothing: its loss is that of the prior.
+    count = np.column_stack([class_weight, pairs])
+    offsets = np.append(0, 1 + 2 * np.arange(gone.shape[1] + 1))
     lam = empirical_smoothings(count, offsets)
-    holes[holes] = categorical_losses(count, offsets, lam, class_weight) < prior
+    prior, *losses = categorical_losses(count, offsets, lam, class_weight)
+    holes[holes] = np.array(losses) < prior
     return [bool(matters) for matters in holes]
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+class CountedValues(NamedTuple):
+    """Values of some ``columns``: the class and the weight of the rows that have each.
+
+    Those of the i-th column begin at ``offsets[i]``.
+    """
+
+    columns: NDArray[np.intp]
+    offsets: NDArray[np.intp]
+    own: Codes
+    value: FloatArray
+    times: FloatArray
+
+    @property
+    def position(self) -> NDArray[np.intp]:
+        """Which of the columns each value is of."""
+        return np.repeat(np.arange(len(self.columns)), np.diff(self.offsets))
+
+    @property
+    def column(self) -> NDArray[np.intp]:
+        """The column of each value."""
+        return np.asarray(self.columns[self.position])
+
+    def select(self, keep: NDArray[np.bool_]) -> CountedValues:
+        """Those of some of the columns."""
+        sizes, kept = np.diff(self.offsets)[keep], keep[self.position]
+        return self._where(kept, self.columns[keep], sizes)
+
+    def thin(self, max_values: int) -> CountedValues:
+        """Every k-th value of each column, so that none has more than so many, or twice that."""
+        sizes = np.diff(self.offsets)
+        step = 1 + sizes // max_values
+        place = np.arange(len(self.own)) - np.repeat(self.offsets[:-1], sizes)
+        kept = place % np.repeat(step, sizes) == 0
+        return self._where(kept, self.columns, -(-sizes // step))
+
+    def _where(
+        self, kept: NDArray[np.bool_], columns: NDArray[np.intp], sizes: NDArray[np.intp]
+    ) -> CountedValues:
+        """The values that are kept: so many of each of some columns."""
+        own, value, times = self.own[kept], self.value[kept], self.times[kept]
+        return CountedValues(columns, np.cumsum([0, *sizes], dtype=np.intp), own, value, times)
+
+
+def counted_values(columns: CountedColumns, at: NDArray[np.intp]) -> Iterator[CountedValues]:
+    """The values of some columns of numbers, in blocks of columns; of many values some."""
+    table, n_classes = columns.tables[HISTOGRAM.name], max(1, len(columns.class_weight))
+    max_values = min(MAX_VALUES_TRIED, MAX_LIKELIHOODS_TRIED // n_classes)
+    for first, stop in blocks(np.diff(table.cells.offsets)[at] * n_classes**2):
+        yield _values_of(table, at[first:stop]).thin(max_values)
+
+
+def _values_of(table: Table, columns: NDArray[np.intp]) -> CountedValues:
+    """The values of columns of histograms: class by class, in their order."""
+    count, offsets, grid = count_of(table), table.cells.offsets, grid_of(table)
+    at = columns.tolist()
+    amount = np.concatenate([count[:, offsets[j] : offsets[j + 1]] for j in at], axis=1)
+    values = np.concatenate(grid.all_middles(at))
+    own, key = np.nonzero(amount)
+    position = np.repeat(np.arange(len(columns)), np.diff(offsets)[columns])[key]
+    order = np.argsort(position, kind="stable")
+    own, key = own[order], key[order]
+    ends = np.cumsum(np.bincount(position, minlength=len(columns)))
+    return CountedValues(columns, np.append(0, ends), own, values[key], amount[own, key])

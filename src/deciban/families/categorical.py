@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import ParameterError
-from deciban.families.alone import categorical_losses, smooth_columns
+from deciban.families.alone import smooth_and_judge
 from deciban.families.discrete import (
     ROUNDED_SHARE,
     UnseenSays,
@@ -241,10 +241,8 @@ class Categorical:
         """Smoothing by empirical Bayes, or as stated."""
         table, weight = columns.tables[CATEGORIES.name], columns.class_weight
         count, offsets = count_of(table), table.cells.offsets
-        lam = smooth_columns(count, offsets, columns.smoothing)
-        loss = categorical_losses(count, offsets, lam, weight, new_values=True)
-        pairs = zip(lam.tolist(), loss.tolist(), strict=True)
-        return [[Candidate(smoothing, loss=alone)] for smoothing, alone in pairs]
+        judged = smooth_and_judge(count, offsets, columns.smoothing, weight, new_values=True)
+        return [[Candidate(lam, loss=loss)] for lam, loss in judged]
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> CategoricalSettings:
         """The smoothing of each column."""

@@ -160,6 +160,36 @@ def leave_out_unseen(
     return log_unseen_shares(totals, alone, lam, size)
 
 
+def leave_out_cells(
+    amount: FloatArray, offsets: NDArray[np.intp], lam: FloatArray, new_values: bool
+) -> tuple[FloatArray, NDArray[np.intp], NDArray[np.intp], FloatArray]:
+    """What one row of each value and class says, left out of the counts, (cells, classes).
+
+    Log likelihoods, (rows, classes); the column, the class and the weight of each such row. The
+    values of column j begin at ``offsets[j]``; with ``new_values``, a value of which nothing is
+    left was never seen.
+    """
+    sizes = np.diff(offsets)
+    of_cell = np.repeat(np.arange(len(sizes)), sizes)
+    total = sum_columns(amount.T, offsets).T
+    smoothed = total + (sizes * lam)[:, None]
+    cell, own = np.nonzero(amount)
+    column, times = of_cell[cell], amount[cell, own]
+    one, size, extra = one_row(times), sizes[column], lam[column]
+    rest = total[column, own] - one
+    rest = np.where(rest > ROUNDED_SHARE * one, rest, 0.0)
+    log = log_shares(amount + lam[of_cell][:, None], smoothed[of_cell], sizes[of_cell][:, None])
+    log = log[cell]
+    log[np.arange(len(own)), own] = log_shares(times - one + extra, rest + size * extra, size)
+    if new_values:
+        rows = amount.sum(axis=1)
+        gone = np.flatnonzero(rows[cell] - one <= ROUNDED_SHARE * one)
+        once, at = sum_columns(seen_once(amount.T), offsets).T, column[gone]
+        about = lam[at][:, None], sizes[at][:, None]
+        log[gone] = leave_out_unseen(total[at], once[at], own[gone], one[gone], *about)
+    return log, column, own, times
+
+
 def one_row(times: FloatArray) -> FloatArray:
     """The weight of one row of many that are alike: 1, or all there is."""
     return np.minimum(times, 1.0)

@@ -23,7 +23,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deciban.families.alone import categorical_losses, smooth_columns
+from deciban.families.alone import smooth_and_judge
 from deciban.families.categorical import (
     CategoricalParameters,
     estimate_shares,
@@ -40,7 +40,7 @@ from deciban.formulas.nodes import Expression
 from deciban.kernels import histogram as kernel
 from deciban.stats.categories import CATEGORIES, count_by_column, count_of, sum_columns
 from deciban.stats.cells import Cells, Grid
-from deciban.stats.histogram import EACH, HISTOGRAM, MDL, cut_columns, grid_of
+from deciban.stats.histogram import EACH, HISTOGRAM, MDL, bin_columns, cut_columns, grid_of
 from deciban.stats.statistic import Codes, FloatArray
 from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table
@@ -153,15 +153,16 @@ class HistogramFamily:
         """5, 10 or 20 bins, every value by itself where there are few; or by description length."""
         table = columns.tables[HISTOGRAM.name]
         n_values = np.diff(table.cells.offsets)
+        rules = (MDL,) if columns.option == "mdl" else (*BINS_TRIED, EACH)
+        few, some = n_values <= MAX_SINGLE_VALUES, n_values >= 0
+        asked = [(bins, few if bins == EACH else some) for bins in rules]
+        tried = [(j, bins) for bins, of in asked for j in np.flatnonzero(of).tolist()]
+        count, offsets = bin_columns(count_of(table), table.cells.offsets, asked)
+        stated = [columns.smoothing[j] for j, _ in tried]
+        judged = smooth_and_judge(count, offsets, stated, columns.class_weight)
         out: list[list[Candidate]] = [[] for _ in columns.names]
-        for bins in (MDL,) if columns.option == "mdl" else (*BINS_TRIED, EACH):
-            tried = n_values <= MAX_SINGLE_VALUES if bins == EACH else n_values >= 0
-            count, offsets = _bin_columns(table, tried, bins)
-            at = np.flatnonzero(tried).tolist()
-            lam = smooth_columns(count, offsets, [columns.smoothing[j] for j in at])
-            loss = categorical_losses(count, offsets, lam, columns.class_weight)
-            for j, *judged in zip(at, lam.tolist(), loss.tolist(), strict=True):
-                out[j].append(Candidate(judged[0], bins, judged[1]))
+        for (j, bins), (lam, loss) in zip(tried, judged, strict=True):
+            out[j].append(Candidate(lam, bins, loss))
         return out
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> HistogramSettings:
@@ -201,18 +202,6 @@ class HistogramFamily:
 
 
 HISTOGRAM_FAMILY = HistogramFamily()
-
-
-def _bin_columns(
-    table: Table, tried: NDArray[np.bool_], bins: int
-) -> tuple[FloatArray, NDArray[np.intp]]:
-    """The counts of the bins of some columns, (classes, bins), and where those of each begin."""
-    sizes = np.diff(table.cells.offsets)
-    count, offsets = count_of(table), np.cumsum([0, *sizes[tried]], dtype=np.intp)
-    if not tried.all():
-        count = count[:, np.repeat(tried, sizes)]
-    starts, bin_offsets = cut_columns(count, offsets, np.full(len(offsets) - 1, bins))
-    return sum_columns(count, np.append(starts, offsets[-1])), bin_offsets
 
 
 def _plain(settings: Settings) -> HistogramSettings:

@@ -17,8 +17,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.alone import losses_alone
-from deciban.families.counted_values import CountedValues, counted_values
+from deciban.families.alone import CountedValues, counted_values, losses_alone
 from deciban.families.discrete import MAX_ROW_LOSS, one_row
 from deciban.families.gaussian import DEFAULT_PRIOR_ROWS
 from deciban.families.piece import Piece, density_shares, seen_points, spaced_points
@@ -160,10 +159,13 @@ class Poisson:
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """A prior worth one row, or as many as stated, for columns of counts."""
         stated = [DEFAULT_PRIOR_ROWS if rows is None else rows for rows in columns.smoothing]
+        out: list[list[Candidate]] = [[] for _ in stated]
+        counts = np.flatnonzero(columns_of_counts(columns))
+        if not len(counts):
+            return out
         classes, whole = totals_of(columns.tables["moments"].sums)
         lam, n_classes = np.array(stated), len(columns.class_weight)
-        out: list[list[Candidate]] = [[] for _ in stated]
-        for some in counted_values(columns, np.flatnonzero(columns_of_counts(columns))):
+        for some in counted_values(columns, counts):
             tried = some
             if columns.option == "auto":
                 tried = some.select(~_is_overdispersed(some, n_classes))

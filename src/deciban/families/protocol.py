@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,3 +145,12 @@ class Family(Protocol):
 
     def describe(self, selected: Selected) -> str:
         """The model of a column in a few words."""
+
+
+@runtime_checkable
+class ForKind(Protocol):
+    """A family of columns of one kind, which gives it a parameter: a file may state no other."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the kind, without its parameter."""

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import ParameterError
-from deciban.families.alone import losses_alone
+from deciban.families.alone import MAX_VALUES_TRIED, losses_alone
 from deciban.families.categorical import CATEGORICAL
 from deciban.families.circle import (
     TAU,
@@ -36,7 +36,6 @@ from deciban.families.circle import (
     bessel_ratio,
     resultant,
 )
-from deciban.families.counted_values import MAX_VALUES_TRIED
 from deciban.families.gaussian import DEFAULT_PRIOR_ROWS
 from deciban.families.histogram import HISTOGRAM_FAMILY, HistogramSettings
 from deciban.families.piece import Draws, Piece, density_shares, seen_points
@@ -46,7 +45,7 @@ from deciban.families.settings import Method, Settings, spread
 from deciban.families.soft import SoftBlock
 from deciban.formulas.build import known, lookup
 from deciban.formulas.nodes import Expression, Function, Number, Product, Scaled, Shared, Sum
-from deciban.kinds import period_of, periods_of
+from deciban.kinds import CYCLIC, period_of, periods_of
 from deciban.stats.categories import CATEGORIES, count_by_column
 from deciban.stats.cells import Grid
 from deciban.stats.histogram import HISTOGRAM
@@ -179,6 +178,7 @@ class VonMises:
     """The family of cyclic columns: of numbers, or of points that are counted as categories."""
 
     shape = "von_mises"
+    kind = CYCLIC
 
     def __init__(self, name: str, statistic: Statistic, options: tuple[str, ...]) -> None:
         self.name = name

@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 
 from deciban import families
 from deciban.errors import ModelFileError, ParameterError
+from deciban.families.protocol import Family, ForKind
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader, left_out_from, left_out_to
 from deciban.files.description import ColumnEntry, NaiveBayesEntry, TokenizerEntry
@@ -148,15 +149,24 @@ def _choices(about: NaiveBayesEntry, schema: Schema, counts: Counts) -> dict[str
                 f"column {entry.column!r} is of the family {entry.family!r}, which is not known.",
                 hint="register it before reading the file: deciban.families.register",
             )
-        table = counts.tables.get(families.FAMILIES[entry.family].statistic.name)
-        if table is None or entry.column not in table.cells.columns.tolist():
-            raise ModelFileError(f"column {entry.column!r} is not counted for {entry.family!r}.")
         loss = math.inf if entry.loss is None else entry.loss
-        fields = {**asdict(entry), "loss": loss}
-        choices[entry.column] = Choice(**fields, kind=kinds.get(entry.column, ""))
+        choice = Choice(**{**asdict(entry), "loss": loss}, kind=kinds.get(entry.column, ""))
+        _check_family(choice, families.FAMILIES[entry.family], counts)
+        choices[entry.column] = choice
     if set(choices) != {*schema.numbers, *schema.categories}:
         raise ModelFileError("the choices are not those of the columns.")
     return choices
+
+
+def _check_family(choice: Choice, family: Family, counts: Counts) -> None:
+    """A column is counted as its family needs it, and of the kind that it is for."""
+    table = counts.tables.get(family.statistic.name)
+    if table is None or choice.column not in table.cells.columns.tolist():
+        raise ModelFileError(f"column {choice.column!r} is not counted for {family.name!r}.")
+    if isinstance(family, ForKind) and choice.kind.partition(":")[0] != family.kind:
+        raise ModelFileError(
+            f"column {choice.column!r} is {choice.kind}; {family.name!r} is for {family.kind} ones."
+        )
 
 
 def stated_prior(values: Sequence[float] | None, counts: Counts) -> FloatArray | None:

@@ -122,9 +122,10 @@ class RowSample(Sample):
 
     def add(self, batch: LabelledBatch, content: Collection[str] | None = None) -> None:
         """Keep some of these rows; ``content`` are the columns that tell rows apart, or all."""
-        self.rows_seen += batch.n_rows
-        self.weight_seen += float(batch.weights.sum())
-        if not batch.n_rows:
+        n_rows = len(batch.codes)
+        self.rows_seen += n_rows
+        self.weight_seen += float(n_rows if batch.weight is None else batch.weight.sum())
+        if not n_rows:
             return
         keys = content_keys(batch, content)
         first, weight = kernel.distinct(keys, batch.weight, self.limit)

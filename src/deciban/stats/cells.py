@@ -202,9 +202,9 @@ class Grid(Cells):
         """The least float of each key, column by column."""
         return [kernel.floats(k, d) for k, d in zip(self._keys(), self.drop, strict=True)]
 
-    def all_middles(self) -> list[NDArray[np.float64]]:
-        """A value of each key, column by column."""
-        return [self.middles(j) for j in range(len(self.drop))]
+    def all_middles(self, columns: Sequence[int] | None = None) -> list[NDArray[np.float64]]:
+        """A value of each key, column by column, of all columns or of some."""
+        return [self.middles(j) for j in (range(len(self.drop)) if columns is None else columns)]
 
     def middles(self, column: int) -> NDArray[np.float64]:
         """A value of each key of a column: itself, or the middle of what it stands for."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from deciban.kernels import histogram as kernel
 from deciban.labels import Labels, Positions
-from deciban.stats.categories import CountsOfValues
+from deciban.stats.categories import CountsOfValues, sum_columns
 from deciban.stats.cells import MAX_GRID_KEYS, Cells, Grid
 from deciban.stats.statistic import (
     Codes,
@@ -109,6 +109,27 @@ def cut_points(counts: FloatArray, bins: int) -> Cuts:
     (array([2]), array([1, 2, 3]))
     """
     return cut_columns(counts, np.array([0, counts.shape[1]]), np.array([bins]))[0][1:]
+
+
+def bin_columns(
+    counts: FloatArray, offsets: Positions, asked: Sequence[tuple[int, NDArray[np.bool_]]]
+) -> tuple[FloatArray, Positions]:
+    """The counts of the bins of columns, (classes, bins), and where those of each begin.
+
+    ``asked`` are rules, and which columns are cut by each: those of the first come first.
+
+    >>> counts, some = np.array([[5.0, 5, 0, 0, 1, 2]]), np.array([False, True])
+    >>> bin_columns(counts, np.array([0, 4, 6]), [(1, ~some), (EACH, some)])
+    (array([[10.,  1.,  2.]]), array([0, 1, 3]))
+    """
+    sizes, parts, n_bins = np.diff(offsets), [], [0]
+    for bins, tried in asked:
+        some = np.cumsum([0, *sizes[tried]], dtype=np.intp)
+        count = counts if tried.all() else counts[:, np.repeat(tried, sizes)]
+        starts, ends = cut_columns(count, some, np.full(len(some) - 1, bins))
+        parts.append(sum_columns(count, np.append(starts, some[-1])))
+        n_bins += np.diff(ends).tolist()
+    return np.concatenate(parts, axis=1), np.cumsum(n_bins)
 
 
 def cut_columns(
