@@ -65,7 +65,7 @@ def test_m7_other_models_are_refused():
     X, y = table()
     with pytest.raises(InputError, match="quadratic"):
         LogisticRegression.from_gaussian(GaussianNB().fit(X, y))
-    with pytest.raises(InputError, match="without theta_"):
+    with pytest.raises(InputError, match="without theta_, var_, class_prior_ or classes_"):
         LogisticRegression.from_gaussian(LogisticRegression())
 
 

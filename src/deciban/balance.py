@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -201,6 +201,18 @@ def class_weights(y: ArrayLike, weights: Mapping[Hashable, float] | str = "balan
     return Weighted(each[labelled.codes], labelled.classes, count, each)
 
 
+@runtime_checkable
+class Recountable(Protocol):
+    """A fitted model of counts that can be made anew from others."""
+
+    @property
+    def counts_(self) -> Counts:
+        """The table of counts."""
+
+    def with_counts(self, counts: Counts) -> Self:
+        """Another model of the same columns and parameters, with other counts."""
+
+
 def reweighted(
     model: Any, priors: Mapping[Hashable, float] | Sequence[float] | str = "uniform"
 ) -> Any:
@@ -216,7 +228,7 @@ def reweighted(
     """
     if isinstance(model, Counts):
         return _scaled(model, priors)
-    if not hasattr(model, "counts_") or not hasattr(model, "with_counts"):
+    if not isinstance(model, Recountable):
         raise InputError(
             f"{type(model).__name__} is no fitted model of counts.",
             hint="fit NaiveBayes, or pass Counts",

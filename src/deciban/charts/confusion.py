@@ -18,21 +18,10 @@ def chart(confusion: NDArray[np.float64], classes: Sequence[Hashable]) -> Chart:
     """Shaded by the share of the truth; written is the number of rows."""
     alt = altair()
     names = [str(label) for label in classes]
-    share = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1e-300)
-    rows = [
-        {
-            "truth": names[i],
-            "answer": names[j],
-            "rows": float(confusion[i, j]),
-            "share": float(share[i, j]),
-        }
-        for i in range(len(names))
-        for j in range(len(names))
-    ]
     size = min(MAX_CELL_WIDTH, MATRIX_WIDTH // len(names))
     level = max(text_width(name, LABEL_SIZE) for name in names) < size - LABEL_GAP
     axis = alt.Axis(labelLimit=140, labelAngle=0 if level else -40, orient="top")
-    base = alt.Chart(data(rows)).encode(
+    base = alt.Chart(data(_cells(confusion, names))).encode(
         x=alt.X("answer:N", sort=names, title="answer", axis=axis),
         y=alt.Y("truth:N", sort=names, title="truth", axis=label_axis(names, 140)),
     )
@@ -51,3 +40,13 @@ def chart(confusion: NDArray[np.float64], classes: Sequence[Hashable]) -> Chart:
         ),
     ).properties(width=size * len(names), height=min(size, 64) * len(names),
                  title="Answers, by truth")  # fmt: skip
+
+
+def _cells(confusion: NDArray[np.float64], names: Sequence[str]) -> list[dict[str, str | float]]:
+    """The rows of each truth and answer, and their share of the truth."""
+    share = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1e-300)
+    return [
+        {"truth": truth, "answer": answer, "rows": float(rows), "share": float(part)}
+        for truth, *of_truth in zip(names, confusion, share, strict=True)
+        for answer, rows, part in zip(names, *of_truth, strict=True)
+    ]

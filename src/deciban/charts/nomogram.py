@@ -84,15 +84,8 @@ def chart(sheet: Nomogram) -> Chart:
 
 
 def _scales(alt: ModuleType, sheet: Nomogram) -> Chart:
-    lines, ticks, y = [], [], 12.0
-    for scale in sheet.scales:
-        marks, lanes = _ticks(scale)
-        for mark in marks:
-            text_y = y + 9 + LANE_HEIGHT * mark["lane"]
-            ticks.append({**mark, "feature": scale.name, "y": y, "text_y": text_y})
-        lines.append({"feature": scale.name, "y": y, "x": 0.0, "x2": float(scale.points.max())})
-        y += 20 + LANE_HEIGHT * lanes
-    height = y
+    """A line for each feature, with its values as ticks."""
+    lines, ticks, height = _lines(sheet)
     axis = alt.Axis(title="points", orient="top", grid=True, values=list(range(0, 101, 10)))
     x = alt.Scale(domain=[0, 100], nice=False)
     at = alt.Scale(domain=[0, height], reverse=True, nice=False)
@@ -115,6 +108,21 @@ def _scales(alt: ModuleType, sheet: Nomogram) -> Chart:
         .mark_text(baseline="top", fontSize=TICK_LABEL_SIZE)
         .encode(y=place("text_y"), text="label:N"),
     ).properties(width=RULER_WIDTH, height=height)
+
+
+def _lines(sheet: Nomogram) -> tuple[list[Row], list[Row], float]:
+    """The lines of all features below each other, their ticks, and how high they are together."""
+    lines: list[Row] = []
+    ticks: list[Row] = []
+    y = 12.0
+    for scale in sheet.scales:
+        marks, lanes = _ticks(scale)
+        for mark in marks:
+            text_y = y + 9 + LANE_HEIGHT * mark["lane"]
+            ticks.append({**mark, "feature": scale.name, "y": y, "text_y": text_y})
+        lines.append({"feature": scale.name, "y": y, "x": 0.0, "x2": float(scale.points.max())})
+        y += 20 + LANE_HEIGHT * lanes
+    return lines, ticks, y
 
 
 def _ticks(scale: Scale) -> tuple[list[Row], int]:

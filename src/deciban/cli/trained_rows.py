@@ -34,10 +34,10 @@ def change(model: Any, rows: WatchedTable, target: str, *, forget: bool) -> None
 
 def merge(model: Any, parts: Sequence[Any]) -> None:
     """A model that others were merged to knows the rows of all of them."""
-    known = [getattr(part, "trained_rows_", None) for part in parts]
     if isinstance(model, TableClassifier):
+        known = [part.trained_rows_ for part in parts if isinstance(part, TableClassifier)]
         some = [rows for rows in known if rows is not None]
-        model.trained_rows_ = reduce(add, some) if len(some) == len(known) else None
+        model.trained_rows_ = reduce(add, some) if len(some) == len(parts) else None
 
 
 def warning(model: Any, rows: Scan, target: str) -> str | None:

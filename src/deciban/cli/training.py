@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from deciban.cli import choosing, models, trained_rows
 from deciban.cli.held_out import HeldOut, judge, predictions, try_models
@@ -14,8 +14,10 @@ from deciban.cli.progress import Progress
 from deciban.cli.quality import Quality
 from deciban.cli.reading import Input, WatchedTable
 from deciban.cli.recipes import AUTO, Recipe, Roles, without
+from deciban.cli.rendering import HasDict
 from deciban.cli.splits import HeldRows
 from deciban.errors import ParameterError
+from deciban.evaluation.classifier import HasTemperature
 from deciban.plain import PlainDict
 from deciban.sources import Batch, BatchScan, Scan
 from deciban.sources.columns import missing_column
@@ -83,7 +85,7 @@ class TrainingFacts:
         """For machines."""
         facts: PlainDict = {}
         for name, value in vars(self).items():
-            plain = value.to_dict() if hasattr(value, "to_dict") else value
+            plain = value.to_dict() if isinstance(value, HasDict) else value
             facts[name] = vars(value) if isinstance(value, Quality | Unlabelled) else plain
         return facts
 
@@ -213,7 +215,7 @@ class _Run:
             shares(model.model_),
             "row" if model.units_ is None else model.units_.kind,
             quality,
-            getattr(model, "temperature_", None),
+            model.temperature_ if isinstance(model, HasTemperature) else None,
             importance(model.model_),
             {n: "dropped" if n in dropped else why for n, why in ignored(model.model_).items()},
             size,
@@ -226,9 +228,19 @@ class _Run:
         )
 
 
-def _unlabelled(model: Any) -> Unlabelled | None:
-    likelihood = getattr(model, "likelihood_", ())
-    return Unlabelled(float(model.unlabelled_), len(likelihood)) if len(likelihood) else None
+@runtime_checkable
+class LearnsUnlabelled(Protocol):
+    """A model that may have learned rows without a label, by EM."""
+
+    #: What never falls, after every round, and the weight of such a row.
+    likelihood_: Sequence[float]
+    unlabelled_: float
+
+
+def _unlabelled(model: object) -> Unlabelled | None:
+    if not isinstance(model, LearnsUnlabelled) or not len(model.likelihood_):
+        return None
+    return Unlabelled(float(model.unlabelled_), len(model.likelihood_))
 
 
 def _unused_names(options: TrainingOptions, names: Sequence[str]) -> set[str]:

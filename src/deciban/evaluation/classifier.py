@@ -19,6 +19,7 @@ from deciban.stats.counts import Counts
 FloatArray = NDArray[np.float64]
 
 
+@runtime_checkable
 class Classifier(Protocol):
     """A fitted classifier."""
 
@@ -189,7 +190,7 @@ def class_weight_of(model: Classifier) -> FloatArray | None:
 
 def check_model(model: object) -> None:
     """Refuse what is no fitted classifier."""
-    if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
+    if not isinstance(model, Classifier):
         raise InputError(
             f"a fitted classifier with predict_proba and classes_ is needed, "
             f"got {type(model).__name__}.",

@@ -8,7 +8,7 @@ have ``w_cj = mu_cj / s_j**2`` and
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from scipy.special import erf
 
 from deciban.errors import InputError
 from deciban.families.piece import CURVE_DEVIATIONS
+from deciban.labels import Labels
 from deciban.logistic.columns import MAX_VALUES, ColumnSummary
 
 FloatArray = NDArray[np.float64]
@@ -39,15 +40,35 @@ def gaussian_coefficients(mean: FloatArray, var: FloatArray, prior: FloatArray) 
     return np.vstack([w.T, b])
 
 
-def shared_variance(model: Any) -> FloatArray:
+@runtime_checkable
+class GaussianClassifier(Protocol):
+    """A fitted Gaussian naive Bayes classifier, as scikit-learn has it."""
+
+    @property
+    def classes_(self) -> Labels:
+        """The classes, in order."""
+
+    @property
+    def theta_(self) -> FloatArray:
+        """The mean of each column in each class, (classes, columns)."""
+
+    @property
+    def var_(self) -> FloatArray:
+        """Its variance."""
+
+    @property
+    def class_prior_(self) -> FloatArray:
+        """The probability of each class."""
+
+
+def shared_variance(model: object) -> FloatArray:
     """The one variance per column of a Gaussian model, or an error that says what it lacks."""
-    for name in ("theta_", "var_", "class_prior_", "classes_"):
-        if not hasattr(model, name):
-            raise InputError(
-                f"from_gaussian needs a fitted Gaussian model, got {type(model).__name__} "
-                f"without {name}.",
-                hint="GaussianNB(shared_variance=True).fit(X, y)",
-            )
+    if not isinstance(model, GaussianClassifier):
+        raise InputError(
+            f"from_gaussian needs a fitted Gaussian model, got {type(model).__name__} "
+            "without theta_, var_, class_prior_ or classes_.",
+            hint="GaussianNB(shared_variance=True).fit(X, y)",
+        )
     var = np.asarray(model.var_, dtype=np.float64)
     if not np.allclose(var, var[:1], rtol=1e-12, atol=0.0):
         raise InputError(

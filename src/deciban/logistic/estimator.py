@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 
 from deciban import checks, encoding, files
 from deciban.errors import ModelFileError, ParameterError
+from deciban.evaluation.classifier import HasClassCount, HasFeatureNames
 from deciban.labels import Labels
 from deciban.logistic import closed_form, fitting, penalty, solvers, stored
 from deciban.logistic.checks import check_finite, check_several, row_weights
@@ -167,7 +168,7 @@ class LogisticRegression(LinearClassifier):
         return self
 
     @classmethod
-    def from_gaussian(cls, model: Any) -> Self:
+    def from_gaussian(cls, model: closed_form.GaussianClassifier) -> Self:
         """The classifier that a Gaussian naive Bayes of shared variances is, in closed form.
 
         ``w_j = (mu_1j - mu_0j) / s_j**2``: see docs/logistic.md for the derivation.
@@ -189,9 +190,9 @@ class LogisticRegression(LinearClassifier):
         result.n_iter_ = np.zeros(1, dtype=np.int64)
         result.n_features_in_ = len(W) - 1
         result._posteriors = None
-        weight = np.asarray(getattr(model, "class_count_", prior))
+        weight = np.asarray(model.class_count_ if isinstance(model, HasClassCount) else prior)
         result._columns = closed_form.gaussian_columns(mean, var, weight)
-        if hasattr(model, "feature_names_in_"):
+        if isinstance(model, HasFeatureNames):
             result.feature_names_in_ = model.feature_names_in_
         return result
 

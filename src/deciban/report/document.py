@@ -146,9 +146,8 @@ def report(
     moved = drifts(column_distributions(model, rows))
     alone = single_columns(rows, predictions.codes, len(predictions.classes))
     drawn = list(_figures(model, rows, evaluation))
-    notes = [one for one in drawn if isinstance(one, Note)]
     if not moved:
-        notes.append(Note("drift", f"{trained.kind} keeps no counts of its training rows by "
+        drawn.append(Note("drift", f"{trained.kind} keeps no counts of its training rows by "
                           "column, so that these rows cannot be compared with them."))  # fmt: skip
     return Report(
         title or f"{trained.kind} on {evaluation.rows:,} rows",
@@ -162,7 +161,7 @@ def report(
         moved,
         find_surprises(model, rows, predictions, surprising),
         [one for one in drawn if isinstance(one, Figure)],
-        notes,
+        [one for one in drawn if isinstance(one, Note)],
     )
 
 

@@ -116,7 +116,7 @@ def count(estimator: Any, lessons: Sequence[Content]) -> Any:
 
 def _count(estimator: Any, lessons: Sequence[Content]) -> Any:
     model, answers = estimator.model_, object_array([lesson.answer for lesson in lessons])
-    target = getattr(estimator, "target_", None)
+    target = estimator.target_ if isinstance(estimator, CountedClassifier) else None
     rows = [
         read_row(lesson.row, model.schema, ignore=target, absent=model.absent_value)
         for lesson in lessons

@@ -66,20 +66,7 @@ def run(settings: Settings, *, open_page: bool = False) -> None:
     listener = _listen(settings)
     settings = replace(settings, port=listener.getsockname()[1])
     metrics_file = shared_file() if settings.workers > 1 else None
-    config = uvicorn.Config(
-        Factory(settings, metrics_file),
-        factory=True,
-        http=BoundedProtocol,
-        ws="none",
-        lifespan="on",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        workers=settings.workers,
-        timeout_graceful_shutdown=10,
-        timeout_worker_healthcheck=WORKER_SECONDS,
-    )
+    config = _config(settings, metrics_file)
     what = settings.model or "a page to train a model on"
     print(f"deciban serves {what} at {settings.url}", flush=True)
     if settings.store is not None:
@@ -95,6 +82,24 @@ def run(settings: Settings, *, open_page: bool = False) -> None:
         listener.close()
         if metrics_file is not None:
             Path(metrics_file).unlink()
+
+
+def _config(settings: Settings, metrics_file: str | None) -> uvicorn.Config:
+    """How uvicorn runs the service: without what nobody asked for."""
+    return uvicorn.Config(
+        Factory(settings, metrics_file),
+        factory=True,
+        http=BoundedProtocol,
+        ws="none",
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        workers=settings.workers,
+        timeout_graceful_shutdown=10,
+        timeout_worker_healthcheck=WORKER_SECONDS,
+    )
 
 
 def _listen(settings: Settings) -> socket.socket:
