@@ -177,7 +177,7 @@ def test_files_of_small_models(n, tmp_path):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda s: s.arrays.pop("linear"), "not there"),
+        (lambda s: s.arrays.pop("linear"), "is missing"),
         (lambda s: s.arrays.update(weights=np.zeros(99)), "of shape"),
         (lambda s: s.arrays.update(constants=np.full(3, np.nan)), "nan among"),
         (lambda s: s.arrays.update(other=np.zeros(1)), "belongs to nothing"),
