@@ -191,6 +191,29 @@ def in_postgres(table, url):
     yield url, {"table": "t"}
 
 
+@contextmanager
+def in_sqlalchemy(table, url):
+    import sqlalchemy
+
+    engine = sqlalchemy.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with in_postgres(table, url) as (_, how):
+        yield engine, how
+    engine.dispose()
+
+
+@contextmanager
+def in_adbc(table, url):
+    """The driver hands ``numeric`` over as text: the query says that it is a number."""
+    from adbc_driver_postgresql import dbapi
+
+    columns = [
+        f'"{f.name}"::float8' if pa.types.is_decimal(f.type) else f'"{f.name}"'
+        for f in table.schema
+    ]
+    with in_postgres(table, url), dbapi.connect(url) as connection:
+        yield connection, {"sql": f"SELECT {', '.join(columns)} FROM t"}
+
+
 PLACES = {
     "pandas": in_pandas,
     "polars": in_polars,
@@ -200,4 +223,8 @@ PLACES = {
     "duckdb relation": in_duckdb_relation,
     "sqlite": in_sqlite,
     "postgres": in_postgres,
+    "sqlalchemy": in_sqlalchemy,
+    "adbc": in_adbc,
 }
+#: The places that are given the URL of a server.
+ON_SERVER = {"postgres", "sqlalchemy", "adbc"}

@@ -1,43 +1,32 @@
 // A reader of scorecards: the probability of every class for rows of a table.
 import { readFileSync } from "node:fs";
-const gone = (x) => x === null || x === undefined || Number.isNaN(x);
+const gone = (x) => x === null || x === undefined || Number.isNaN(x), yes = (x) => x === true;
 const num = (x) => (x === "inf" ? Infinity : x === "-inf" ? -Infinity : x);
-const math = { exp: Math.exp, log: Math.log, log1p: Math.log1p, sin: Math.sin, sqrt: Math.sqrt,
-  abs: Math.abs, floor: Math.floor, square: (x) => x * x };
+const logic = { missing: gone, and: (...all) => all.every(yes), or: (...all) => all.some(yes) };
+const math = { "+": (...all) => all.reduce((s, t) => s + t, 0), "*": (a, b) => a * b,
+  "/": (a, b) => a / b, modulo: (a, b) => ((a % b) + b) % b, square: (a) => a * a, "=": (a, b) => a === b,
+  "<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b };
 function value(e, row) {
   if (!Array.isArray(e)) return num(e);
-  const [name, ...rest] = e, x = () => rest.map((part) => value(part, row));
-  if (name === "label") return rest[0];
-  if (name === "column") return row[rest[0]] === "" && !rest[2] ? null : row[rest[0]];
-  if (name === "missing") return gone(value(rest[0], row));
-  if (name === "case") {
-    const hit = rest.slice(0, -1).find(([condition]) => value(condition, row) === true);
-    return value(hit ? hit[1] : rest.at(-1), row);
-  }
-  const all = x();
-  if (name === "and") return all.every((one) => one === true);
-  if (name === "or") return all.some((one) => one === true);
-  if (all.some(gone)) return null;
-  if (name in math) return math[name](all[0]);
-  const [a, b] = all;
-  return { "+": () => all.reduce((s, t) => s + t, 0), "*": () => a * b, "/": () => a / b,
-    modulo: () => ((a % b) + b) % b, "=": () => a === b, "<": () => a < b, "<=": () => a <= b,
-    ">": () => a > b, ">=": () => a >= b }[name]();
+  const [name, first, , empty] = e, held = ([when]) => yes(value(when, row));
+  if (name === "label") return first;
+  if (name === "column") return row[first] === "" && !empty ? null : row[first];
+  if (name === "case") return value((e.slice(1, -1).find(held) ?? [null, e.at(-1)])[1], row);
+  const all = e.slice(1).map((part) => value(part, row));
+  if (name in logic) return logic[name](...all);
+  return all.some(gone) ? null : (math[name] ?? Math[name])(...all);
 }
 function points(part, row) {
   if (part.formula) return part.formula.map((e) => value(e, row));
   const x = value(part.x, row);
-  if (gone(x)) return part.missing.map(num);
-  if (part.edges) return part.points[part.edges.filter((edge) => edge <= x).length].map(num);
-  const at = part.values.indexOf(x);
-  return (at < 0 ? part.unseen : part.points[at]).map(num);
+  const at = part.edges ? part.edges.filter((edge) => edge <= x).length : part.values.indexOf(x);
+  return (gone(x) ? part.missing : at < 0 ? part.unseen : part.points[at]).map(num);
 }
 export function predict(card, row) {
-  if (card.refused.some((condition) => value(condition, row) === true)) return null;
-  const total = card.prior.map(num);
-  for (const column of card.columns)
-    for (const part of column.parts) points(part, row).forEach((p, k) => (total[k] += p));
-  const top = Math.max(...total), best = top === -Infinity ? card.fallback.map(num) : total;
+  if (card.refused.some((condition) => yes(value(condition, row)))) return null;
+  const all = card.columns.flatMap((column) => column.parts.map((part) => points(part, row)));
+  const total = card.prior.map((p, k) => all.reduce((sum, own) => sum + own[k], num(p)));
+  const best = Math.max(...total) === -Infinity ? card.fallback.map(num) : total;
   const odds = best.map((t) => 10 ** ((t - Math.max(...best)) / 10));
   return odds.map((o) => o / odds.reduce((s, t) => s + t));
 }

@@ -9,7 +9,7 @@ import pytest
 import postgres
 from deciban import AODE, BayesClassifier, NaiveBayes
 from deciban.errors import InputError
-from places import N_ROWS, PLACES, TABLES, in_arrow, many_categories, mixed
+from places import N_ROWS, ON_SERVER, PLACES, TABLES, in_arrow, many_categories, mixed
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def server():
 def place(request, tmp_path):
     """A function that puts a table into a place, with what belongs there."""
     name = request.param
-    where = request.getfixturevalue("server") if name == "postgres" else tmp_path
+    where = request.getfixturevalue("server") if name in ON_SERVER else tmp_path
     return lambda table: PLACES[name](table, where)
 
 

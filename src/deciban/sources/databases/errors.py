@@ -11,6 +11,17 @@ from deciban.errors import DecibanError, InputError
 
 __all__ = ["errors_of", "hide_secrets", "refuse_type", "secrets_of"]
 
+#: What drivers say of a session that the server or the network ended.
+_LOST = (
+    "terminating connection",
+    "server closed the connection",
+    "connection reset",
+    "connection to server was lost",
+    "ssl connection has been closed",
+    "ssl syscall error",
+    "no connection to the server",
+)
+_ANEW = "connect anew and train again: nothing was changed"
 #: Parts of messages, in small letters, and what helps.
 _HINTS = {
     "permission denied": "ask for SELECT on the table, or read another one",
@@ -20,8 +31,8 @@ _HINTS = {
     "password": "state it in the environment or in the driver's own file, such as ~/.pgpass",
     "could not connect": "check the address, and that the server is running",
     "connection refused": "check the address, and that the server is running",
-    "closed": "connect anew and train again: nothing was changed",
-    "terminat": "connect anew and train again: nothing was changed",
+    "closed": _ANEW,
+    **dict.fromkeys(_LOST, _ANEW),
     "unable to open database": "check the path: a database that is read must be there",
     "syntax": "check the SQL text",
 }
@@ -38,7 +49,8 @@ def errors_of(engine: str, secrets: tuple[str, ...] = ()) -> Iterator[None]:
     except Exception as error:
         text = hide_secrets(str(error).strip().partition("\n")[0].rstrip("."), secrets)
         known = (hint for sign, hint in _HINTS.items() if sign in text.lower())
-        what = text or type(error).__name__
+        lost = any(sign in text.lower() for sign in _LOST)
+        what = f"the connection was lost: {text}" if lost else text or type(error).__name__
         raise InputError(
             f"{engine} stopped: {what}.", hint=next(known, "check the query and the connection")
         ) from None
