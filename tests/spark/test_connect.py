@@ -19,5 +19,9 @@ def test_the_same_model(tmp_path):
     report = json.loads(done.stdout.strip().splitlines()[-1])
     assert report.pop("session").startswith("pyspark.sql.connect")
     assert report.pop("scored") == [400, ["prediction", "p_late", "p_no", "p_yes"]]
+    assert report.pop("sent as a file") == [True, True]
+    told = report.pop("progress")
+    assert all(0 <= done <= total for done, total in told), told
+    assert any(total for _, total in told), told
     assert len(report) == 6
     assert all(same == [True, True, True] for same in report.values()), report

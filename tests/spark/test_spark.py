@@ -7,11 +7,15 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from deciban import AODE, BayesClassifier, NaiveBayes, progress
-from deciban.engines.spark import merging, score, tasks
+from deciban.engines import ENGINES
+from deciban.engines.spark import merging, partitions, score, tasks
 from deciban.errors import InputError, MissingValueError, ParameterError
+from deciban.sources.labelled import labelled_scan
+from deciban.sources.spark import n_cores
 from places import N_ROWS, TABLES, categories, many_categories, mixed
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
@@ -114,6 +118,33 @@ def test_many_parts_are_merged_by_executors(make, n_shards, spark, monkeypatch):
     assert one.temperature_ == wanted.temperature_
     rows = table.select(one.schema_.names)
     np.testing.assert_array_equal(one.predict_proba(rows), wanted.predict_proba(rows))
+
+
+@pytest.mark.parametrize("n_rows", [320, 20])
+def test_samples_of_many_partitions(n_rows, spark):
+    """First pieces suffice; where all partitions have the same few rows, all pieces are fetched."""
+    table = mixed(n_rows)
+    copies = pa.concat_tables([table] * (320 // n_rows))
+    frame = spark.createDataFrame(copies).repartition(32)
+    one = ENGINES["spark"].sample(labelled_scan(frame, target="label"), 64)
+    other = ENGINES["memory"].sample(labelled_scan(copies, target="label"), 64)
+    assert one.n_rows == other.n_rows == min(n_rows, 64)
+    assert one.settled.keys.tolist() == other.settled.keys.tolist()
+    assert one.settled.weight.tolist() == other.settled.weight.tolist()
+    assert one.stands_for == other.stands_for
+
+
+def test_small_partitions_are_gathered(spark, monkeypatch):
+    """So that a task has work, and each core some tasks; fewer than that stay as they are."""
+    frame = spark.range(1_000).selectExpr("id % 7 AS x", "IF(id % 3 = 0, 'a', 'b') AS label")
+    many = frame.repartition(300)
+    assert partitions.gather(many).rdd.getNumPartitions() == partitions.MIN_TASKS
+    assert partitions.gather(frame.repartition(3)).rdd.getNumPartitions() == 3
+    monkeypatch.setattr(partitions, "MIN_TASKS", 1)
+    assert n_cores(spark) == 2
+    assert partitions.gather(many).rdd.getNumPartitions() == 2 * partitions.TASKS_PER_CORE
+    one = NaiveBayes().fit(many, target="label")
+    assert one.counts_ == NaiveBayes().fit(frame.toArrow(), target="label").counts_
 
 
 def test_progress_is_that_of_the_tasks(spark, monkeypatch):

@@ -8,7 +8,7 @@ hold the same are one row, whose weight is that of all of them: a row of weight 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -99,6 +99,12 @@ class RowSample(Sample):
     def hold(self, rows: KeyedRows) -> None:
         """Take rows over that another sample kept; they are counted as seen there."""
         self._more.append(rows)
+
+    @staticmethod
+    def of_pieces(pieces: Sequence[RowSample]) -> RowSample:
+        """One sample of pieces of it, the rows of least key first."""
+        rows = [part for piece in pieces for part in piece._parts()]
+        return replace(pieces[0], limit=pieces[-1].limit, _settled=None, _more=rows)
 
     def merge(self, other: RowSample) -> None:
         """Put the rows of another sample, of as many rows, into this one."""

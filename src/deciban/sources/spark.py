@@ -12,7 +12,15 @@ from deciban.sources import arrow, column_names
 from deciban.sources.batch import Batch
 from deciban.sources.scan import Place, check_names
 
-__all__ = ["SHIP_HINT", "SparkScan", "errors_of_spark", "is_connect", "is_spark", "scan_spark"]
+__all__ = [
+    "SHIP_HINT",
+    "SparkScan",
+    "errors_of_spark",
+    "is_connect",
+    "is_spark",
+    "n_cores",
+    "scan_spark",
+]
 
 #: How executors get deciban.
 SHIP_HINT = (
@@ -33,6 +41,17 @@ def is_connect(session: object) -> bool:
     return type(session).__module__.startswith("pyspark.sql.connect")
 
 
+def n_cores(session: Any) -> int | None:
+    """How many cores the executors of a session have; None where that is not known or changes."""
+    if is_connect(session):
+        return None
+    settings = session.sparkContext.getConf()
+    if settings.get("spark.dynamicAllocation.enabled", "false").lower() == "true":
+        return None
+    stated = [int(settings.get(f"spark.executor.{what}", "1")) for what in ("instances", "cores")]
+    return max(int(session.sparkContext.defaultParallelism), stated[0] * stated[1])
+
+
 @dataclass(frozen=True, eq=False)
 class SparkScan:
     """The rows of a data frame; ``rows`` is the most rows in a batch where they are read here."""
@@ -48,8 +67,10 @@ class SparkScan:
         return _read(self.frame, self.rows)
 
     def head(self, n_rows: int) -> Iterator[Batch]:
-        """The first rows."""
-        return _read(self.frame.limit(n_rows), self.rows)
+        """The first rows; of every partition as many are read, so these are gathered before."""
+        cores = n_cores(self.frame.sparkSession)
+        frame = self.frame if cores is None else self.frame.coalesce(cores)
+        return _read(frame.limit(n_rows), self.rows)
 
     def require(self, name: str) -> str:
         """The name if there is such a column, otherwise an error that suggests the nearest."""

@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from deciban.engines.spark import transfer
-from deciban.engines.spark.transfer import PART_SCHEMA, Part
+from deciban.engines.spark.transfer import PART_SCHEMA, SHARES, Part
+from deciban.engines.spark.worker import prepare_worker
 from deciban.sources.row_sample import RowSample
 
 __all__ = ["DRIVER_BYTES", "SHARD_BYTES", "TASK_BYTES", "Codec", "Counted", "merge"]
@@ -28,6 +30,11 @@ DRIVER_BYTES = 64 << 20
 SHARD_BYTES = 64 << 20
 #: So many bytes of parts are merged by one task, or two parts where these are more.
 TASK_BYTES = 256 << 20
+#: One task merges no more parts than this: others do meanwhile.
+MAX_FAN_IN = 64
+
+#: First pieces of samples are fetched that have so many times as many rows as are needed.
+SPARE = 2
 
 
 @dataclass(frozen=True)
@@ -52,22 +59,58 @@ class Counted(Generic[T]):
 
 @dataclass(frozen=True)
 class _Sizes:
-    """How many partitions there may be, and the bytes of their parts."""
+    """How many partitions there may be, and of each part the bytes of its counts and pieces."""
 
     n_parts: int
-    total: int
-    largest: int
+    counts: list[int]
+    pieces: list[list[int]]
+
+    @property
+    def n_pieces(self) -> int:
+        """So many pieces of each sample have all rows of least key, unless rows lie unevenly."""
+        enough = (n for n, share in enumerate(SHARES, 1) if share * len(self.counts) >= SPARE)
+        return next(enough, len(SHARES))
+
+    def cut(self, n_pieces: int) -> _Sizes:
+        """The sizes with no more than so many pieces of each sample."""
+        return replace(self, pieces=[sizes[:n_pieces] for sizes in self.pieces])
+
+    @property
+    def parts(self) -> list[int]:
+        """The bytes of each part."""
+        return [n + sum(sizes) for n, sizes in zip(self.counts, self.pieces, strict=True)]
 
 
 def merge(parts: Any, codec: Codec[T]) -> Counted[T]:
     """The total of all parts, or the error of the first partition that refused its rows."""
     sizes = _measure(parts)
-    if sizes.total <= DRIVER_BYTES:
+    few = sizes.cut(sizes.n_pieces)
+    counted = _merge(_select(parts, f"slice(sample, 1, {sizes.n_pieces})"), codec, few)
+    kept = counted.sample
+    if kept is None or few.pieces == sizes.pieces or kept.n_rows >= kept.max_rows:
+        return counted
+    bare = replace(sizes, counts=[0] * len(sizes.counts))
+    whole = _merge(_select(parts, "sample", counted="binary(NULL)"), codec, bare)
+    return replace(counted, sample=whole.sample)
+
+
+def _select(parts: Any, sample: str, counted: str = "counted") -> Any:
+    """Parts with some of what they have."""
+    return parts.selectExpr(
+        "part", "shard", "n_rows", f"{counted} AS counted", f"{sample} AS sample", "size",
+        "error", "hint",
+    )  # fmt: skip
+
+
+def _merge(parts: Any, codec: Codec[T], sizes: _Sizes) -> Counted[T]:
+    """The total of parts, by whom their sizes say."""
+    if sum(sizes.parts) <= DRIVER_BYTES:
         return _add_up(codec, _fetched(parts.collect()))
-    n_shards = -(-sizes.largest // SHARD_BYTES)
+    largest = max(sizes.parts)
+    n_shards = -(-largest // SHARD_BYTES)
     if n_shards > 1:
         parts = parts.mapInArrow(partial(_split_parts, codec, n_shards), PART_SCHEMA)
-    n_parts, fan_in = sizes.n_parts, max(2, TASK_BYTES * n_shards // sizes.largest)
+    n_parts, fan_in = sizes.n_parts, min(MAX_FAN_IN, max(2, TASK_BYTES * n_shards // largest))
     while n_parts > 1:
         parts = _merge_level(parts, codec, fan_in)
         n_parts = -(-n_parts // fan_in)
@@ -76,12 +119,13 @@ def merge(parts: Any, codec: Codec[T]) -> Counted[T]:
 
 def _measure(parts: Any) -> _Sizes:
     """Let the partitions be counted, and look at what they gave."""
-    rows = parts.select("part", "size", "error", "hint").collect()
+    pieces = "transform(coalesce(sample, array()), piece -> length(piece)) AS pieces"
+    rows = parts.selectExpr("part", "size", pieces, "error", "hint").collect()
     for row in sorted(rows, key=lambda row: row["part"]):
         Part(row["part"], error=row["error"], hint=row["hint"]).require()
     last = max((row["part"] for row in rows), default=0)
     sizes = [row["size"] for row in rows]
-    return _Sizes(last + 1, sum(sizes), max(sizes, default=0))
+    return _Sizes(last + 1, sizes, [list(row["pieces"]) for row in rows])
 
 
 def _fetched(rows: Iterable[Any]) -> Iterator[Part]:
@@ -119,7 +163,10 @@ def _join(codec: Codec[T], parts: Iterable[Part]) -> Counted[T]:
             if part.counted is not None:
                 yield codec.from_bytes(part.counted)
 
-    return Counted(codec.join(totals()), n_rows, samples[-1])
+    some = totals()
+    first = next(some, None)
+    total = None if first is None else codec.join(chain([first], some))
+    return Counted(total, n_rows, samples[-1])
 
 
 # ---------------------------------------------------------------------- on executors
@@ -127,6 +174,7 @@ def _join(codec: Codec[T], parts: Iterable[Part]) -> Counted[T]:
 
 def _split_parts(codec: Codec[T], n_shards: int, batches: Iterable[Any]) -> Iterator[Any]:
     """Every part in shards; the first has its rows and its sample."""
+    prepare_worker()
     for batch in batches:
         for part in transfer.parts_of(batch):
             if part.counted is None:
@@ -149,6 +197,7 @@ def _merge_level(parts: Any, codec: Codec[T], fan_in: int) -> Any:
 def _merge_group(codec: Codec[T], fan_in: int, table: Any) -> Any:
     import pyarrow as pa
 
+    prepare_worker()
     numbers = table.column("part")[0].as_py(), table.column("shard")[0].as_py()
     merged = _add_up(codec, transfer.parts_of(table))
     counted = None if merged.total is None else codec.to_bytes(merged.total)

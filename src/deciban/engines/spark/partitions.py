@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -13,17 +12,21 @@ from deciban.engines.spark import transfer
 from deciban.engines.spark.merging import Codec, Counted, merge
 from deciban.engines.spark.tasks import shown_tasks
 from deciban.engines.spark.transfer import PART_SCHEMA, Part
+from deciban.engines.spark.worker import prepare_worker
 from deciban.errors import DecibanError
 from deciban.sources import arrow
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.row_sample import RowSample
 from deciban.sources.scan import BATCH_ROWS, BatchScan
-from deciban.sources.spark import SparkScan, errors_of_spark
+from deciban.sources.spark import SparkScan, errors_of_spark, n_cores
 
-__all__ = ["iter_nothing", "map_partitions", "use_one_core"]
+__all__ = ["gather", "iter_nothing", "map_partitions"]
 
 T = TypeVar("T")
+
+#: No fewer tasks than this are made of more partitions, nor fewer for each core.
+MIN_TASKS, TASKS_PER_CORE = 64, 8
 
 #: How the rows of a partition are counted.
 Count = Callable[[LabelledScan, Iterator[LabelledBatch]], T | None]
@@ -37,7 +40,7 @@ def map_partitions(
     if not isinstance(scan, SparkScan):
         raise TypeError("partitions are those of a data frame of Spark")
     names = [n for n in scan.names if n in _needed(rows)]
-    frame = scan.frame.select([f"`{name.replace('`', '``')}`" for name in names])
+    frame = gather(scan.frame.select([f"`{name.replace('`', '``')}`" for name in names]))
     bare = replace(rows, scan=BatchScan(tuple(names), iter_nothing), unlabelled=None)
     work = partial(_count_partition, bare, count, codec.to_bytes, k)
     with errors_of_spark(), shown_tasks(frame.sparkSession):
@@ -48,14 +51,15 @@ def map_partitions(
             parts.unpersist()
 
 
+def gather(frame: Any) -> Any:
+    """The rows in no more partitions than keep all cores at work: each costs something."""
+    cores = n_cores(frame.sparkSession)
+    return frame if cores is None else frame.coalesce(max(MIN_TASKS, TASKS_PER_CORE * cores))
+
+
 def iter_nothing() -> Iterator[Batch]:
     """No batches: those of a partition take their place."""
     return iter(())
-
-
-def use_one_core() -> None:
-    """A task of Spark has one core."""
-    os.environ.setdefault("DECIBAN_THREADS", "1")
 
 
 def _needed(rows: LabelledScan) -> set[str]:
@@ -77,7 +81,7 @@ def _count_partition(
     """What a partition gives: nothing where it has no rows."""
     from pyspark import TaskContext
 
-    use_one_core()
+    prepare_worker()
     context = TaskContext.get()
     number = 0 if context is None else context.partitionId()
     sample = None if k is None else RowSample(k)

@@ -15,7 +15,8 @@ import numpy as np
 
 from deciban import files
 from deciban.engines.local.score import score, score_batch
-from deciban.engines.spark.partitions import iter_nothing, use_one_core
+from deciban.engines.spark.partitions import iter_nothing
+from deciban.engines.spark.worker import prepare_worker
 from deciban.errors import ParameterError
 from deciban.labels import Labels
 from deciban.sources import arrow
@@ -117,7 +118,7 @@ def _score_partition(
 ) -> Iterator[Any]:
     import pyarrow as pa
 
-    use_one_core()
+    prepare_worker()
     model = model_of().model
     for record_batch in batches:
         if not record_batch.num_rows:

@@ -1,5 +1,8 @@
 """What crosses the wire: the counts of a partition as a checked archive, its sample as Arrow.
 
+A sample is in pieces, the rows of least key first: of many partitions the first piece of each has
+all that is needed.
+
 An executor that refuses its rows sends the error itself, so that the driver raises it as it would
 have for rows of its own.
 """
@@ -7,8 +10,10 @@ have for rows of its own.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,11 +30,14 @@ from deciban.sources.row_sample import KeyedRows, RowSample
 
 __all__ = ["PART_SCHEMA", "Part", "part_of", "parts_of", "to_record_batch"]
 
-#: The columns of what a task gives: the number of its partition, what it counted, and its sample.
+#: The columns of what a task gives: the number of its partition, what it counted, the bytes of
+#: that when it is unpacked, and the pieces of its sample.
 PART_SCHEMA = (
-    "part long, shard long, n_rows long, counted binary, sample binary, size long, error string, "
-    "hint string"
+    "part long, shard long, n_rows long, counted binary, sample array<binary>, size long, "
+    "error string, hint string"
 )
+#: The shares of the rows that a sample may have at which it is cut into pieces.
+SHARES = (1 / 64, 1 / 16, 1 / 4, 1.0)
 
 #: Where the schema of a sample says what is no column of it.
 _ABOUT = b"deciban"
@@ -42,16 +50,15 @@ class Part:
     number: int
     n_rows: int = 0
     counted: bytes | None = None
-    sample: bytes | None = None
+    sample: tuple[bytes, ...] | None = None
     error: str | None = None
     hint: str | None = None
     shard: int = 0
 
     @property
     def size(self) -> int:
-        """How many bytes it takes when it is unpacked."""
-        counted = 0 if not self.counted else archive.unpacked_size(self.counted)
-        return counted + len(self.sample or b"")
+        """How many bytes its counts take when they are unpacked."""
+        return 0 if not self.counted else archive.unpacked_size(self.counted)
 
     @classmethod
     def of_error(cls, number: int, error: DecibanError) -> Part:
@@ -75,7 +82,7 @@ def to_record_batch(part: Part) -> Any:
     columns = {
         "part": (part.number, pa.int64()), "shard": (part.shard, pa.int64()),
         "n_rows": (part.n_rows, pa.int64()), "counted": (part.counted, pa.binary()),
-        "sample": (part.sample, pa.binary()), "size": (part.size, pa.int64()),
+        "sample": (part.sample, pa.list_(pa.binary())), "size": (part.size, pa.int64()),
         "error": (part.error, pa.string()), "hint": (part.hint, pa.string()),
     }  # fmt: skip
     arrays = [pa.array([value], kind) for value, kind in columns.values()]
@@ -90,18 +97,36 @@ def parts_of(table: Any) -> Iterator[Part]:
 
 def part_of(row: Mapping[str, Any]) -> Part:
     """The part in a row of Spark."""
-    counted, kept = (None if v is None else bytes(v) for v in (row["counted"], row["sample"]))
+    counted = None if row["counted"] is None else bytes(row["counted"])
+    kept = None if row["sample"] is None else tuple(map(bytes, row["sample"]))
     return Part(row["part"], row["n_rows"], counted, kept, row["error"], row["hint"], row["shard"])
 
 
 # ---------------------------------------------------------------------- samples
 
 
-def sample_to_bytes(sample: RowSample) -> bytes:
-    """A sample: its rows as Arrow, and beside them their keys, weights, classes and codes."""
+def sample_to_bytes(sample: RowSample) -> tuple[bytes, ...]:
+    """A sample in pieces; some of the first ones are a sample of fewer rows."""
+    rows = sample.settled
+    if rows is None:
+        return (_to_bytes(sample, None),)
+    n_rows = len(rows.keys)
+    cuts = {math.ceil(share * sample.max_rows) for share in SHARES}
+    stops = [*sorted(cut for cut in cuts if cut < n_rows), n_rows]
+    pieces = [rows.take(np.arange(start, stop)) for start, stop in pairwise([0, *stops])]
+    first = [_to_bytes(replace(sample, limit=int(p.keys[-1])), p) for p in pieces[:-1]]
+    return *first, _to_bytes(sample, pieces[-1])
+
+
+def sample_from_bytes(pieces: Sequence[bytes]) -> RowSample:
+    """The sample that another process of this job sent, or the rows of least key of it."""
+    return RowSample.of_pieces(list(map(_from_bytes, pieces)))
+
+
+def _to_bytes(sample: RowSample, rows: KeyedRows | None) -> bytes:
+    """Rows of a sample as Arrow, and beside them their keys, weights, classes and codes."""
     import pyarrow as pa
 
-    sample.batches  # noqa: B018  puts the rows in order
     about: PlainDict = {
         "max_rows": sample.max_rows,
         "rows_seen": sample.rows_seen,
@@ -110,7 +135,6 @@ def sample_to_bytes(sample: RowSample) -> bytes:
         "units": {},
     }
     columns: PlainDict = {}
-    rows = sample.settled
     if rows is not None:
         about["classes"] = [vocabulary.to_json(label) for label in rows.rows.classes.tolist()]
         about["weighted"] = rows.rows.weight is not None
@@ -127,8 +151,8 @@ def sample_to_bytes(sample: RowSample) -> bytes:
     return buffer.getvalue()
 
 
-def sample_from_bytes(data: bytes) -> RowSample:
-    """The sample that another process of this job sent."""
+def _from_bytes(data: bytes) -> RowSample:
+    """A piece, as a sample of its own."""
     import pyarrow as pa
 
     table = pa.ipc.open_stream(data).read_all().combine_chunks()
