@@ -50,9 +50,11 @@ MAX_REFITTED_CLASSES = 200
 class FoldFits(NamedTuple):
     """What the folds of a base learner were fitted to: from the first fold the others go on.
 
-    ``nearby`` is the regression of a table of some of the rows.
+    ``rows`` is the evidence of the rows, ``evidence`` the weights of its parts; ``nearby`` is the
+    regression of a table of some of the rows.
     """
 
+    rows: FloatArray | None = None
     evidence: tuple[FloatArray, ...] = ()
     regression: linear.LinearFit | None = None
     nearby: linear.LinearFit | None = None
@@ -104,9 +106,11 @@ def usual_weights(learners: Sequence[BaseLearner], n_rows: float) -> FloatArray:
 
 def fit_linear(table: TrainingTable, begun: FoldFits = NOTHING_FITTED) -> BaseLearner:
     """The weighted evidence of the counts, and a linear term on the raw columns."""
-    evidence = evidence_weights.leave_one_out(
-        table.counted, table.part.batch, table.y, table.single_weight, table.remaining
-    )
+    evidence = begun.rows
+    if evidence is None:
+        evidence = evidence_weights.leave_one_out(
+            table.counted, table.part.batch, table.y, table.single_weight, table.remaining
+        )
     weights = list(begun.evidence)
     many = evidence.shape[0] * evidence.shape[1] > evidence_weights.MAX_FRESH_NUMBERS
     for inside, _ in table.splits[len(weights) :]:
@@ -126,7 +130,7 @@ def fit_linear(table: TrainingTable, begun: FoldFits = NOTHING_FITTED) -> BaseLe
         linear=regression.coef[:-1],
     )
     note = f"penalty {regression.penalty:g}"
-    fits = FoldFits(evidence=tuple(weights), regression=regression)
+    fits = FoldFits(rows=evidence, evidence=tuple(weights), regression=regression)
     return BaseLearner("linear", note, terms, regression.held_out, fits)
 
 

@@ -95,8 +95,8 @@ def leave_one_out(
 
 def _bound(log_likelihood: FloatArray) -> FloatArray:
     """Less its mean over the classes, and within ``MAX_EVIDENCE_NATS``, as is the impossible."""
-    finite = np.maximum(log_likelihood, MIN_LOG_LIKELIHOOD)
-    return np.asarray(np.clip(centre(finite), -MAX_EVIDENCE_NATS, MAX_EVIDENCE_NATS))
+    out = centre(np.maximum(log_likelihood, MIN_LOG_LIKELIHOOD))
+    return np.clip(out, -MAX_EVIDENCE_NATS, MAX_EVIDENCE_NATS, out=out)
 
 
 # ---------------------------------------------------------------------- weights

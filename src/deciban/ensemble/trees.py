@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,8 @@ from deciban.kernels import boosting
 from deciban.kernels import trees as kernel
 from deciban.kernels.team import Team
 
+T = TypeVar("T")
+
 #: Some rows: their cells, classes and weights.
 Side = tuple[Cells, NDArray[np.intp], FloatArray]
 
@@ -25,22 +29,24 @@ Side = tuple[Cells, NDArray[np.intp], FloatArray]
 SHAPE_BY_MIN_ROWS = {0: (3, 8), 1_000: (4, 16), 4_000: (5, 32), 10_000: (7, 32), 40_000: (8, 128)}
 MAX_DEPTH = 8  # what the kernel has room for
 #: The share of a Newton step that is taken; after so many rounds without gain a fold ends.
-LEARNING_RATE, PATIENCE_ROUNDS = 0.2, 20
+LEARNING_RATE, PATIENCE_ROUNDS = 0.2, 10
 #: No Newton step is larger than this: of rows that are surely wrong the loss has a slope, but
 #: hardly a curvature, which would make steps of hundreds of nats where a class is rare.
 MAX_STEP = 3.0
 #: From this round on the share grows in proportion to the rounds, up to so many times itself:
 #: what many rounds have not overfitted needs many more, which may be bolder.
 STEADY_ROUNDS, MAX_RATE_GROWTH = 50.0, 2.5
-#: Of d columns, a tree may split by this times sqrt(d): all where they are few.
-COLUMNS_PER_ROOT = 4.0
+#: Of d columns, a tree may split by this times sqrt(d), by the least rows: all where they are few.
+COLUMNS_PER_ROOT_BY_MIN_ROWS = {0: 2.5, 40_000: 4.0}
 #: Rows that have this share of the sum of all gradients, the smallest, are sampled where there are
 #: so many rows and more than two classes: then most rows say next to nothing about each.
 TRIMMED_SHARE, MIN_TRIMMED_ROWS = 0.5, 4_000
 #: The most rounds, and fewer where each is a tree for every class.
 MAX_ROUNDS, MIN_MAX_ROUNDS, MAX_TREES = 400, 100, 3_000
-#: Added to the Hessian of a leaf; of a leaf of sets of categories; and to order categories.
-LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING = 1.0, 10.0, 10.0
+#: Added to the Hessian of a leaf; of a leaf of sets of categories, by the least rows; and to order
+#: categories.
+LEAF_PENALTY, CATEGORY_SMOOTHING = 1.0, 20.0
+SET_LEAF_PENALTY_BY_MIN_ROWS = {0: 10.0, 10_000: 20.0}
 #: The least weight of the rows in a leaf.
 MIN_LEAF_WEIGHT = 3.0
 
@@ -145,13 +151,14 @@ def _boost(
 ) -> Forest:
     """Trees fitted to the rows inside a fold, until those held out gain no more."""
     n_rows, n_classes = len(inside[1]), len(offset)
-    n_columns = min(len(features.n_cells), round(COLUMNS_PER_ROOT * len(features.n_cells) ** 0.5))
+    n_columns = _n_columns(len(features.n_cells), n_rows)
+    set_penalty = _by_rows(SET_LEAF_PENALTY_BY_MIN_ROWS, n_rows)
     trim = TRIMMED_SHARE if n_classes > 2 and n_rows >= MIN_TRIMMED_ROWS else 0.0
     team = Team(threads.n_threads())
     with threads.helped(team.help, team.dismiss):
         column, left, value, _ = boosting.boost(
             *inside, *held, offset, features.n_cells, features.ordered, *shape, LEARNING_RATE,
-            MAX_STEP, LEAF_PENALTY, SET_LEAF_PENALTY, CATEGORY_SMOOTHING, MIN_LEAF_WEIGHT,
+            MAX_STEP, LEAF_PENALTY, set_penalty, CATEGORY_SMOOTHING, MIN_LEAF_WEIGHT,
             STEADY_ROUNDS, MAX_RATE_GROWTH, max_rounds, PATIENCE_ROUNDS, trim, n_columns, team,
         )  # fmt: skip
     return Forest(column, left, value)
@@ -163,7 +170,25 @@ def _shape(n_rows: int) -> tuple[int, int]:
     >>> _shape(500), _shape(50_000)
     ((3, 8), (8, 128))
     """
-    return max(shape for least, shape in SHAPE_BY_MIN_ROWS.items() if n_rows >= least)
+    return _by_rows(SHAPE_BY_MIN_ROWS, n_rows)
+
+
+def _by_rows(rule: Mapping[int, T], n_rows: int) -> T:
+    """What a rule by the least rows says of so many.
+
+    >>> _by_rows({0: "few", 100: "many"}, 99)
+    'few'
+    """
+    return rule[max(least for least in rule if n_rows >= least)]
+
+
+def _n_columns(d: int, n_rows: int) -> int:
+    """How many of d columns a tree may split by.
+
+    >>> _n_columns(5, 500), _n_columns(100, 500), _n_columns(100, 50_000)
+    (5, 25, 40)
+    """
+    return min(d, round(_by_rows(COLUMNS_PER_ROOT_BY_MIN_ROWS, n_rows) * math.sqrt(d)))
 
 
 def _max_rounds(trees_per_round: int) -> int:

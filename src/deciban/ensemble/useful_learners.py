@@ -52,6 +52,8 @@ def fit_useful(
     ahead = table if threads.n_threads() > 1 or len(table.splits) == 1 else first
     judged = _fit(ahead, sample, fits, nothing)
     useful = _useful(sample, _of_rows(judged, some))
+    if len(some) < len(rows):
+        useful = {name: _nearby(begun) for name, begun in useful.items()}
     if ahead is table:  # nothing is left to fit
         fits = {**fits, "trees": lambda *_: judged["trees"]}
     return _left_out(judged) | _of_rows(_fit(table, table.take(rows), fits, useful), rows)
@@ -87,20 +89,20 @@ def _of_rows(
 def _useful(
     sample: TrainingTable, judged: Mapping[str, BaseLearner | Unfitted]
 ) -> dict[str, FoldFits]:
-    """The base learners that rows held out by the one fold miss, with what the others go on from.
-
-    That is the forest of the fold, or the counts of pairs; regressions saw but some of the rows,
-    and are near to what all rows will say.
-    """
+    """The base learners that rows held out by the one fold miss, with what others go on from."""
     ((_, held),) = sample.splits
     fitted = {name: each for name, each in judged.items() if isinstance(each, BaseLearner)}
     logits = {name: learner.held_out[held] for name, learner in fitted.items()}
     useful = stacking.useful(logits, sample.y[held], sample.weight[held])
-    begun = {name: fitted[name].by_fold for name in useful}
-    return {
-        name: fits._replace(evidence=(), regression=None, nearby=fits.regression)
-        for name, fits in begun.items()
-    }
+    return {name: fitted[name].by_fold for name in useful}
+
+
+def _nearby(begun: FoldFits) -> FoldFits:
+    """What more rows go on from: the forest, or the counts of pairs, which are those of all rows.
+
+    Regressions saw but some of the rows, and are near to what all rows will say.
+    """
+    return begun._replace(rows=None, evidence=(), regression=None, nearby=begun.regression)
 
 
 def _left_out(judged: Mapping[str, BaseLearner | Unfitted]) -> dict[str, BaseLearner | Unfitted]:
