@@ -15,7 +15,7 @@
 typedef float deciban_eight __attribute__((vector_size(32), aligned(4)));
 typedef int32_t deciban_eight_bits __attribute__((vector_size(32), aligned(4)));
 
-#define DECIBAN_ASCENT_AHEAD 12    /* stored values whose cells are fetched in advance */
+#define DECIBAN_ASCENT_AHEAD 24    /* stored values whose cells are fetched in advance */
 #define DECIBAN_MAX_NEWTON_STEPS 40  /* of one row; two or three are the rule */
 
 static inline __attribute__((always_inline)) deciban_eight deciban_select(
@@ -82,6 +82,37 @@ typedef struct {
     float *cells;            /* (columns, 2, 8 B): coefficients, variances */
     float *duals;            /* (rows, 8 B) */
 } deciban_ascent;
+
+/* Rows come in no order: those that come next are fetched in advance. First where a row starts and
+   what it has of its own, W numbers each; then its stored values; then the first of its cells. */
+static inline __attribute__((always_inline)) void deciban_fetch_rows(
+    const deciban_ascent *of, const int64_t *order, ptrdiff_t at, ptrdiff_t n, const ptrdiff_t W)
+{
+    if (at + 3 < n) {
+        const int64_t i = order[at + 3];
+        DECIBAN_PREFETCH(of->starts + i);
+        DECIBAN_PREFETCH(of->y + i);
+        DECIBAN_PREFETCH(of->weight + i);
+        DECIBAN_PREFETCH(of->offset + W * i);
+        DECIBAN_PREFETCH(of->spread + W * i);
+        DECIBAN_PREFETCH(of->duals + W * i);
+    }
+    if (at + 2 < n) {
+        const int64_t i = order[at + 2], end = of->starts[i + 1];
+        for (int64_t p = of->starts[i]; p < end; p += 16) {
+            DECIBAN_PREFETCH(of->columns + p);
+            DECIBAN_PREFETCH(of->data + p);
+        }
+    }
+    if (at + 1 < n) {
+        const int64_t i = order[at + 1], start = of->starts[i];
+        int64_t end = of->starts[i + 1];
+        end = end - start > DECIBAN_ASCENT_AHEAD ? start + DECIBAN_ASCENT_AHEAD : end;
+        for (int64_t p = start; p < end; p++)
+            for (ptrdiff_t k = 0; k < 2 * W; k += 16)
+                DECIBAN_PREFETCH(of->cells + 2 * W * (ptrdiff_t)of->columns[p] + k);
+    }
+}
 
 /* out[k] = offset + x . coefficients */
 static inline __attribute__((always_inline)) void deciban_row_logits(
@@ -179,6 +210,7 @@ static inline __attribute__((always_inline)) void deciban_pass(
         deciban_eight size = {0}, change = {0};
         if (!(w > 0.0f))
             continue;
+        deciban_fetch_rows(of, order, at, n, 8 * B);
         deciban_row_logits(of, i, intercept, z, B);
         deciban_row_optimum(z, a, D, w, of->y[i], s, proba, step, accuracy, B);
         for (ptrdiff_t b = 0; b < B; b++) {
@@ -225,6 +257,33 @@ static void deciban_ascend(
         deciban_pass(of, order, n, intercept, accuracy, least, work, curvature, sums, B);
 }
 
+/* One logit, of cells of one coefficient and its variance: four sums, of which that of the
+   place of a stored value, modulo four, is added to. */
+static inline __attribute__((always_inline)) float deciban_row_logit(
+    const deciban_ascent *of, int64_t start, int64_t end, float offset)
+{
+    float part[4] = {offset}, sum0, sum1, sum2, sum3;
+    int64_t p = start;
+#define DECIBAN_ADD_VALUE(sum, p) sum += of->data[p] * of->cells[2 * (ptrdiff_t)of->columns[p]]
+    for (; p < end && (p & 3); p++)
+        DECIBAN_ADD_VALUE(part[p & 3], p);
+    sum0 = part[0], sum1 = part[1], sum2 = part[2], sum3 = part[3];
+    for (; p + 4 <= end; p += 4) {
+        for (int64_t ahead = p + DECIBAN_ASCENT_AHEAD; ahead < p + DECIBAN_ASCENT_AHEAD + 4; ahead++)
+            if (ahead < end)
+                DECIBAN_PREFETCH(of->cells + 2 * (ptrdiff_t)of->columns[ahead]);
+        DECIBAN_ADD_VALUE(sum0, p);
+        DECIBAN_ADD_VALUE(sum1, p + 1);
+        DECIBAN_ADD_VALUE(sum2, p + 2);
+        DECIBAN_ADD_VALUE(sum3, p + 3);
+    }
+    part[0] = sum0, part[1] = sum1, part[2] = sum2, part[3] = sum3;
+    for (; p < end; p++)
+        DECIBAN_ADD_VALUE(part[p & 3], p);
+#undef DECIBAN_ADD_VALUE
+    return (part[0] + part[2]) + (part[1] + part[3]);
+}
+
 /* Of two classes: one logit, cells of one coefficient and its variance. */
 DECIBAN_WIDE
 static void deciban_ascend_one(
@@ -234,15 +293,12 @@ static void deciban_ascend_one(
     for (ptrdiff_t at = 0; at < n; at++) {
         const int64_t i = order[at], start = of->starts[i], end = of->starts[i + 1];
         const float w = of->weight[i], y = (float)of->y[i], D = of->spread[i];
-        float part[4] = {of->offset[i] + intercept[0]}, proba = 0.0f, slope = 0.0f;
+        float proba = 0.0f, slope = 0.0f;
         if (!(w > 0.0f))
             continue;
-        for (int64_t p = start; p < end; p++) {
-            if (p + DECIBAN_ASCENT_AHEAD < end)
-                DECIBAN_PREFETCH(of->cells + 2 * (ptrdiff_t)of->columns[p + DECIBAN_ASCENT_AHEAD]);
-            part[p & 3] += of->data[p] * of->cells[2 * (ptrdiff_t)of->columns[p]];
-        }
-        const float z = (part[0] + part[2]) + (part[1] + part[3]), a = of->duals[i];
+        deciban_fetch_rows(of, order, at, n, 1);
+        const float z = deciban_row_logit(of, start, end, of->offset[i] + intercept[0]);
+        const float a = of->duals[i];
         float s = z;
         for (int steps = 0; steps < DECIBAN_MAX_NEWTON_STEPS; steps++) {
             const deciban_eight x = {s > 0.0f ? -s : s};

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,8 @@ def class_table(signs: bool = False) -> NDArray[np.uint8]:
     if signs:
         out = class_table().copy()
         rest = np.flatnonzero(out[:_N_CASED_CODE_POINTS] == 0)
-        out[[c for c in rest if unicodedata.category(chr(c))[0] in "PS"]] = SIGN
+        categories = map(unicodedata.category, _text(rest))
+        out[rest[[category[0] in "PS" for category in categories]]] = SIGN
         out.flags.writeable = False
         return out
     every = np.arange(_N_CODE_POINTS, dtype="<u4").view("<U1")
@@ -97,7 +99,7 @@ def fold_table(case: bool, accents: bool) -> NDArray[np.int32] | None:
 
 def _fold_block(block: NDArray[np.int32], case: bool, accents: bool) -> None:
     """Replace the code points of a block by what they become."""
-    text = block.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    text = _text(block)
     whole = fold(text, case, accents)
     if whole == text:
         return
@@ -107,6 +109,11 @@ def _fold_block(block: NDArray[np.int32], case: bool, accents: bool) -> None:
     for i, c in enumerate(text):
         one = fold(c, case, accents)
         block[i] = NOTHING if not one else ord(one) if len(one) == 1 else FOLDED_IN_CONTEXT
+
+
+def _text(code_points: NDArray[np.integer[Any]]) -> str:
+    """The characters of code points, half ones of UTF-16 too."""
+    return code_points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def _code_points(text: str) -> NDArray[np.uint32]:
