@@ -16,6 +16,19 @@ static inline int deciban_goes_left(const uint64_t *left, ptrdiff_t cell)
 /* The most inner nodes of a tree, and how many rows fall through it side by side. */
 enum { DECIBAN_INNER = 255, DECIBAN_ABREAST = 8 };
 
+/* Add the leaf of every row, one after another: of few rows, which take no preparing. */
+static inline void deciban_fall_alone(
+    const uint8_t *X, ptrdiff_t n, ptrdiff_t d, ptrdiff_t inner, const int32_t *column,
+    const uint64_t *left, const double *value, double *logits, ptrdiff_t stride)
+{
+    for (ptrdiff_t i = 0; i < n; i++) {
+        ptrdiff_t at = 0;
+        while (at < inner && column[at] >= 0)
+            at = 2 * at + 2 - deciban_goes_left(left + 4 * at, X[i * d + column[at]]);
+        logits[i * stride] += value[at];
+    }
+}
+
 /* Add the leaf of every row, n of d cells, to logits that stand `stride` apart.
 
    Rows fall to the bottom without asking whether there is a split, so that the processor need not
@@ -29,10 +42,17 @@ static void deciban_fall(
     uint64_t sets[4 * DECIBAN_INNER];
     double passed[2 * DECIBAN_INNER + 1];
     ptrdiff_t i, r, levels = 0;
+    if (n < DECIBAN_ABREAST) {
+        deciban_fall_alone(X, n, d, inner, column, left, value, logits, stride);
+        return;
+    }
+    while (inner > 0 && column[inner - 1] < 0)      /* levels without a split are left out */
+        inner--;
     while ((((ptrdiff_t)1 << levels) - 1) < inner)
         levels++;
+    inner = ((ptrdiff_t)1 << levels) - 1;
     passed[0] = value[0];
-    memset(sets, 0xff, sizeof(sets));
+    memset(sets, 0xff, inner * 4 * sizeof(uint64_t));
     for (i = 0; i < inner; i++) {
         const int split = column[i] >= 0;
         of[i] = split ? column[i] : 0;
