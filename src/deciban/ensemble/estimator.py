@@ -146,8 +146,9 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         with all_or_nothing(self):
             options = self._check_parameters()
             rows = labelled_scan(
-                X, y, target=target, sql=query_of(sql, table), weight=sample_weight,
-                units=unit_source(groups, time), kinds=self.kinds,
+                X, y, target=target, weight=sample_weight, kinds=self.kinds,
+                sql=None if sql is None and table is None else query_of(sql, table),
+                units=None if groups is None and time is None else unit_source(groups, time),
                 limit=NumberClasses(self.max_classes),
             )  # fmt: skip
             check_columns(rows.schema)
