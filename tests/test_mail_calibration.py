@@ -12,7 +12,24 @@ from deciban.mail import training
 from deciban.mail.copies import group, signature
 from deciban.mail.lessons import learn, read, score
 from deciban.mail.mailboxes import Place
-from deciban.mail.model import Calibration, Counts, Pair, calibrate, familiarity, score_counts
+from deciban.mail.model import (
+    BODY_POWER,
+    BODY_SECTIONS,
+    HALF_FAMILIAR_SHARE,
+    MAX_HALF_FAMILIAR,
+    MIN_WEIGHT,
+    PRIOR_MESSAGES,
+    PRIOR_WORDS,
+    SECTIONS,
+    Calibration,
+    Counts,
+    Pair,
+    calibrate,
+    familiarity,
+    is_text,
+    score_counts,
+    weights,
+)
 from deciban.mail.store import Lesson, Store
 from deciban.mail.times import delivery_time
 from deciban.mail.training import LeftOut, train
@@ -53,6 +70,60 @@ def _trained(folder, letters, store="mail.db", processes=1):
     opened = Store(str(folder / store), create=True)
     train(opened, places, processes)
     return opened
+
+
+# What tokens weigh
+
+TOKENS = st.builds(
+    "".join,
+    st.tuples(
+        st.sampled_from(["", "", "subject:", "html:", "to:", "hidden:", "x:", "hidden", ":"]),
+        st.text(max_size=3),
+    ),
+)
+MESSAGES = st.integers(0, 40) | st.integers(0, 2**40)
+
+
+def plain_weights(counts):
+    """The formula of the module, token by token."""
+    (ham, spam), sections = counts.totals, {}
+    for token, (hams, spams) in counts.tokens.items():
+        share = (spams + PRIOR_MESSAGES) / (hams + PRIOR_MESSAGES)
+        weight = log(share) + log((ham + 2 * PRIOR_MESSAGES) / (spam + 2 * PRIOR_MESSAGES))
+        prefix, colon, _ = token.partition(":")
+        if abs(weight) >= MIN_WEIGHT:
+            section = SECTIONS.get(prefix, "head") if colon else "body"
+            sections.setdefault(section, {})[token] = weight
+    return {
+        token: weight * (BODY_SECTIONS * len(own) ** BODY_POWER if name == "body" else 1) / len(own)
+        for name, own in sections.items()
+        for token, weight in own.items()
+    }
+
+
+@given(
+    st.dictionaries(TOKENS, st.tuples(MESSAGES, MESSAGES)),
+    st.tuples(st.integers(1, 2**40), st.integers(1, 2**40)),
+    st.integers(0, 99),
+)
+def test_weights_and_familiarity_are_the_formulas(tokens, totals, unknown):
+    counts = Counts(Pair(*totals), tokens, unknown)
+    assert weights(counts) == pytest.approx(plain_weights(counts), rel=1e-12)
+    half = min(HALF_FAMILIAR_SHARE * sum(totals), MAX_HALF_FAMILIAR)
+    words = [sum(pair) for token, pair in tokens.items() if is_text(token)]
+    share = (sum(n / (n + half) for n in words if n) + PRIOR_WORDS) / (
+        len(words) + unknown + PRIOR_WORDS
+    )
+    expected = share**2 / (share**2 + (1 - share) ** 2)
+    assert familiarity(counts) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("wrong", [(1,), (1, 2, 3), [1, 2], None, ("a", "b")])
+def test_what_is_no_pair_is_refused(wrong):
+    with pytest.raises(TypeError):
+        weights(Counts(Pair(1, 1), {"a": wrong}))
+    with pytest.raises(TypeError):
+        familiarity(Counts(Pair(1, 1), {"a": wrong}))
 
 
 # What is new

@@ -6,6 +6,8 @@ import os
 import pytest
 
 from commands import done, run
+from deciban.errors import FileError
+from deciban.mail.mailboxes import read
 from letters import HAM, NEW_HAM, NEW_SPAM, SPAM
 
 
@@ -54,6 +56,23 @@ def test_classifying(trained):
     assert run("mail", "classify", "--", "new").out == one.out
 
 
+@pytest.mark.parametrize("group", [1, 5, 100])
+def test_messages_before_one_that_cannot_be_read_are_classified(trained, monkeypatch, group):
+    whole = run("mail", "classify", "ham").out.splitlines()
+
+    def fail_at_the_eighth(place):
+        if place.path.endswith("7.eml"):
+            raise FileError("gone.")
+        return read(place)
+
+    monkeypatch.setattr("deciban.cli.delivery.GROUP_MESSAGES", group)
+    assert run("mail", "classify", "ham").out.splitlines() == whole
+    monkeypatch.setattr("deciban.mail.mailboxes.read", fail_at_the_eighth)
+    ended = run("mail", "classify", "ham")
+    before = [line for line in whole if line < "ham/7"]
+    assert (ended.code, ended.out.splitlines()) == (3, before)
+
+
 def test_the_filter_adds_one_header(trained):
     out = done("mail", "filter", stdin=NEW_SPAM)
     head, line, body = out.partition("X-Deciban: ")
@@ -79,7 +98,7 @@ def test_whatever_goes_wrong_the_filter_passes_the_message_on(trained, wrong):
 
 
 def test_a_bug_loses_no_message(trained, monkeypatch):
-    monkeypatch.setattr("deciban.mail.lessons.score", lambda *_: 1 / 0)
+    monkeypatch.setattr("deciban.mail.lessons.score_all", lambda *_: 1 / 0)
     ended = run("mail", "filter", stdin=NEW_HAM)
     assert (ended.code, ended.out) == (75, NEW_HAM.decode())
     assert "bug of deciban: ZeroDivisionError" in ended.err

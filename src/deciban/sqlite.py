@@ -90,7 +90,8 @@ class Database:
         """
         with _plain_errors(self.path, self.layout):  # also outside of transactions
             rows = self.connection.execute(query, parameters).fetchall()
-        if any(tuple(map(type, row)) != types for row in rows):
+        columns = zip(zip(*rows, strict=True), types, strict=True) if rows else ()
+        if any({*map(type, column)} != {of} for column, of in columns):
             raise self.damage(f"{short(rows)} where {types} are expected")
         return rows
 

@@ -18,17 +18,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deciban.errors import DecibanError, ParameterError
-from deciban.mail.verdict import Costs
+from deciban.mail.verdict import Costs, Verdict, decide
+
+if TYPE_CHECKING:
+    from deciban.mail.store import Store
 
 __all__ = ["CODES", "Options", "classify", "default_store", "from_input", "run", "screen"]
 
 CODES = {"spam": 0, "ham": 1, "unsure": 2}
 ERROR, TRY_LATER = 3, 75
+#: Messages that are judged by one state of the store; others may write in between.
+GROUP_MESSAGES = 100
 
 
 class Options(NamedTuple):
@@ -55,20 +60,41 @@ def run(arguments: Sequence[str]) -> int | None:
 
 def classify(options: Options, files: Sequence[str] = ()) -> int:
     """Say what messages are: the code of a single one, and 0 for several."""
-    from deciban.mail.lessons import read, score
-    from deciban.mail.mailboxes import Place, some_places
     from deciban.mail.mailboxes import read as contents
+    from deciban.mail.mailboxes import some_places
     from deciban.mail.store import Store
-    from deciban.mail.verdict import decide
 
     costs = Costs(options.lost, options.unsure).check()
-    places: Sequence[Place | None] = [None] if from_input(files) else some_places(files)
+    places = [] if from_input(files) else some_places(files)
     with Store(options.store or default_store()) as store:
-        for place in places:
-            raw = contents(place) if place else sys.stdin.buffer.read()
-            verdict = decide(score(store, read(raw)), costs)
-            print(verdict if len(places) == 1 else f"{place}: {verdict}")
-    return CODES[verdict.answer] if len(places) == 1 else 0
+        if len(places) < 2:
+            raw = contents(places[0]) if places else sys.stdin.buffer.read()
+            verdict = next(_verdicts(store, [raw], costs))
+            print(verdict)
+            return CODES[verdict.answer]
+        for start in range(0, len(places), GROUP_MESSAGES):
+            group = places[start : start + GROUP_MESSAGES]
+            for place, verdict in zip(
+                group, _verdicts(store, map(contents, group), costs), strict=True
+            ):
+                print(f"{place}: {verdict}")
+    return 0
+
+
+def _verdicts(store: Store, messages: Iterable[bytes], costs: Costs) -> Iterator[Verdict]:
+    """What messages are; those before one that cannot be read too."""
+    from deciban.mail.lessons import Read, read, score_all
+
+    done: list[Read] = []
+    error: Exception | None = None
+    try:
+        done.extend(map(read, messages))  # those before an error stay
+    except Exception as raised:
+        error = raised
+    for score in score_all(store, done):
+        yield decide(score, costs)
+    if error is not None:
+        raise error
 
 
 def screen(arguments: Sequence[str]) -> int:
@@ -113,7 +139,6 @@ def _marked(raw: bytes, options: Options) -> bytes:
     from deciban.mail.envelope import with_header
     from deciban.mail.lessons import read, score
     from deciban.mail.store import Store
-    from deciban.mail.verdict import decide
 
     costs = Costs(options.lost, options.unsure).check()
     with Store(options.store or default_store()) as store:

@@ -18,6 +18,7 @@ cdef extern from "Python.h":
     void* PyUnicode_DATA(object text)
     bint Py_UNICODE_ISALNUM(uint32_t c) nogil
     bint Py_UNICODE_ISDIGIT(uint32_t c) nogil
+    bint Py_UNICODE_ISDECIMAL(uint32_t c) nogil
 
 ctypedef fused Point:
     uint8_t
@@ -67,12 +68,12 @@ cdef inline bint is_new(
     return True
 
 
-cdef HashTable room_for(Py_ssize_t n) except *:
-    """A table for more pieces than a text of ``n`` characters can have."""
+cdef HashTable room_for(Py_ssize_t n, Py_ssize_t most) except *:
+    """A table for so many pieces, more than a text of ``n`` characters can have."""
     cdef HashTable pieces
     if n >= 1 << 30:
         raise OverflowError(f"a text of at most {1 << 30} characters is needed, got {n}.")
-    if not allocate_table(&pieces, n // 2 + 2, sizeof(Piece)):
+    if not allocate_table(&pieces, most, sizeof(Piece)):
         raise MemoryError
     return pieces
 
@@ -83,7 +84,7 @@ cdef find_words(
     cdef:
         uint64_t h
         Py_ssize_t i = 0, start
-        HashTable pieces = room_for(n)
+        HashTable pieces = room_for(n, n // 2 + 2)
     try:
         while i < n:
             if not within(WORDLY, at[i]):
@@ -103,11 +104,108 @@ cdef find_words(
         free(pieces.at)
 
 
+cdef enum:
+    LETTER = 1      # of a script without spaces
+    MARK = 2        # belongs to the letter before it
+    PLANES = 0x20000    # the first two have a table
+    MAX_RANGES = 64
+
+
+cdef class Unspaced:
+    """Scripts without spaces, by the first and last characters of their blocks, and their marks."""
+
+    cdef:
+        uint8_t flags[PLANES]
+        uint32_t first[MAX_RANGES]
+        uint32_t last[MAX_RANGES]
+        int n_ranges
+
+    def __init__(self, ranges, str marks):
+        cdef uint32_t c, first, last
+        for first, last in ranges:
+            for c in range(first, min(last + 1, <uint32_t>PLANES)):
+                self.flags[c] = LETTER if is_letter(c) else 0
+            if last >= PLANES:
+                if self.n_ranges == MAX_RANGES:
+                    raise ValueError(f"at most {MAX_RANGES} blocks are needed")
+                self.first[self.n_ranges] = max(first, <uint32_t>PLANES)
+                self.last[self.n_ranges] = last
+                self.n_ranges += 1
+        for mark in marks:
+            c = ord(mark)
+            if c >= PLANES:
+                raise ValueError("marks of the first two planes are needed")
+            self.flags[c] |= MARK
+
+    cdef inline uint8_t of(self, uint32_t c) noexcept nogil:
+        cdef int i
+        if c < PLANES:
+            return self.flags[c]
+        for i in range(self.n_ranges):
+            if self.first[i] <= c <= self.last[i]:
+                return LETTER if is_letter(c) else 0
+        return 0
+
+
+cdef inline bint is_letter(uint32_t c) noexcept nogil:
+    """What regular expressions call ``[^\\W\\d]``, of characters that are no underscores."""
+    return Py_UNICODE_ISALNUM(c) and not Py_UNICODE_ISDECIMAL(c)
+
+
+cdef struct Rule:
+    Py_ssize_t longest
+    bint numbers
+
+
+cdef inline add_new(
+    HashTable* pieces, const Point* at, Py_ssize_t start, Py_ssize_t stop, Rule* rule,
+    str text, str prefix, set out
+):
+    """Add a piece that was not met before, if it is neither too long nor a number."""
+    cdef uint64_t h = HASH_OFFSET
+    cdef Py_ssize_t i
+    if stop - start > rule.longest or (not rule.numbers and Py_UNICODE_ISDIGIT(at[start])):
+        return
+    for i in range(start, stop):
+        h = (h ^ at[i]) * HASH_PRIME
+    if is_new(pieces, at, start, stop - start, h):
+        add_piece(text, start, stop, prefix, out)
+
+
+cdef find_any(
+    const Point* at, Py_ssize_t n, Unspaced scripts, str text, str prefix, Rule* rule, set out
+):
+    cdef:
+        Py_ssize_t i = 0, start, before
+        HashTable pieces = room_for(n, 2 * n + 2)
+    try:
+        while i < n:
+            before = -1
+            while i < n and scripts.of(at[i]) & LETTER:
+                start = i
+                i += 1
+                while i < n and scripts.of(at[i]) & MARK:
+                    i += 1
+                add_new(&pieces, at, start, i, rule, text, prefix, out)
+                if before >= 0:
+                    add_new(&pieces, at, before, i, rule, text, prefix, out)
+                before = start
+            start = i
+            while i < n and within(WORDLY, at[i]) and not scripts.of(at[i]) & LETTER:
+                i += 1
+            if i - start >= 2:
+                add_new(&pieces, at, start, i, rule, text, prefix, out)
+            elif i < n and i == start and not scripts.of(at[i]) & LETTER:
+                i += 1
+    finally:
+        free(pieces.at)
+
+
 cdef find_hosts(const Point* at, Py_ssize_t n, str text, str prefix, set out):
     cdef:
         uint64_t h
         Py_ssize_t i = 0, start, dots
-        HashTable pieces = room_for(n)
+        HashTable pieces = room_for(n, n // 2 + 2)
     try:
         while i < n:
             if not within(HOSTLY, at[i]):
@@ -170,6 +268,21 @@ def words(str text, str prefix, Py_ssize_t longest, bint numbers, set out):
         find_words(<const uint16_t*>data, len(text), text, prefix, longest, numbers, out)
     else:
         find_words(<const uint32_t*>data, len(text), text, prefix, longest, numbers, out)
+
+
+def any_words(str text, Unspaced scripts, str prefix, Py_ssize_t longest, bint numbers, set out):
+    """As :func:`words`; of scripts without spaces characters with their marks, and pairs of them."""
+    PyUnicode_READY(text)
+    cdef:
+        void* data = PyUnicode_DATA(text)
+        int kind = PyUnicode_KIND(text)
+        Rule rule = Rule(longest, numbers)
+    if kind == 1:
+        find_any(<const uint8_t*>data, len(text), scripts, text, prefix, &rule, out)
+    elif kind == 2:
+        find_any(<const uint16_t*>data, len(text), scripts, text, prefix, &rule, out)
+    else:
+        find_any(<const uint32_t*>data, len(text), scripts, text, prefix, &rule, out)
 
 
 def hosts(str text, str prefix, set out):

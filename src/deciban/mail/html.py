@@ -34,9 +34,6 @@ _HIDING = re.compile(
     |opacity\s*:\s*0(?![.\d])|\shidden(?:\s|$)""",
     re.I | re.X,
 )
-#: One of these is in every attribute that is looked for.
-_LINKING = ("href", "src", "action", "background")
-_STYLES = ("none", "hidden", "font-size", "opacity")
 #: Tags of so many characters may be remembered.
 MAX_KNOWN_LENGTH = 80
 #: Tags inside which a word goes on.
@@ -120,8 +117,9 @@ def _tag(inside: str) -> Tag:
     if slash or not ("=" in rest or "hidden" in rest):
         return Tag(name, not slash, gap, [], False)
     lower = rest.lower()
-    links = _links(rest) if any(word in lower for word in _LINKING) else []
-    styled = any(word in lower for word in _STYLES)
+    linking = "href" in lower or "src" in lower or "action" in lower or "background" in lower
+    links = _links(rest) if linking else []
+    styled = "none" in lower or "hidden" in lower or "font-size" in lower or "opacity" in lower
     hides = styled and name not in _NEVER_HIDING and bool(_HIDING.search(rest))
     return Tag(name, True, gap, links, hides)
 

@@ -6,6 +6,7 @@ read, so a second lesson of it is noticed, also after the filter has marked it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from deciban.mail.envelope import canonical, digest
@@ -13,7 +14,7 @@ from deciban.mail.model import Score, level, score_counts
 from deciban.mail.store import Lesson, Store
 from deciban.mail.tokens import tokens
 
-__all__ = ["Outcome", "Read", "learn", "read", "relearn", "score", "unlearn"]
+__all__ = ["Outcome", "Read", "learn", "read", "relearn", "score", "score_all", "unlearn"]
 
 #: What became of a lesson; ``"conflict"`` is a message that was learnt as the other class.
 Outcome: TypeAlias = Literal["learnt", "moved", "taken", "known", "unknown", "conflict"]
@@ -34,9 +35,15 @@ def read(raw: bytes) -> Read:
 
 def score(store: Store, message: Read) -> Score:
     """The evidence that a message is spam."""
+    return score_all(store, [message])[0]
+
+
+def score_all(store: Store, messages: Sequence[Read]) -> list[Score]:
+    """The evidence that each of some messages is spam, by one state of the store."""
     with store.reading():
-        counts, calibration = store.counts(message.tokens), store.calibration()
-    return score_counts(counts, calibration)
+        counts = store.counts_of([message.tokens for message in messages])
+        calibration = store.calibration()
+    return [score_counts(each, calibration) for each in counts]
 
 
 def learn(store: Store, message: Read, spam: bool) -> Outcome:

@@ -25,6 +25,8 @@ from functools import lru_cache
 from math import exp, log, log1p
 from typing import NamedTuple
 
+from deciban.kernels import messages as kernel
+
 __all__ = [
     "Calibration",
     "Counts",
@@ -96,7 +98,7 @@ class Counts(NamedTuple):
     """How many messages were learnt, how many had each token, and the number of unknown words."""
 
     totals: Pair
-    tokens: Mapping[str, tuple[int, int]]
+    tokens: dict[str, tuple[int, int]]
     unknown: int = 0
 
 
@@ -140,17 +142,6 @@ class Score(NamedTuple):
         return _sigmoid(self.evidence / DECIBANS)
 
 
-@lru_cache(1 << 16)  # most tokens of a message are in others as well
-def section(token: str) -> str:
-    """The section that a token belongs to.
-
-    >>> section("free"), section("subject:free"), section("x:y")
-    ('body', 'subject', 'head')
-    """
-    prefix, colon, _ = token.partition(":")
-    return SECTIONS.get(prefix, HEAD) if colon else BODY
-
-
 def is_text(token: str) -> bool:
     """Whether a token is a word of the body or of the subject.
 
@@ -169,16 +160,12 @@ def weights(counts: Counts) -> dict[str, float]:
     ham, spam = counts.totals
     if not ham or not spam:
         return {}
-    base = log((ham + 2 * PRIOR_MESSAGES) / (spam + 2 * PRIOR_MESSAGES))
-    strong: dict[str, dict[str, float]] = {}
-    for token, (hams, spams) in counts.tokens.items():
-        weight = log((spams + PRIOR_MESSAGES) / (hams + PRIOR_MESSAGES)) + base
-        if weight >= MIN_WEIGHT or weight <= -MIN_WEIGHT:
-            strong.setdefault(section(token), {})[token] = weight
+    strong = kernel.strong(
+        counts.tokens, ham, spam, PRIOR_MESSAGES, MIN_WEIGHT, SECTIONS, BODY, HEAD
+    )
     out: dict[str, float] = {}
     for name, tokens in strong.items():
-        n, factor = len(tokens), _section_weight(name, len(tokens))
-        out.update({token: weight * factor / n for token, weight in tokens.items()})
+        kernel.scaled(out, tokens, _section_weight(name, len(tokens)), len(tokens))
     return out
 
 
@@ -197,13 +184,8 @@ def familiarity(counts: Counts) -> float:
     0.002
     """
     half = min(HALF_FAMILIAR_SHARE * sum(counts.totals), MAX_HALF_FAMILIAR)
-    words = [
-        hams + spams
-        for token, (hams, spams) in counts.tokens.items()
-        if ":" not in token or token.startswith(TEXT_PREFIXES)  # is_text, without a call for each
-    ]
-    seen = sum([n / (n + half) for n in words if n])
-    share = (seen + PRIOR_WORDS) / (len(words) + counts.unknown + PRIOR_WORDS)
+    words, seen = kernel.familiar(counts.tokens, half, TEXT_PREFIXES)
+    share = (seen + PRIOR_WORDS) / (words + counts.unknown + PRIOR_WORDS)
     return share**2 / (share**2 + (1 - share) ** 2)
 
 
@@ -282,7 +264,7 @@ def score_counts(counts: Counts, calibration: Calibration) -> Score:
     evidence = calibration.evidence(log_odds)
     share = evidence / log_odds if log_odds else 1 - 2 * calibration.doubt
     factor = familiar * share * DECIBANS
-    parts = {token: weight * calibration.slope * factor for token, weight in tokens.items()}
+    parts = kernel.scaled({}, tokens, calibration.slope * factor, 1.0)
     return Score(evidence * DECIBANS, calibration.offset * factor, parts, familiar)
 
 

@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from deciban.errors import NegativeCountError
-from deciban.mail.model import Calibration, Counts, Pair, calibrate, is_text
+from deciban.kernels import messages as kernel
+from deciban.mail.model import TEXT_PREFIXES, Calibration, Counts, Pair, calibrate, is_text
 from deciban.mail.tables import LAYOUT
 from deciban.sqlite import Database
 
@@ -58,7 +59,7 @@ class Memory:
     totals: Pair
     levels: dict[int, Pair]
     calibration: Calibration
-    tokens: dict[str, Pair | None] = field(default_factory=dict)
+    tokens: dict[str, tuple[int, int] | None] = field(default_factory=dict)
 
 
 class Store(Database):
@@ -74,7 +75,7 @@ class Store(Database):
     ...         store.add([Lesson(b"digest", True)], {"free": Pair(0, 1)})
     ...     with store.reading():
     ...         store.counts(["free", "lunch"])
-    Counts(totals=Pair(ham=0, spam=1), tokens={'free': Pair(ham=0, spam=1)}, unknown=1)
+    Counts(totals=Pair(ham=0, spam=1), tokens={'free': (0, 1)}, unknown=1)
     >>> folder.cleanup()
     """
 
@@ -124,26 +125,36 @@ class Store(Database):
 
     def counts(self, tokens: Iterable[str]) -> Counts:
         """What is known of these tokens, and the totals."""
-        totals, asked = self.totals(), list(tokens)
-        if not any(totals):
-            return Counts(totals, {}, sum(map(is_text, asked)))
-        seen = {} if self._believed is None else self._believed.tokens
-        new = [token for token in asked if token not in seen]
-        if new:
-            pairs = self._pairs(new)
-            seen.update((token, pairs.get(token)) for token in new)
-        known = {token: pair for token in asked if (pair := seen[token]) is not None}
-        unknown = sum([is_text(token) for token in asked if token not in known])
-        return Counts(totals, known, unknown)
+        return self.counts_of([list(tokens)])[0]
 
-    def _pairs(self, tokens: list[str]) -> dict[str, Pair]:
+    def counts_of(self, messages: Sequence[Collection[str]]) -> list[Counts]:
+        """What is known of the tokens of each of some messages; they are looked up at once."""
+        totals = self.totals()
+        if not any(totals):
+            return [Counts(totals, {}, sum(map(is_text, tokens))) for tokens in messages]
+        seen = self._look_up(set().union(*messages))
+        return [Counts(totals, *kernel.known(each, seen, TEXT_PREFIXES)) for each in messages]
+
+    def _look_up(self, tokens: set[str]) -> dict[str, tuple[int, int] | None]:
+        """What is known of these tokens, and maybe of others: None of those that are not known."""
+        seen = {} if self._believed is None else self._believed.tokens
+        new = list(tokens.difference(seen))
+        if new:
+            seen.update(dict.fromkeys(new))
+            seen.update(self._pairs(new))
+        return seen
+
+    def _pairs(self, tokens: list[str]) -> dict[str, tuple[int, int]]:
         """How many messages of ham and of spam had those of these tokens that are known."""
         rows = self.select(
             "SELECT token, ham, spam FROM json_each(?) CROSS JOIN tokens ON token = value",
             (str, int, int),
             (json.dumps(tokens, ensure_ascii=False),),
         )
-        return {token: self._pair(ham, spam) for token, ham, spam in rows}
+        pairs = {token: (ham, spam) for token, ham, spam in rows}
+        if pairs:  # none may be negative
+            self._pair(*map(min, zip(*pairs.values(), strict=True)))
+        return pairs
 
     def lesson(self, digest: bytes) -> Lesson | None:
         """What was learnt from a message, if anything."""

@@ -1,16 +1,13 @@
 """The words and hosts of a text, each once, by the rule of :class:`deciban.text.Tokenizer`.
 
 A program that reads one message has to start at once, and NumPy alone would take longer
-to import than all else: so spaced words are found by a loop of their own, and scripts
-without spaces by regular expressions.
+to import than all else: so words are found by loops of their own.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
-from itertools import pairwise
 
 from deciban.kernels import letters
 from deciban.text import scripts
@@ -36,8 +33,7 @@ def add_words(out: set[str], text: str, prefix: str = "", *, numbers: bool = Tru
     if text.isascii() or not _perhaps_unspaced().search(text):
         letters.words(text, prefix, MAX_WORD_LENGTH, numbers, out)
         return
-    distinct = {word for word in _any_script(text) if len(word) <= MAX_WORD_LENGTH}
-    out.update(prefix + word for word in distinct if numbers or not word[0].isdigit())
+    letters.any_words(text, _unspaced(), prefix, MAX_WORD_LENGTH, numbers, out)
 
 
 def add_hosts(out: set[str], text: str, prefix: str = "") -> None:
@@ -51,32 +47,11 @@ def add_hosts(out: set[str], text: str, prefix: str = "") -> None:
     letters.hosts(text.lower(), prefix, out)
 
 
-def _any_script(text: str) -> Iterator[str]:
-    """Spaced words; characters of unspaced scripts, and overlapping pairs of them."""
-    for match in _runs().finditer(text):
-        run = match["unspaced"]
-        if run:
-            characters = _characters().findall(run)
-            yield from characters
-            yield from map("".join, pairwise(characters))
-        else:
-            yield match[0]
-
-
 @cache
 def _perhaps_unspaced() -> re.Pattern[str]:
     return re.compile(f"[{_UNSPACED}]")
 
 
 @cache
-def _runs() -> re.Pattern[str]:
-    """Words of two characters or more, and runs of letters of unspaced scripts."""
-    letter = rf"(?=[{_UNSPACED}])[^\W\d]"
-    return re.compile(
-        rf"(?P<unspaced>(?:{letter}[{scripts.marks()}]*+)++)|(?:(?!{letter})\w){{2,}}"
-    )
-
-
-@cache
-def _characters() -> re.Pattern[str]:
-    return re.compile(rf".[{scripts.marks()}]*+", re.DOTALL)
+def _unspaced() -> letters.Unspaced:
+    return letters.Unspaced(scripts.UNSPACED, scripts.marks())
