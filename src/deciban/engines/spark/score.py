@@ -120,6 +120,8 @@ def _score_partition(
 
     prepare_worker()
     model = model_of().model
+    text = model.classes.dtype.kind in "OU"
+    labels = pa.array(list(map(str, model.classes.tolist())) if text else model.classes)
     for record_batch in batches:
         if not record_batch.num_rows:
             continue
@@ -130,8 +132,6 @@ def _score_partition(
         posterior, _ = score_batch(cast, model, "posterior")
         columns = [pa.array(column) for column in np.ascontiguousarray(posterior.T)]
         if answers:
-            labels = model.classes[posterior.argmax(axis=1)]
-            text = labels.dtype.kind in "OU"
-            columns.insert(0, pa.array(list(map(str, labels.tolist())) if text else labels))
+            columns.insert(0, labels.take(pa.array(posterior.argmax(axis=1))))
         names = [*record_batch.schema.names, *added]
         yield pa.RecordBatch.from_arrays([*record_batch.columns, *columns], names)
