@@ -4,11 +4,17 @@ import importlib
 import sys
 import zipfile
 import zipimport
+from functools import partial
 from types import SimpleNamespace
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+from deciban import NaiveBayes, files
+from deciban.engines.spark import score
 from deciban.engines.spark.worker import drop_finders
+from deciban.sources.labelled import labelled_scan
 from deciban.sources.spark import n_cores
 
 
@@ -69,3 +75,34 @@ def test_modules_in_folders_have_nothing_to_drop():
     before = dict(sys.path_importer_cache)
     drop_finders(importlib.import_module("json").__spec__.loader)
     assert sys.path_importer_cache == before
+
+
+LABELS = {
+    "texts": ["no", "yes", "Ä"],
+    "whole numbers": [-3, 0, 7],
+    "numbers": [1.0, 2.0, 3.0],
+    "truth values": [False, True, True],
+}
+
+
+@pytest.mark.parametrize("name", list(LABELS))
+def test_answers_of_a_partition(name, tmp_path, monkeypatch):
+    """What an executor adds to its rows: the answers as labels, and all probabilities."""
+    monkeypatch.setattr(score, "prepare_worker", lambda: None)
+    label = [LABELS[name][i % 3] for i in range(60)]
+    table = pa.table({"x": [float(i % 3) for i in range(60)], "id": list(range(60))})
+    model = NaiveBayes().fit({"x": table.column("x").to_pylist()}, label)
+    model.save(tmp_path / "m.deciban")
+    rows = labelled_scan({"x": [0.0]}, caster=model.model_.caster)
+    added = ["prediction", *(f"p_{c}" for c in model.classes_.tolist())]
+    work = partial(score._score_partition, rows, partial(files.open, tmp_path / "m.deciban"), added)
+    scored = pa.Table.from_batches(work(True, table.to_batches(max_chunksize=25)))
+    wanted = model.predict_proba(table.select(["x"]))
+    assert scored.column_names == ["x", "id", *added]
+    assert scored.column("id").to_pylist() == list(range(60))
+    answers = model.classes_[wanted.argmax(axis=1)].tolist()
+    assert scored.column("prediction").to_pylist() == answers
+    found = np.column_stack([scored.column(name).to_numpy() for name in added[1:]])
+    np.testing.assert_array_equal(found, wanted)
+    bare = pa.Table.from_batches(work(False, table.slice(0, 0).to_batches()), table.schema)
+    assert not bare.num_rows
