@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.discrete import MAX_ROW_LOSS, leave_out_cells, one_row
+from deciban.families.discrete import MAX_ROW_LOSS, leave_out_cells
 from deciban.families.protocol import CountedColumns
 from deciban.stats.categories import count_of, sum_columns
 from deciban.stats.histogram import HISTOGRAM, grid_of
@@ -178,6 +178,11 @@ def losses_alone(
     loss = np.minimum(np.where(np.isnan(loss), np.inf, loss), MAX_ROW_LOSS)
     total, weight = sum_columns(np.stack([loss * times, times]), offsets)
     return np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.inf)
+
+
+def one_row(times: FloatArray) -> FloatArray:
+    """The weight of one row of many that are alike: 1, or all there is."""
+    return np.minimum(times, 1.0)
 
 
 def missing_matters(missing: Sequence[FloatArray], class_weight: FloatArray) -> list[bool]:

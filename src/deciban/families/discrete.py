@@ -175,7 +175,7 @@ def leave_out_cells(
     smoothed = total + (sizes * lam)[:, None]
     cell, own = np.nonzero(amount)
     column, times = of_cell[cell], amount[cell, own]
-    one, size, extra = one_row(times), sizes[column], lam[column]
+    one, size, extra = np.minimum(times, 1.0), sizes[column], lam[column]
     rest = total[column, own] - one
     rest = np.where(rest > ROUNDED_SHARE * one, rest, 0.0)
     log = log_shares(amount + lam[of_cell][:, None], smoothed[of_cell], sizes[of_cell][:, None])
@@ -188,8 +188,3 @@ def leave_out_cells(
         about = lam[at][:, None], sizes[at][:, None]
         log[gone] = leave_out_unseen(total[at], once[at], own[gone], one[gone], *about)
     return log, column, own, times
-
-
-def one_row(times: FloatArray) -> FloatArray:
-    """The weight of one row of many that are alike: 1, or all there is."""
-    return np.minimum(times, 1.0)

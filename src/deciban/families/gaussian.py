@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families import bell
-from deciban.families.alone import blocks, counted_values, losses_alone
+from deciban.families.alone import blocks, counted_values, losses_alone, one_row
 from deciban.families.bell import (
     Density,
     GaussianSettings,
@@ -27,7 +27,6 @@ from deciban.families.bell import (
     pool_by_row,
     remove_units,
 )
-from deciban.families.discrete import one_row
 from deciban.families.live_bells import LiveBells
 from deciban.families.piece import (
     Piece,

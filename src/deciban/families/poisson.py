@@ -17,8 +17,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.alone import CountedValues, counted_values, losses_alone
-from deciban.families.discrete import MAX_ROW_LOSS, one_row
+from deciban.families.alone import CountedValues, counted_values, losses_alone, one_row
+from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.families.gaussian import DEFAULT_PRIOR_ROWS
 from deciban.families.piece import Piece, density_shares, seen_points, spaced_points
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected

@@ -101,17 +101,25 @@ class Cells:
         ]
         return np.concatenate([np.empty(0, dtype=np.intp), *out])
 
-    def ordered(self) -> Cells:
-        """The cells with the values of each column in their own order; itself where they are.
+    def ordered(self) -> tuple[Cells, Positions] | None:
+        """The cells with the values of each column in their own order, and where each cell goes.
 
-        >>> Cells.of_values(["size"], [np.array(["S", "M"])]).ordered().values
-        (array(['M', 'S'], dtype='<U1'),)
+        None where they are in order.
+
+        >>> cells, at = Cells.of_values(["size"], [np.array(["S", "L", "M"])]).ordered()
+        >>> cells.values, at
+        ((array(['L', 'M', 'S'], dtype='<U1'),), array([2, 0, 1]))
         """
-        if self.values is None:
-            return self
-        values = tuple(map(_ordered, self.values))
-        unchanged = all(a is b for a, b in zip(values, self.values, strict=True))
-        return self if unchanged else Cells(self.columns, values)
+        orders = [_order(values) for values in self.values or ()]
+        if all(order is None for order in orders):
+            return None
+        pairs = list(zip(self.values or (), orders, strict=True))
+        values = tuple(column if order is None else column[order] for column, order in pairs)
+        places = [
+            start + (np.arange(len(column)) if order is None else np.argsort(order))
+            for (column, order), start in zip(pairs, self.offsets, strict=False)
+        ]
+        return Cells(self.columns, values), np.concatenate(places)
 
     def column_of(self, cell: int) -> Any:
         """The name of the column that a cell belongs to."""
@@ -139,14 +147,14 @@ class Cells:
         return Cells(self.columns[columns], values)
 
 
-def _ordered(values: Labels) -> Labels:
-    """Values in their own order; those that have none stay as they are."""
+def _order(values: Labels) -> Positions | None:
+    """The order of values; None where they are in it, or have none."""
     try:
         if len(values) < 2 or bool(np.all(values[:-1] <= values[1:])):
-            return values
-        return np.asarray(values[np.argsort(values, kind="stable")])
+            return None
+        return np.argsort(values, kind="stable")
     except TypeError:
-        return values
+        return None
 
 
 def _kept(items: tuple[Labels, ...], keep: NDArray[np.bool_]) -> tuple[Labels, ...]:
@@ -256,9 +264,8 @@ class Grid(Cells):
         left = tuple(keys[part] for keys, part in zip(self._keys(), parts, strict=True))
         return Grid(self.columns, left, self.drop)
 
-    def ordered(self) -> Grid:
+    def ordered(self) -> None:
         """Keys are in order."""
-        return self
 
     def one(self, column: int) -> Grid:
         """The keys of one column."""

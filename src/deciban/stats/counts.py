@@ -190,12 +190,13 @@ class Counts:
         >>> Counts.of({"x": ["b", "a"]}, [1, 1]).ordered().tables["categorical"].cells.values
         (array(['a', 'b'], dtype='<U1'),)
         """
-        K = len(self.classes)
-        tables = {
-            name: table if cells is table.cells else table.align(np.arange(K), K, cells)
-            for name, table in self.tables.items()
-            for cells in (table.cells.ordered(),)
-        }
+        tables, classes = dict(self.tables), np.arange(len(self.classes))
+        for name, table in self.tables.items():
+            if (moved := table.cells.ordered()) is not None:
+                cells, at = moved
+                shape = len(classes), len(at)
+                sums = {key: part.place(classes, at, shape) for key, part in table.sums.items()}
+                tables[name] = Table(table.statistic, cells, table.rows, sums)
         return Counts(self.classes, self.weight, tables)
 
     def to_bytes(self) -> bytes:
