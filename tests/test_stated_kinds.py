@@ -1,5 +1,6 @@
 """A kind that is stated rules: values are cast to it in training, or refused by name."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -88,3 +89,39 @@ def test_times_as_categories():
     model = NaiveBayes(kinds={"day": "categorical"}).fit({"day": days}, Y)
     assert model.predict({"day": days[:4]}).tolist() == Y[:4]
     assert model.predict({"day": ["2024-01-01 00:00:00", "2024-01-04T00:00:00"]}).tolist()[0] == "a"
+
+
+ISO = {
+    "date": [f"20{20 + i // 12:02}-{1 + i % 12:02}-03" for i in range(60)],
+    "timestamp": [f"2024-01-{1 + i % 28:02} {i % 24:02}:30" for i in range(60)],
+    "time": [f"{i % 24:02}:{i % 60:02}:00" for i in range(60)],
+}
+
+
+@pytest.mark.parametrize("unit", ISO)
+def test_times_written_as_texts_are_those_of_a_file(unit, tmp_path):
+    texts, y = ISO[unit], ["u" if i < 30 else "v" for i in range(60)]
+    lines = "\n".join(f"{text},{label}" for text, label in zip(texts, y, strict=True))
+    (tmp_path / "table.csv").write_text(f"at,y\n{lines}\n", encoding="utf-8")
+    in_file = NaiveBayes().fit(tmp_path / "table.csv", target="y")
+    column = in_file.schema_.columns[0]
+    assert (column.kind, column.unit) == ("time", unit)
+    for X in ({"at": texts}, pd.DataFrame({"at": texts}), {"at": [*texts[:59], None]}):
+        model = NaiveBayes().fit(X, y)
+        assert (model.schema_.columns[0].kind, model.schema_.columns[0].unit) == ("time", unit)
+    model = NaiveBayes().fit({"at": texts}, y)
+    np.testing.assert_array_equal(
+        model.predict_proba({"at": texts}), in_file.predict_proba({"at": texts})
+    )
+    one = model.predict_proba_one({"at": texts[40]})
+    assert one["v"] == pytest.approx(in_file.predict_proba({"at": texts[40:41]})[0, 1])
+
+
+@pytest.mark.parametrize(
+    "texts", [[f"{i:04}" for i in range(900, 960)], ["2024-01-03"] * 59 + ["none"],
+              ["2024-13-41"] * 60, ["2024-01-03"] * 19 + [None] * 41],
+    ids=["codes", "a word", "no month", "too few"],
+)  # fmt: skip
+def test_other_texts_are_no_times(texts):
+    model = NaiveBayes().fit({"at": texts, "x": list(range(0, 120, 2))}, ["u", "v"] * 30)
+    assert model.schema_.columns[0].kind in ("categorical", "identifier")

@@ -231,6 +231,8 @@ def _infer_column(
         kind, reason, unit = stated, "as stated", _stated_unit(name, parts, stated)
     else:
         kind, reason = _kind(parts, written)
+        if kind == "time" and not unit:
+            unit = formats.iso_unit([p for p in parts if isinstance(p, Strings)])
     if form is formats.TEXT and kind not in ("categorical", "text", "identifier"):
         form = None  # numbers that are written as text
     return ColumnSchema(name, kind, reason, unit, "" if form is None else form.name)
@@ -283,6 +285,8 @@ def _kind_of_texts(parts: list[Strings]) -> tuple[Inferred, str]:
     for p in parts:
         table.encode(p.offsets, p.data, p.missing)
     distinct = len(table)
+    if known >= MIN_ROWS and (unit := formats.iso_unit(parts)):
+        return "time", f"a {unit}"
     repeat = distinct <= MAX_DISTINCT_SHARE * known
     words = 0.0 if repeat else _words_per_text(parts[0])
     few = known < (MIN_ROWS if words < SENTENCE_WORDS else MIN_SENTENCE_ROWS)

@@ -20,7 +20,7 @@ format                       fields
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -42,6 +42,7 @@ __all__ = [
     "TEXT",
     "Format",
     "has_misfits",
+    "iso_unit",
     "parse",
 ]
 
@@ -215,6 +216,21 @@ def parse_kind(column: Strings, kind: int, affix: str, missing: Mask) -> Column:
         return Times(values, missing, "time")
     is_date = kind == fields.DATE or kind in DATE_KINDS
     return Times(values, missing, "date" if is_date else "timestamp")
+
+
+def iso_unit(parts: Sequence[Strings]) -> Literal["", "date", "timestamp", "time"]:
+    """What the texts of a column are, if all of them are times in ISO form; otherwise "".
+
+    >>> from deciban.kernels.texts import utf8
+    >>> iso_unit([Strings(*utf8(["2025-06-21", None]))]), iso_unit([Strings(*utf8(["0930"]))])
+    ('date', '')
+    """
+    possible = fields.DATE | fields.MOMENT | fields.CLOCK
+    for part in parts:
+        possible, _ = fields.kinds(part.offsets, part.data, part.missing, possible, [])
+    if possible & fields.DATE:
+        return "date"
+    return "timestamp" if possible & fields.MOMENT else "time" if possible & fields.CLOCK else ""
 
 
 def has_misfits(column: Strings, parsed: Column, missing: Mask) -> bool:
