@@ -20,7 +20,7 @@ from deciban.ensemble import (
 )
 from deciban.ensemble.logits import log_losses, mean_log_loss, prior_logits, to_logits, to_scores
 from deciban.ensemble.training_table import TrainingTable, deal, split
-from deciban.ensemble.trees import SHAPE_BY_MIN_ROWS, Forest
+from deciban.ensemble.trees import RULES_BY_MIN_ROWS, Forest
 from deciban.kernels import boosting
 from deciban.kernels.team import Team
 from deciban.models.calibration import usual_discount
@@ -236,7 +236,7 @@ def test_steps_of_evidence_weights_are_newtons(n_classes, n_rows, n_parts):
 
 # ---------------------------------------------------------------------- trees
 
-RULES = (*SHAPE_BY_MIN_ROWS[0], 0.1, 3.0, 1.0, 3.0, 5.0, 3.0, 50.0, 2.5, 100, 20, 0.0)
+RULES = (*RULES_BY_MIN_ROWS[0][:2], 0.1, 3.0, 1.0, 3.0, 5.0, 3.0, 50.0, 2.5, 100, 20, 0.0)
 
 
 def grown(X, y, n_classes, sizes, ordered, team=None):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,36 +19,54 @@ from deciban.kernels import boosting
 from deciban.kernels import trees as kernel
 from deciban.kernels.team import Team
 
-T = TypeVar("T")
-
 #: Some rows: their cells, classes and weights.
 Side = tuple[Cells, NDArray[np.intp], FloatArray]
 
-#: The most splits between root and leaf, which is how many columns act together, and the most
-#: leaves, by the least rows. The leaf that gains most is split next.
-SHAPE_BY_MIN_ROWS = {0: (3, 8), 1_000: (4, 16), 4_000: (5, 32), 10_000: (7, 32), 40_000: (8, 128)}
+
+class Rules(NamedTuple):
+    """How trees grow.
+
+    ``depth`` is the most splits between root and leaf, which is how many columns act together,
+    ``n_leaves`` the most leaves; the leaves that gain most are split next. Of d columns a tree
+    may split by ``columns_per_root`` times sqrt(d): all where they are few. ``rate`` is the share
+    of a Newton step that is taken. ``leaf_penalty`` is added to the Hessian of a leaf,
+    ``set_leaf_penalty`` to that of a leaf of sets of categories; ``min_leaf_weight`` is the least
+    weight of the rows in a leaf.
+    """
+
+    depth: int
+    n_leaves: int
+    columns_per_root: float
+    rate: float
+    leaf_penalty: float
+    set_leaf_penalty: float
+    min_leaf_weight: float
+
+
+#: By the least rows.
+RULES_BY_MIN_ROWS = {
+    0: Rules(3, 8, 2.5, 0.2, 1.0, 10.0, 3.0),
+    1_000: Rules(4, 16, 2.5, 0.2, 1.0, 10.0, 3.0),
+    4_000: Rules(5, 32, 2.5, 0.2, 1.0, 10.0, 3.0),
+    10_000: Rules(7, 32, 2.5, 0.2, 1.0, 20.0, 3.0),
+    40_000: Rules(8, 128, 4.0, 0.3, 3.0, 20.0, 10.0),
+}
 MAX_DEPTH = 8  # what the kernel has room for
-#: The share of a Newton step that is taken; after so many rounds without gain a fold ends.
-LEARNING_RATE, PATIENCE_ROUNDS = 0.2, 10
+#: After so many rounds without gain a fold ends.
+PATIENCE_ROUNDS = 10
 #: No Newton step is larger than this: of rows that are surely wrong the loss has a slope, but
 #: hardly a curvature, which would make steps of hundreds of nats where a class is rare.
 MAX_STEP = 3.0
-#: From this round on the share grows in proportion to the rounds, up to so many times itself:
-#: what many rounds have not overfitted needs many more, which may be bolder.
-STEADY_ROUNDS, MAX_RATE_GROWTH = 50.0, 2.5
-#: Of d columns, a tree may split by this times sqrt(d), by the least rows: all where they are few.
-COLUMNS_PER_ROOT_BY_MIN_ROWS = {0: 2.5, 40_000: 4.0}
+#: From this round on the rate grows in proportion to the rounds, up to this one: what many rounds
+#: have not overfitted needs many more, which may be bolder.
+STEADY_ROUNDS, MAX_RATE = 50.0, 0.5
 #: Rows that have this share of the sum of all gradients, the smallest, are sampled where there are
 #: so many rows and more than two classes: then most rows say next to nothing about each.
 TRIMMED_SHARE, MIN_TRIMMED_ROWS = 0.5, 4_000
 #: The most rounds, and fewer where each is a tree for every class.
 MAX_ROUNDS, MIN_MAX_ROUNDS, MAX_TREES = 400, 100, 3_000
-#: Added to the Hessian of a leaf; of a leaf of sets of categories, by the least rows; and to order
-#: categories.
-LEAF_PENALTY, CATEGORY_SMOOTHING = 1.0, 20.0
-SET_LEAF_PENALTY_BY_MIN_ROWS = {0: 10.0, 10_000: 20.0}
-#: The least weight of the rows in a leaf.
-MIN_LEAF_WEIGHT = 3.0
+#: Added to the Hessian of a category where categories are ordered.
+CATEGORY_SMOOTHING = 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +80,7 @@ class Forest:
     @classmethod
     def empty(cls) -> Forest:
         """No tree at all."""
-        inner = (1 << SHAPE_BY_MIN_ROWS[0][0]) - 1
+        inner = (1 << RULES_BY_MIN_ROWS[0].depth) - 1
         return cls(
             np.empty((0, inner), dtype=np.int32),
             np.empty((0, inner, 4), dtype=np.uint64),
@@ -122,11 +140,11 @@ def fit(
     ``begun`` are the forests of the first folds, where these are fitted already.
     """
     trees_per_round = 1 if len(offset) == 2 else len(offset)
-    shape, max_rounds = _shape(len(y)), _max_rounds(trees_per_round)
+    rules, max_rounds = _rules(len(y)), _max_rounds(trees_per_round)
 
     def boost(split: Split) -> Forest:
         inside, held = ((cells[rows], y[rows], weight[rows]) for rows in split)
-        return _boost(features, inside, held, offset, shape, max_rounds)
+        return _boost(features, inside, held, offset, rules, max_rounds)
 
     held_out, forests = np.tile(offset, (len(y), 1)), []
     others = threads.run(boost, iter(splits[len(begun) :]))
@@ -146,49 +164,31 @@ def _boost(
     inside: Side,
     held: Side,
     offset: FloatArray,
-    shape: tuple[int, int],
+    rules: Rules,
     max_rounds: int,
 ) -> Forest:
     """Trees fitted to the rows inside a fold, until those held out gain no more."""
-    n_rows, n_classes = len(inside[1]), len(offset)
-    n_columns = _n_columns(len(features.n_cells), n_rows)
-    set_penalty = _by_rows(SET_LEAF_PENALTY_BY_MIN_ROWS, n_rows)
+    n_rows, n_classes, d = len(inside[1]), len(offset), len(features.n_cells)
+    n_columns = min(d, round(rules.columns_per_root * math.sqrt(d)))
     trim = TRIMMED_SHARE if n_classes > 2 and n_rows >= MIN_TRIMMED_ROWS else 0.0
     team = Team(threads.n_threads())
     with threads.helped(team.help, team.dismiss):
         column, left, value, _ = boosting.boost(
-            *inside, *held, offset, features.n_cells, features.ordered, *shape, LEARNING_RATE,
-            MAX_STEP, LEAF_PENALTY, set_penalty, CATEGORY_SMOOTHING, MIN_LEAF_WEIGHT,
-            STEADY_ROUNDS, MAX_RATE_GROWTH, max_rounds, PATIENCE_ROUNDS, trim, n_columns, team,
+            *inside, *held, offset, features.n_cells, features.ordered, rules.depth,
+            rules.n_leaves, rules.rate, MAX_STEP, rules.leaf_penalty, rules.set_leaf_penalty,
+            CATEGORY_SMOOTHING, rules.min_leaf_weight, STEADY_ROUNDS, MAX_RATE / rules.rate,
+            max_rounds, PATIENCE_ROUNDS, trim, n_columns, team,
         )  # fmt: skip
     return Forest(column, left, value)
 
 
-def _shape(n_rows: int) -> tuple[int, int]:
-    """How deep trees are, and how many leaves they have.
+def _rules(n_rows: int) -> Rules:
+    """How trees on so many rows grow.
 
-    >>> _shape(500), _shape(50_000)
-    ((3, 8), (8, 128))
+    >>> _rules(500).depth, _rules(50_000).depth
+    (3, 8)
     """
-    return _by_rows(SHAPE_BY_MIN_ROWS, n_rows)
-
-
-def _by_rows(rule: Mapping[int, T], n_rows: int) -> T:
-    """What a rule by the least rows says of so many.
-
-    >>> _by_rows({0: "few", 100: "many"}, 99)
-    'few'
-    """
-    return rule[max(least for least in rule if n_rows >= least)]
-
-
-def _n_columns(d: int, n_rows: int) -> int:
-    """How many of d columns a tree may split by.
-
-    >>> _n_columns(5, 500), _n_columns(100, 500), _n_columns(100, 50_000)
-    (5, 25, 40)
-    """
-    return min(d, round(_by_rows(COLUMNS_PER_ROOT_BY_MIN_ROWS, n_rows) * math.sqrt(d)))
+    return RULES_BY_MIN_ROWS[max(least for least in RULES_BY_MIN_ROWS if n_rows >= least)]
 
 
 def _max_rounds(trees_per_round: int) -> int:

@@ -33,6 +33,7 @@ cdef extern from "trees.h":
 
 cdef enum:
     MIN_PART_ROWS = 4096    # all rows are added up in parts that are no smaller
+    MIN_SHARED_ROWS = 8192  # fewer are not worth waking a thread, and waiting for it
 #: Knuth's linear congruential generator, and what spreads its seeds.
 cdef uint64_t LCG_FACTOR = 6364136223846793005
 cdef uint64_t LCG_INCREMENT = 1442695040888963407
@@ -147,10 +148,12 @@ cdef void add_up_both(Growth* growth, Leaf* left, Leaf* right) noexcept nogil:
              growth.n_columns)
 
 
-cdef void share_out(Growth* growth, Task task, Py_ssize_t items) noexcept nogil:
-    """Do all items of a task, with whoever helps."""
+cdef void share_out(
+    Growth* growth, Task task, Py_ssize_t items, Py_ssize_t n_rows
+) noexcept nogil:
+    """Do all items of a task on so many rows, with whoever helps where it pays to meet."""
     cdef Py_ssize_t item
-    if growth.team != NULL:
+    if growth.team != NULL and n_rows >= MIN_SHARED_ROWS:
         share(growth.team, task, growth, items)
         return
     for item in range(items):
@@ -187,6 +190,13 @@ cdef Py_ssize_t choose_leaves(Growth* growth) noexcept nogil:
     return many
 
 
+cdef Py_ssize_t n_chosen_rows(const Growth* growth, Py_ssize_t many) noexcept nogil:
+    cdef Py_ssize_t i, rows = 0
+    for i in range(many):
+        rows += growth.leaves[growth.chosen[i]].end - growth.leaves[growth.chosen[i]].begin
+    return rows
+
+
 cdef void add_up_part(void* of, Py_ssize_t item, Py_ssize_t member) noexcept nogil:
     """The sums of a part of all rows."""
     cdef Growth* growth = <Growth*>of
@@ -199,7 +209,7 @@ cdef void add_up_root(Growth* growth) noexcept nogil:
     cdef Py_ssize_t i
     growth.n_parts = max(1, min(
         ABREAST, growth.options.leaves, growth.rows.n // MIN_PART_ROWS))
-    share_out(growth, add_up_part, growth.n_parts)
+    share_out(growth, add_up_part, growth.n_parts, growth.rows.n)
     for i in range(1, growth.n_parts):
         add(growth.leaves[0].sums, growth.leaves[i].sums, growth.table.first, growth.columns,
             growth.n_columns)
@@ -224,7 +234,7 @@ cdef void grow(Growth* growth) noexcept nogil:
         if many == 0:
             break
         growth.last = growth.n_leaves + many == growth.options.leaves
-        share_out(growth, split_chosen, many)
+        share_out(growth, split_chosen, many, n_chosen_rows(growth, many))
         growth.n_leaves += many
 
 
