@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import deciban
@@ -114,3 +115,12 @@ def test_something_else_is_refused():
     other = deciban.NaiveBayes().fit(X, y)
     with pytest.raises(ModelFileError, match="one block of values"):
         AODE.from_stored(replace(whole, counts=other.counts_))
+
+
+def test_days_before_the_calendar_of_python_are_kept(tmp_path):
+    days = pa.array([0] * 12 + [-719_163], pa.int32()).cast(pa.date32())
+    model = AODE().fit(pa.table({"day": days}), ["a", "b"] * 6 + ["a"])
+    model.save(tmp_path / "m.deciban")
+    rows = pa.table({"day": days[-2:]})
+    answers = deciban.load(tmp_path / "m.deciban").predict_proba(rows)
+    assert answers.tolist() == model.predict_proba(rows).tolist()

@@ -78,6 +78,10 @@ def build_curve(
 # ---------------------------------------------------------------------- values
 
 
+#: The first and the last second that Python's calendar has, from the beginning of 1970.
+_PYTHON_SECONDS = -62_135_596_800.0, 253_402_300_799.0
+
+
 class ValueCells(NamedTuple):
     """The values of a column or of its bins, the cell of every row (-1 is none), cut points."""
 
@@ -112,9 +116,13 @@ def _number_cells(column: ColumnSchema, x: FloatArray) -> ValueCells:
 
 
 def as_written(column: ColumnSchema, x: FloatArray) -> tuple[Value, ...]:
-    """Numbers as a row would hold them: whole, or times."""
+    """Numbers as a row would hold them: whole, or times, of which Python has those of 9,999 years.
+
+    >>> as_written(ColumnSchema("day", "time", "", unit="date"), np.array([-1e11, 0.0]))
+    (datetime.date(1, 1, 1), datetime.date(1970, 1, 1))
+    """
     if column.unit:
-        micro = np.round(x * 1e6).astype(np.int64)
+        micro = np.round(np.clip(x, *_PYTHON_SECONDS) * 1e6).astype(np.int64)
         written = Times(micro, np.zeros(len(x), dtype=bool), column.unit).tolist()
         return tuple(parse_time(column.unit, text) for text in written if text)
     whole = bool(np.all(x == np.round(x))) and bool(np.all(np.abs(x) < 2**53))
