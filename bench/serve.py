@@ -230,6 +230,8 @@ def requests(adult: pd.DataFrame, sms: pd.DataFrame, n: int, folder: str) -> Non
              "5x", 100),
             ("one short text", (words, 8812, "/api/predict", short),
              (peer, 8813, "/texts", short), 1, 1, "5x", 1),
+            ("one short text, 8 clients", (words, 8812, "/api/predict", short),
+             (peer, 8813, "/texts", short), 8, 1, "5x", 1),
             ("explain beside predict", (table, 8811, "/api/explain", why),
              (peer, 8813, "/table", one), 1, 1, "1x", 1),
         ):  # fmt: skip
@@ -370,7 +372,8 @@ def main() -> None:
         requests(adult, sms, given.requests, folder)
         lessons(adult, given.lessons, folder)
         tables(adult, given.rows, folder)
-        mixed(adult, given.minutes, folder)
+        if given.minutes:
+            mixed(adult, given.minutes, folder)
 
 
 if __name__ == "__main__":
