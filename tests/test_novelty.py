@@ -237,11 +237,49 @@ def test_models_that_do_not_know_what_is_usual_say_so():
     X, y = table(60, 19)
     with pytest.raises(InputError, match=r"calibrate=True"):
         NaiveBayes(calibrate=False).fit(X, y).novelty(X)
-    with pytest.raises(InputError, match=r"columns besides texts"):
-        BayesClassifier().fit(*texts(60, 20)).novelty(["red"])
     bell = GaussianNB(shared_variance=True).fit([[-1.0], [0.0], [1.0]], ["a", "a", "b"])
     with pytest.raises(InputError, match=r"does not know how likely the rows are"):
         LogisticRegression.from_gaussian(bell).explain([0.0], novelty=True)
+
+
+def test_an_ensemble_judges_texts_by_the_counts_of_their_words(tmp_path):
+    T, y = texts(400, 21)
+    model, peer = BayesClassifier().fit(T, y), NaiveBayes().fit(T, y)
+    new = ["zebra quagga okapi gnu", T[0], T[1]]
+    own, theirs = (m.model_.row_likelihoods(batch_of(m, new)) for m in (model, peer))
+    assert np.array_equal(own.log_likelihood, theirs.log_likelihood)
+    assert np.array_equal(own.size, theirs.size)
+    assert model.novelty(new)[0] < 0.01 < model.novelty(new)[1:].min()
+    model.save(tmp_path / "m.deciban")
+    assert np.array_equal(load(tmp_path / "m.deciban").novelty(new), model.novelty(new))
+
+
+def test_texts_and_other_columns_make_a_row_likely_together():
+    (X, y), (T, _) = table(300, 22), texts(300, 23)
+    rows = {**X, "text": T}
+    model = BayesClassifier().fit(rows, y)
+    parts = BayesClassifier().fit(X, y), NaiveBayes().fit({"text": T}, y)
+    plain, words = (
+        m.model_.row_likelihoods(batch_of(m, x))
+        for m, x in zip(parts, (X, {"text": T}), strict=True)
+    )
+    whole = model.model_.row_likelihoods(batch_of(model, rows))
+    np.testing.assert_allclose(
+        whole.log_likelihood, plain.log_likelihood + words.log_likelihood, rtol=1e-12
+    )
+    assert np.array_equal(whole.size, plain.size + words.size)
+    moved = {**rows, "text": ["zebra quagga okapi gnu"] * 300}
+    assert np.median(model.novelty(moved)) < np.median(model.novelty(rows)) / 3
+
+
+def test_a_group_of_texts_is_new_to_itself():
+    T, y = texts(200, 24)
+    T = [*T, *["zebra quagga okapi gnu"] * 20]
+    y, groups = [*y, *y[:20]], [*range(200), *[-1] * 20]
+    alone, together = (BayesClassifier().fit(T, y, groups=g) for g in (None, groups))
+    half_new = ["yak ibex red green"]
+    assert alone.novelty(half_new) < 0.01
+    assert together.novelty(half_new) > 20 / 221
 
 
 def test_the_command_writes_novelty_and_abstains(tmp_path):

@@ -35,6 +35,8 @@ from deciban.sources.sample import Sample
 from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
 from deciban.sources.unit_sample import AllRows, TrainingUnits, check_units
 from deciban.sources.units import UnitSource, unit_source
+from deciban.stats.counts import Counts
+from deciban.stats.words import WORDS
 from deciban.text import Tokenizer
 from deciban.text.tokenizer import check_tokenizer
 from deciban.transaction import all_or_nothing
@@ -152,16 +154,18 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
                 limit=NumberClasses(self.max_classes),
             )  # fmt: skip
             check_columns(rows.schema)
-            counted, part = _count(rows, options.max_rows)
+            counts, parts = _count(rows, options.max_rows, check_tokenizer(self.tokenizer))
             if self.class_weight is not None:
-                counted, part = _weigh_classes(self.class_weight, counted, part, rows.units)
+                counts, parts = _weigh_classes(self.class_weight, counts, parts)
+            counted, words = _counted_models(rows, counts, parts, self.tokenizer)
+            part = LabelledBatch.concatenate(parts)
             self._remember(rows)
             schema, texts = rows.schema, rows.schema.texts
             rules = select_tokenizers(part.batch, texts, self.tokenizer) if texts else []
             bar = Progress("learning", n_steps(schema, rules), shown=should_show(self.progress))
             # Many small problems: threads of BLAS would only wait for each other.
             with threads.serial_blas(), bar as progress:
-                self.model_ = train(schema, rules, counted, part, options, progress.add)
+                self.model_ = train(schema, rules, counted, words, part, options, progress.add)
             self.classes_ = counted.counts.classes
         return self
 
@@ -231,17 +235,41 @@ def _check_learners(stated: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in known if name in names)
 
 
-def _count(rows: LabelledScan, max_rows: int) -> tuple[NaiveBayesModel, LabelledBatch]:
-    """The naive Bayes model of all columns but texts, and the rows that count.
+def _count(
+    rows: LabelledScan, max_rows: int, tokenizer: Tokenizer
+) -> tuple[Counts, list[LabelledBatch]]:
+    """The counts of all rows, and the rows that weigh anything.
 
     Of rows that are spread over the executors of Spark, no more than ``max_rows`` are brought here.
     """
-    schema = Schema(tuple(column for column in rows.schema.columns if not column.texts))
     every: Sample = AllRows() if rows.scan.place != "spark" else RowSample(max_rows)
-    counts = ENGINES[rows.scan.place].count(rows, Plan(schema, sample=every))
-    parts = [part for part in every.batches if part.batch.n_rows]
-    model = NaiveBayesModel.of(schema, counts, Options())
-    return _leave_units_out(model, rows.units, parts), LabelledBatch.concatenate(parts)
+    counts = ENGINES[rows.scan.place].count(rows, Plan(rows.schema, tokenizer, every))
+    return counts, [part for part in every.batches if part.batch.n_rows]
+
+
+def _weigh_classes(
+    stated: ClassWeight, counts: Counts, parts: list[LabelledBatch]
+) -> tuple[Counts, list[LabelledBatch]]:
+    """The counts and the rows with their weights times those of their classes."""
+    each = class_weights(stated, counts.classes, counts.weight)
+    weighed = [replace(p, weight=p.weights * each[p.codes_among(counts.classes)]) for p in parts]
+    return counts.scale_classes(each), weighed
+
+
+def _counted_models(
+    rows: LabelledScan, counts: Counts, parts: list[LabelledBatch], tokenizer: Tokenizer | None
+) -> tuple[NaiveBayesModel, NaiveBayesModel | None]:
+    """The naive Bayes models of all columns but texts, and of the texts, if there are any."""
+    tables = dict(counts.tables)
+    words = tables.pop(WORDS.name, None)
+    plain = Schema(tuple(column for column in rows.schema.columns if not column.texts))
+    counted = NaiveBayesModel.of(plain, Counts(counts.classes, counts.weight, tables), Options())
+    counted = _leave_units_out(counted, rows.units, parts)
+    if words is None:
+        return counted, None
+    texts = Schema(tuple(column for column in rows.schema.columns if column.texts))
+    of_words = Counts(counts.classes, counts.weight, {WORDS.name: words})
+    return counted, NaiveBayesModel.of(texts, of_words, Options(), tokenizer=tokenizer)
 
 
 def _leave_units_out(
@@ -255,14 +283,3 @@ def _leave_units_out(
         sample.add(part)
     check_units(sample)
     return choose_columns(model, sample)
-
-
-def _weigh_classes(
-    stated: ClassWeight, counted: NaiveBayesModel, rows: LabelledBatch, units: UnitSource | None
-) -> tuple[NaiveBayesModel, LabelledBatch]:
-    """The rows with their weights times those of their classes, and the model of these."""
-    each = class_weights(stated, counted.classes, counted.counts.weight)
-    rows = replace(rows, weight=rows.weights * each[rows.codes_among(counted.classes)])
-    counts = counted.counts.scale_classes(each)
-    model = NaiveBayesModel.of(counted.schema, counts, Options())
-    return _leave_units_out(model, units, [rows]), rows

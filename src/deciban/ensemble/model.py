@@ -33,7 +33,7 @@ from deciban.formulas import Formula
 from deciban.labels import Labels
 from deciban.models.calibration import LeftOutScores
 from deciban.models.measured_evidence import MeasuredEvidence
-from deciban.models.novelty import RowLikelihoods
+from deciban.models.novelty import RowLikelihoods, sum_likelihoods
 from deciban.models.protocol import KnownWords, WordContribution
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
@@ -110,9 +110,9 @@ class EnsembleModel:
     """All that training leaves behind.
 
     ``counted`` is the naive Bayes model of the table without its texts, which are
-    read by ``texts``. ``left_out`` are the scores of held-out rows. ``sample`` are rows on which
-    the evidence of columns is measured when it is asked for; without any, ``evidence`` is what was
-    measured before.
+    read by ``texts``; ``words`` is that of the texts, by which their novelty is judged.
+    ``left_out`` are the scores of held-out rows. ``sample`` are rows on which the evidence of
+    columns is measured when it is asked for; without any, ``evidence`` is what was measured before.
     """
 
     schema: Schema
@@ -121,6 +121,7 @@ class EnsembleModel:
     terms: AdditiveTerms
     summary: EnsembleSummary
     texts: tuple[PhraseModel, ...] = ()
+    words: NaiveBayesModel | None = None
     left_out: LeftOutScores | None = None
     evidence: MeasuredEvidence | None = None
     sample: LabelledBatch | None = None
@@ -223,8 +224,9 @@ class EnsembleModel:
             terms.forest.add(self.features.cells(numbers, codes), out)
 
     def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
-        """``log P(x | c)`` of all columns but texts, by the counts, and the size of every row."""
-        return self.counted.row_likelihoods(batch)
+        """``log P(x | c)`` by the counts, (rows, classes), and the size of every row."""
+        models = [model for model in (self.counted, self.words) if model is not None]
+        return sum_likelihoods([model.row_likelihoods(batch) for model in models])
 
     def with_left_out(self, scores: LeftOutScores | None) -> EnsembleModel:
         """The model with other scores of left-out rows."""

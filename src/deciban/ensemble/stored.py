@@ -35,6 +35,7 @@ from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.plain import PlainDict
 from deciban.schema import Schema
 from deciban.stats.counts import Counts
+from deciban.stats.words import WORDS
 
 Arrays = dict[str, Array]
 
@@ -49,6 +50,8 @@ def to_stored(
     """The model as a file holds it."""
     counted = counted_files.to_stored(model.counted, {}, target, named)
     tables, arrays = dict(model.counts.tables), _arrays(model)
+    if model.words is not None:
+        tables |= model.words.counts.tables
     aode = model.terms.aode
     if aode is not None:
         inner = aode_files.to_stored(aode, {"bins": "auto"}, target, named)
@@ -61,6 +64,9 @@ def to_stored(
         "counted": dict(counted.description),
         **_describe(model),
     }
+    if model.words is not None:
+        words = counted_files.to_stored(model.words, {}, target, named)
+        description["words"] = dict(words.description)
     arrays |= left_out_to(model.left_out, model.classes)
     said, of_columns = evidence_files.to_stored(model.measured_evidence, model.classes)
     counts = Counts(model.classes, model.counts.weight, tables)
@@ -116,7 +122,7 @@ def read(stored: Stored) -> tuple[EnsembleModel, EnsembleEntry]:
         raise ModelFileError("the counts are missing.")
     about = document.read(stored.description, EnsembleEntry)
     arrays = ArrayReader(stored.arrays)
-    own, values = _split_counts(stored.counts)
+    own, words, values = _split_counts(stored.counts)
     counted = counted_files.model_of(about.counted, own)
     aode = _aode(about, counted, values, arrays.starting("pairs_"))
     features = _features(counted, arrays)
@@ -128,7 +134,8 @@ def read(stored: Stored) -> tuple[EnsembleModel, EnsembleEntry]:
     scores, summary = left_out_from(arrays, own.classes), _summary(about.report)
     said = evidence_files.from_stored(about.curves, arrays, schema, own.classes)
     arrays.done()
-    model = EnsembleModel(schema, counted, features, terms, summary, texts, scores, said)
+    likely = _words(about, schema, words)
+    model = EnsembleModel(schema, counted, features, terms, summary, texts, likely, scores, said)
     return model, about
 
 
@@ -171,12 +178,27 @@ def _phrases(name: str, phrases: Labels | None) -> list[str]:
     return list(phrases.tolist())
 
 
-def _split_counts(counts: Counts) -> tuple[Counts, Counts | None]:
-    """The counts of naive Bayes, and those of AODE."""
+def _split_counts(counts: Counts) -> tuple[Counts, Counts | None, Counts | None]:
+    """The counts of naive Bayes, those of words, and those of AODE."""
     tables = dict(counts.tables)
-    values = tables.pop(VALUES, None)
-    own = Counts(counts.classes, counts.weight, tables)
-    return own, None if values is None else Counts(counts.classes, counts.weight, {VALUES: values})
+    taken = [(name, tables.pop(name, None)) for name in (WORDS.name, VALUES)]
+    words, values = (
+        None if table is None else Counts(counts.classes, counts.weight, {name: table})
+        for name, table in taken
+    )
+    return Counts(counts.classes, counts.weight, tables), words, values
+
+
+def _words(about: EnsembleEntry, schema: Schema, words: Counts | None) -> NaiveBayesModel | None:
+    """The naive Bayes model of the texts; files of earlier versions have none."""
+    if about.words is None and words is None:
+        return None
+    if about.words is None or words is None:
+        raise ModelFileError("the words have no counts, or no description.")
+    model = counted_files.model_of(about.words, words)
+    if model.schema.columns != tuple(column for column in schema.columns if column.texts):
+        raise ModelFileError("the columns of words are not the texts.")
+    return model
 
 
 def _aode(

@@ -26,7 +26,12 @@ from deciban.models import scores
 from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import ConformityScores
 from deciban.models.leave_one_out_scores import LeaveOneOutScores
-from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
+from deciban.models.novelty import (
+    MAX_NOVELTY_ROWS,
+    RowLikelihoods,
+    TypicalityScores,
+    sum_likelihoods,
+)
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch
@@ -86,17 +91,21 @@ def train(
     schema: Schema,
     tokenizers: Tokenizers,
     counted: NaiveBayesModel,
+    words: NaiveBayesModel | None,
     whole: LabelledBatch,
     options: TrainingOptions,
     advance: Callable[[], None],
 ) -> EnsembleModel:
-    """The model of rows that are counted; ``advance`` is called after each step."""
+    """The model of rows that are counted; ``advance`` is called after each step.
+
+    ``counted`` is the naive Bayes model of all columns but texts, ``words`` that of the texts.
+    """
     n_rows, most = whole.batch.n_rows, _max_weighed_rows(counted)
     # Texts, groups and times are not for trees alone, which can do with all rows.
     all_weighed = tokenizers or whole.units is not None
     learned = min(most, options.max_rows) if all_weighed else options.max_rows
     part = whole if n_rows <= learned else some_rows(whole, learned, schema.used)
-    table = TrainingTable.of(counted, part, options.seed)
+    table = TrainingTable.of(counted, part, options.seed, words)
     if table.n_classes == 1:
         return _with_sample(_of_one_class(schema, tokenizers, table, n_rows), table)
     if not tokenizers:
@@ -132,7 +141,8 @@ def _of_one_class(
     summary = EnsembleSummary(n_rows, table.n_rows, 0.0, 0.0)
     texts = tuple(PhraseModel.empty(name, rule) for name, rule in tokenizers)
     terms, scores = zero_terms(table), score_held_out(table, np.zeros((len(table.y), 1)))
-    return EnsembleModel(schema, table.counted, table.features, terms, summary, texts, scores)
+    about = schema, table.counted, table.features, terms, summary, texts, table.words
+    return EnsembleModel(*about, scores)
 
 
 # ---------------------------------------------------------------------- all columns but texts
@@ -198,6 +208,7 @@ def _combine(
         replace(terms, constants=constants),
         _summary(table, n_rows, combined, stack, weighted),
         tuple(text.phrases * weight for text, weight in weighted),
+        table.words,
         score_held_out(table, combined),
     )
 
@@ -246,16 +257,26 @@ def score_held_out(table: TrainingTable, logits: FloatArray) -> LeftOutScores:
     scores.normalise(posterior, table.prior_logits, logarithm=True)
     conformity = ConformityScores.of(classes, posterior, y, weight)
     left_out = LeaveOneOutScores.of(posterior, y, weight)
-    if not table.counted.blocks:
-        return LeftOutScores(conformity, posteriors=left_out)
+    return LeftOutScores(conformity, _typicality(table), left_out)
+
+
+def _typicality(table: TrainingTable) -> TypicalityScores | None:
+    """How likely some rows of the table are, each left out of the counts; None without columns.
+
+    Columns are independent in a class, so that what texts and other columns say is added up.
+    """
+    counted = [model for model in (table.counted, table.words) if model and model.blocks]
+    if not counted:
+        return None
     held = table.held_rows
     some = held[:: -(-len(held) // MAX_NOVELTY_ROWS)]
-    likelihoods = table.counted.likelihoods
+    y, weight = table.y[some], table.held_weight[some]
     if table.remaining is None:
         batch, one = table.part.take(some).batch, table.single_weight[some]
-        rows = likelihoods.leave_one_out(batch, y[some], one)
+        parts = [model.likelihoods.leave_one_out(batch, y, one) for model in counted]
+        rows = sum_likelihoods(parts)
     else:
-        every = likelihoods.leave_out(table.part.batch, table.remaining)
+        batch, remaining = table.part.batch, table.remaining
+        every = sum_likelihoods([m.likelihoods.leave_out(batch, remaining) for m in counted])
         rows = RowLikelihoods(every.log_likelihood[some], every.size[some])
-    typicality = TypicalityScores.of(classes, rows, y[some], weight[some])
-    return LeftOutScores(conformity, typicality, left_out)
+    return TypicalityScores.of(table.counted.classes, rows, y, weight)

@@ -39,9 +39,10 @@ MAX_COPIES = 1e6
 class TrainingTable:
     """Different rows with their features, classes, weights and folds.
 
-    ``counted`` is the model of the counts, in which they are. They stand for
-    ``n_rows`` rows of the table. Where rows belong to groups or times, ``remaining`` is what
-    counts are left for each; of times, those of the parts before its own.
+    ``counted`` is the model of the counts, in which they are, ``words`` that of the texts, if
+    there are any. They stand for ``n_rows`` rows of the table. Where rows belong to groups or
+    times, ``remaining`` is what counts are left for each; of times, those of the parts before its
+    own.
     """
 
     counted: NaiveBayesModel
@@ -54,9 +55,16 @@ class TrainingTable:
     n_rows: int
     splits: Sequence[Split]
     remaining: Remaining | None = None
+    words: NaiveBayesModel | None = None
 
     @classmethod
-    def of(cls, counted: NaiveBayesModel, part: LabelledBatch, seed: int) -> TrainingTable:
+    def of(
+        cls,
+        counted: NaiveBayesModel,
+        part: LabelledBatch,
+        seed: int,
+        words: NaiveBayesModel | None = None,
+    ) -> TrainingTable:
         """The table of some counted rows."""
         numbers, codes = counted.columns(part.batch)
         y = part.codes_among(counted.counts.classes)
@@ -80,6 +88,7 @@ class TrainingTable:
             n_rows=len(y),
             splits=splits,
             remaining=remaining_rows(rows, counted.counts.classes),
+            words=words,
         )
 
     @property

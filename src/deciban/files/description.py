@@ -260,6 +260,7 @@ class EnsembleEntry(ModelEntry, kw_only=True):
 
     counted: NaiveBayesEntry
     texts: list[TextColumnEntry]
+    words: NaiveBayesEntry | None = None
     share_of_pairs: Annotated[float, Meta(ge=0.0, le=1e6)] | None
     report: SummaryEntry
     curves: list[CurveEntry] | None = None

@@ -16,6 +16,7 @@ is below 0.001 once in a thousand times.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -49,6 +50,14 @@ class RowLikelihoods(NamedTuple):
 
     log_likelihood: FloatArray
     size: FloatArray
+
+
+def sum_likelihoods(parts: Sequence[RowLikelihoods]) -> RowLikelihoods:
+    """Those of rows from their likelihoods by some columns each: what is independent adds up."""
+    return RowLikelihoods(
+        np.sum([part.log_likelihood for part in parts], axis=0),
+        np.sum([part.size for part in parts], axis=0),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +156,7 @@ def require_typicality(model: Model) -> tuple[HasLikelihoods, TypicalityScores]:
     if typicality is None:
         raise InputError(
             f"this {model.kind} does not know how likely the rows are that it learned.",
-            hint="fit it again with calibrate=True; a BayesClassifier needs columns besides texts",
+            hint="fit it again, with calibrate=True",
         )
     return model, typicality
 
