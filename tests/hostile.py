@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes
-from deciban.files import archive, document, registry
+from deciban.files import archive, document, model
 from deciban.files.model import unpacked
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 
@@ -164,5 +164,5 @@ def loaded(content):
     """What :func:`deciban.load` makes of a file with that content."""
     with archive.errors_about("m.deciban"):
         stored = unpacked(through_json(content))
-        package = registry._KINDS[stored.kind].package
+        package = model._KINDS[stored.kind].package
         return getattr(import_module(package), stored.kind).from_stored(stored)

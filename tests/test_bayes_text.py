@@ -137,7 +137,7 @@ SPOILT = {
 @pytest.mark.parametrize("how", SPOILT)
 def test_hostile_files(fitted, tmp_path, how):
     fitted.save(tmp_path / "m.deciban")
-    stored = files.load(tmp_path / "m.deciban")
+    stored = files.read(tmp_path / "m.deciban")
     parts = dict(stored.description), dict(stored.labels), dict(stored.arrays)
     SPOILT[how](*parts)
     with pytest.raises(ModelFileError):

@@ -171,7 +171,7 @@ BAD_ARRAYS = {
 @pytest.mark.parametrize("name", BAD_ARRAYS)
 def test_scores_of_a_damaged_file_are_refused(name, tmp_path):
     fit(NaiveBayes, table()).save(tmp_path / "m.deciban")
-    content = files.model.load(tmp_path / "m.deciban")
+    content = files.model.read(tmp_path / "m.deciban")
     arrays = {**content.arrays, name: BAD_ARRAYS[name](content.arrays[name])}
     bad = files.Stored(content.kind, content.counts, content.description, content.labels, arrays)
     files.save(tmp_path / "bad.deciban", bad)

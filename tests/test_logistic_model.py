@@ -93,7 +93,7 @@ def test_a_row_without_a_number_is_an_error(bad):
 def test_a_file_gives_the_model_back(tmp_path, kind, classes):
     estimator, frame = fitted(kind, classes)
     estimator.save(tmp_path / "m.deciban")
-    model = stored.from_stored(files.load(tmp_path / "m.deciban"))
+    model = stored.from_stored(files.read(tmp_path / "m.deciban"))
     out = np.empty((len(frame), classes))
     model.log_joint(batch_of(frame), out)
     np.testing.assert_allclose(out, estimator.predict_joint_log_proba(frame), rtol=1e-14)
@@ -108,7 +108,7 @@ def test_a_model_is_read_and_used_without_scikit_learn(tmp_path):
         import numpy as np
         from deciban import files, sources
         from deciban.logistic import stored
-        model = stored.from_stored(files.load(sys.argv[1]))
+        model = stored.from_stored(files.read(sys.argv[1]))
         batches = list(sources.batches(sys.argv[2]))
         model.contributions(batches[0])
         assert not {"sklearn", "scipy"} & set(sys.modules), sorted(sys.modules)
@@ -127,7 +127,7 @@ def test_a_model_is_read_and_used_without_scikit_learn(tmp_path):
 def test_an_unknown_way_with_classes_is_refused(tmp_path):
     estimator, _ = fitted("softmax", 3)
     estimator.save(tmp_path / "m.deciban")
-    content = files.load(tmp_path / "m.deciban")
+    content = files.read(tmp_path / "m.deciban")
     content.description["parameters"]["multi_class"] = "both"
     with pytest.raises(ModelFileError, match="'softmax' or 'ovr', got 'both'"):
         stored.from_stored(content)

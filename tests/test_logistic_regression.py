@@ -335,7 +335,7 @@ def test_a_file_that_does_not_fit_is_refused(tmp_path, change):
     X, y = table()
     path = tmp_path / "m.deciban"
     LogisticRegression().partial_fit(X, y, classes=[0, 1, 2]).save(path)
-    files.save(path, damaged(files.load(path), **change))
+    files.save(path, damaged(files.read(path), **change))
     with pytest.raises(DecibanError):
         deciban.load(path)
 
@@ -343,7 +343,7 @@ def test_a_file_that_does_not_fit_is_refused(tmp_path, change):
 def test_a_model_with_counts_needs_them(tmp_path):
     path = tmp_path / "m.deciban"
     deciban.NaiveBayes().fit({"x": ["S", "L"]}, [0, 1]).save(path)
-    stored = files.load(path)
+    stored = files.read(path)
     files.save(path, files.Stored(stored.kind, None, stored.description))
     with pytest.raises(ModelFileError, match="counts are missing"):
         deciban.load(path)

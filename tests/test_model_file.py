@@ -58,7 +58,7 @@ def test_a_column_without_any_value_is_saved(tmp_path, kind):
     model = NaiveBayes(kinds={"b": kind}).fit(X, y)
     assert model.choices_["b"].loss == np.inf
     model.save(tmp_path / "m.deciban")
-    stored = files.load(tmp_path / "m.deciban").description["choices"]
+    stored = files.read(tmp_path / "m.deciban").description["choices"]
     assert {choice["column"]: choice["loss"] for choice in stored}["b"] is None
     again = load(tmp_path / "m.deciban")
     assert again.choices_ == model.choices_
@@ -94,7 +94,7 @@ def test_more_values_than_a_grid_holds(tmp_path):
 
 def tampered(source, target, change):
     """The same archive with another description, checksums and all."""
-    stored = files.load(source)
+    stored = files.read(source)
     description = json.loads(json.dumps(dict(stored.description)))
     change(description)
     files.save(target, files.Stored(stored.kind, stored.counts, description, arrays=stored.arrays))

@@ -10,7 +10,8 @@ import pytest
 from commands import FRUIT, done, run
 from deciban import AODE, BayesClassifier, NaiveBayes, evaluate, load
 from deciban.errors import InputError, ModelFileError, UnknownLabelWarning
-from deciban.files import archive, registry
+from deciban.files import archive
+from deciban.files import model as model_files
 from deciban.files.model import unpacked
 from deciban.models.conformal import ConformityScores
 from deciban.report import report
@@ -185,7 +186,7 @@ def registry_load(content):
     """The estimator of a file with that content."""
     with archive.errors_about("m.deciban"):
         stored = unpacked(content)
-        package = import_module(registry._KINDS[stored.kind].package)
+        package = import_module(model_files._KINDS[stored.kind].package)
         return getattr(package, stored.kind).from_stored(stored)
 
 

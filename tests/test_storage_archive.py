@@ -76,7 +76,7 @@ def restated(path, change):
 
 def refused(path, message):
     with pytest.raises(ModelFileError, match=f"(?s){path.name}.*{message}"):
-        files.load(path)
+        files.read(path)
 
 
 # What is written is read
@@ -127,7 +127,7 @@ def test_zips_beyond_two_gigabytes(path, monkeypatch):
 
 def test_files_of_format_version_1_are_read_for_ever():
     """The promise. If this fails, the new code must learn to read the old file."""
-    again, want = files.load(GOLDEN), golden()
+    again, want = files.read(GOLDEN), golden()
     assert (again.kind, again.description) == (want.kind, want.description)
     assert again.counts == want.counts
     assert again.counts.classes.tolist() == want.counts.classes.tolist()
@@ -164,7 +164,7 @@ def test_what_cannot_be_written_is_refused_before_anything_is_touched(path):
 def outcome(path, want):
     """ "same" or "error"; anything else is raised."""
     try:
-        again = files.load(path)
+        again = files.read(path)
     except ModelFileError:
         return "error"
     assert (again.kind, again.description) == (want.kind, want.description)
@@ -174,7 +174,7 @@ def outcome(path, want):
 
 
 def test_flipped_bits_are_an_error_or_have_no_effect(saved):
-    want, data, rng = files.load(saved), saved.read_bytes(), random.Random(0)
+    want, data, rng = files.read(saved), saved.read_bytes(), random.Random(0)
     found = {"same": 0, "error": 0}
     for at in range(len(data)):
         flipped = bytearray(data)
@@ -185,7 +185,7 @@ def test_flipped_bits_are_an_error_or_have_no_effect(saved):
 
 
 def test_several_bytes_overwritten(saved):
-    want, data, rng = files.load(saved), saved.read_bytes(), random.Random(1)
+    want, data, rng = files.read(saved), saved.read_bytes(), random.Random(1)
     for _ in range(500):
         damaged = bytearray(data)
         start = rng.randrange(len(data))
@@ -353,9 +353,9 @@ def test_other_files(path, data):
 
 def test_no_file_is_the_error_that_python_has(tmp_path):
     with pytest.raises(FileNotFoundError):
-        files.load(tmp_path / "none.deciban")
+        files.read(tmp_path / "none.deciban")
     with pytest.raises(IsADirectoryError):
-        files.load(tmp_path)
+        files.read(tmp_path)
 
 
 # Floods
@@ -375,7 +375,7 @@ used = int(open("/proc/self/statm").read().split()[0]) * 4096
 resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20),) * 2)
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
 try:
-    files.load(sys.argv[1])
+    files.read(sys.argv[1])
 except errors.ModelFileError as error:
     print("refused:", error)
 """
@@ -399,7 +399,7 @@ def test_a_bomb_within_the_limit_is_refused_by_the_limit_asked_for(path):
     bomb(path, 128 << 20, 128 << 20)
     assert path.stat().st_size < 1 << 18
     with pytest.raises(ModelFileError, match=r"13421\d+ bytes, no more than 1000000 .* Hint: "):
-        files.load(path, limit=1_000_000)
+        files.read(path, limit=1_000_000)
 
 
 def test_a_bomb_beyond_what_deflate_can_do(path):

@@ -197,4 +197,4 @@ def test_a_file_of_version_1_with_the_names_of_today_is_refused(tmp_path):
         for name, data in members.items():
             new.writestr(name, data)
     with pytest.raises(ModelFileError, match="'statistic' is not known"):
-        files.load(path)
+        files.read(path)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from deciban.ensemble import BayesClassifier
     from deciban.errors import DecibanError
     from deciban.evaluation import Comparison, Evaluation, compare, evaluate
-    from deciban.files.registry import load
+    from deciban.files.model import load
     from deciban.logistic import LogisticRegression
     from deciban.naive_bayes import NaiveBayes
     from deciban.sources.open import scan
@@ -64,7 +64,7 @@ __getattr__ = lazy.attributes(
         "decision": "deciban.decision",
         "errors": "deciban.errors",
         "evaluate": "deciban.evaluation",
-        "load": "deciban.files.registry",
+        "load": "deciban.files.model",
         "naive_bayes": "deciban.naive_bayes",
         "scan": "deciban.sources.open",
         "text": "deciban.text",

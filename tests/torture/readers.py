@@ -20,7 +20,7 @@ import pyarrow as pa
 import letters
 from deciban import sources
 from deciban.errors import DecibanError, DecibanWarning
-from deciban.files import archive, registry
+from deciban.files import archive, model
 from deciban.mail import charsets, envelope, html, lessons
 from deciban.sources import encodings
 from deciban.sources.options import ReadOptions
@@ -48,7 +48,7 @@ def _file(data: bytes, name: str) -> Path:
 def model_file(data: bytes) -> None:
     """A model file that is any bytes."""
     with contextlib.suppress(DecibanError):
-        registry.open(_file(data, "m.deciban"))
+        model.open(_file(data, "m.deciban"))
 
 
 def delimited_file(data: bytes) -> None:

@@ -255,7 +255,6 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
         self.model_ = AODEModel(
             before.schema, total, options, prior, calibration, before.evidence, before.sample
         )
-        self.classes_ = total.counts.classes
 
     def _blank(self, model: AODEModel) -> AODEModel:
         return replace(model, evidence=None, sample=None, calibration=None)

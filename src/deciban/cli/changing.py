@@ -13,7 +13,7 @@ from deciban.cli.inspection import shares
 from deciban.cli.progress import Progress
 from deciban.cli.reading import Input, WatchedTable
 from deciban.errors import ParameterError
-from deciban.files.registry import load
+from deciban.files.model import load
 from deciban.labels import object_array
 from deciban.models.columns import require_columns
 from deciban.sources import Scan

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deciban.errors import ParameterError
-from deciban.files.registry import load
+from deciban.files.model import load
 
 if TYPE_CHECKING:
     from deciban.estimators.classifier import TableClassifier

@@ -166,7 +166,6 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
             # Many small problems: threads of BLAS would only wait for each other.
             with threads.serial_blas(), bar as progress:
                 self.model_ = train(schema, rules, counted, words, part, options, progress.add)
-            self.classes_ = counted.counts.classes
         return self
 
     @property

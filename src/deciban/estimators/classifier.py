@@ -65,7 +65,7 @@ class TableClassifier(
         array(['a'], dtype='<U1')
         """
         classifier = cls()
-        classifier.model_, classifier.classes_ = model, model.classes
+        classifier.model_ = model
         classifier.target_, classifier.n_features_in_ = target, len(model.schema.names)
         classifier.feature_names_in_ = labels.object_array(model.schema.names)
         classifier._unseen = NOTHING_UNSEEN
@@ -227,6 +227,11 @@ class TableClassifier(
         return explanation.decibans(prior, explanation.position(against, self.classes_))
 
     # ------------------------------------------------------------------ the model
+
+    @property
+    def classes_(self) -> Labels:
+        """The classes, in order."""
+        return self._model().classes
 
     @property
     def schema_(self) -> Schema:

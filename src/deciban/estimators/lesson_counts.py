@@ -118,15 +118,7 @@ class LessonCounts(TableClassifier[C], Generic[C, T, B]):
         stream = self._stream
         if stream is not None and stream.unsettled and not stream.busy:
             return stream.classes
-        try:
-            classes: Labels = self.__dict__["classes_"]
-        except KeyError:
-            raise AttributeError("classes_ is there when something was learned") from None
-        return classes
-
-    @classes_.setter
-    def classes_(self, classes: Labels) -> None:
-        self.__dict__["classes_"] = classes
+        return self._selected().classes
 
     def _row_model(self) -> Scored | None:
         return self._answering() if "model_" in self.__dict__ else None

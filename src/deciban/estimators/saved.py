@@ -77,7 +77,7 @@ class Saved(Generic[M]):
     def _restore(self, model: M, about: ModelEntry) -> None:
         """Take on a model that was read from a file, and what the file says about it."""
         self._unseen = NOTHING_UNSEEN  # predicting must add no attribute
-        self.model_, self.classes_ = model, model.classes
+        self.__dict__["model_"] = model  # it has learned no lesson yet
         self.target_, self.n_features_in_ = about.target, len(model.schema.names)
         self.units_ = units_from(about.units)
         self.trained_rows_ = trained_from(about.trained)

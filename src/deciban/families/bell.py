@@ -21,14 +21,14 @@ all of it goes. There the exact sums are asked.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families.remaining import Remaining
-from deciban.families.settings import Settings, check_amount
+from deciban.families.settings import Settings, amount
 from deciban.formulas.build import known
 from deciban.formulas.nodes import (
     Expression,
@@ -72,12 +72,8 @@ class GaussianSettings(Settings):
     deciban.errors.ParameterError: floor must be a number >= 0, got -1.0. Hint: it is added to ...
     """
 
-    floor: float = 0.0
+    floor: float = field(default=0.0, metadata=amount("it is added to every variance"))
     shared: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_amount("floor", self.floor, "it is added to every variance")
 
 
 class Density(NamedTuple):

@@ -8,14 +8,13 @@ a missing value, anything beyond for a value never seen in training.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import cast
+from typing import cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deciban.errors import ParameterError
 from deciban.families.alone import smooth_and_judge
 from deciban.families.discrete import (
     ROUNDED_SHARE,
@@ -30,7 +29,7 @@ from deciban.families.live_shares import LiveShares
 from deciban.families.piece import Piece, dirichlet_draws
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
 from deciban.families.remaining import Remaining
-from deciban.families.settings import Method, Settings, check_whole, spread
+from deciban.families.settings import Method, Settings, one_of, spread, whole
 from deciban.families.soft import SoftBlock, count_softly, dot, identity
 from deciban.formulas.build import lookup
 from deciban.formulas.nodes import Expression
@@ -55,18 +54,11 @@ class CategoricalSettings(Settings):
         had say without it; ``"smooth"``, the share that smoothing gives it; ``"skip"``, nothing
     """
 
-    sizes: ArrayLike | None = None
-    unseen: UnseenSays = "leave_one_out"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.unseen not in ("leave_one_out", "smooth", "skip"):
-            raise ParameterError(
-                f'unseen must be "leave_one_out", "smooth" or "skip", got {self.unseen!r}.',
-                hint='"skip" ignores a value that training never saw',
-            )
-        if self.sizes is not None:
-            check_whole("sizes", self.sizes, 0, "possible values")
+    sizes: ArrayLike | None = field(default=None, metadata=whole(0, "possible values"))
+    unseen: UnseenSays = field(
+        default="leave_one_out",
+        metadata=one_of(get_args(UnseenSays), '"skip" ignores a value that training never saw'),
+    )
 
     def sizes_of(self, seen: NDArray[np.intp]) -> FloatArray:
         """``S_j`` of each column: as stated, but not less than the values seen."""

@@ -15,7 +15,7 @@ same under every class, does not matter.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import cast
@@ -33,7 +33,7 @@ from deciban.families.live_shares import LiveBins
 from deciban.families.piece import Piece
 from deciban.families.protocol import Candidate, CountedColumns, Selected
 from deciban.families.remaining import Remaining
-from deciban.families.settings import Method, Settings, check_whole, spread
+from deciban.families.settings import Method, Settings, spread, whole
 from deciban.families.soft import SoftBlock
 from deciban.formulas.build import steps
 from deciban.formulas.nodes import Expression
@@ -51,6 +51,9 @@ BINS_TRIED = (5, 10, 20)
 MAX_SINGLE_VALUES = 30
 
 
+_BINS = "bins; 0 is every value, -1 minimum description length"
+
+
 @dataclass(frozen=True, eq=False)
 class HistogramSettings(Settings):
     """Settings of binned columns: how each is cut, or at which edges it was.
@@ -59,12 +62,8 @@ class HistogramSettings(Settings):
     array([5, 5])
     """
 
-    bins: ArrayLike = 10
+    bins: ArrayLike = field(default=10, metadata=whole(-1, _BINS))
     edges: tuple[FloatArray, ...] | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_whole("bins", self.bins, -1, "bins; 0 is every value, -1 minimum description length")
 
     def bins_of(self, n_columns: int) -> NDArray[np.int64]:
         """How each column is cut."""

@@ -8,12 +8,15 @@ method     prediction rule
 ``bayes``  full Bayes: the parameter integrated out
 =========  ====================================================================
 
-The three share one prior. Families with more settings extend :class:`Settings` in their own file.
+The three share one prior. Families with more settings extend :class:`Settings` in their own file,
+by fields whose metadata say what they may hold: :func:`amount`, :func:`whole`, :func:`one_of`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -24,6 +27,48 @@ from deciban.errors import ParameterError, ShapeError
 
 Method = Literal["ml", "map", "bayes"]
 FloatArray = NDArray[np.float64]
+
+
+_USUAL_METHOD = '"bayes" with smoothing=1 is Laplace\'s rule'
+#: What a field may hold: its name and value are handed to it when settings are made.
+Check = Mapping[str, Callable[[str, object], None]]
+
+
+def one_of(words: tuple[str, ...], hint: str) -> Check:
+    """One of some words."""
+    return {"check": partial(_check_word, words=words, hint=hint)}
+
+
+def amount(hint: str) -> Check:
+    """A finite number >= 0."""
+    return {"check": partial(_check_amount, hint=hint)}
+
+
+def whole(least: int, what: str) -> Check:
+    """A whole number, or one per column; None where that is the default."""
+    return {"check": partial(_check_whole, least=least, what=what)}
+
+
+def _check_word(name: str, value: object, words: tuple[str, ...], hint: str) -> None:
+    if value not in words:
+        known = ", ".join(map(repr, words))
+        raise ParameterError(f"{name} must be one of {known}, got {value!r}.", hint=hint)
+
+
+def _check_amount(name: str, value: object, hint: str) -> None:
+    if not (isinstance(value, int | float | np.number) and 0 <= value <= MAX_FLOAT):
+        raise ParameterError(f"{name} must be a number >= 0, got {value!r}.", hint=hint)
+
+
+def _check_whole(name: str, values: object, least: int, what: str) -> None:
+    if values is None:
+        return
+    given = np.asarray(values)
+    if given.dtype.kind not in "iu" or given.ndim > 1 or np.any(given < least):
+        raise ParameterError(
+            f"{name} must be whole numbers >= {least}, got {values!r}.",
+            hint=f"one number of {what}, or one per column",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +91,15 @@ class Settings:
     deciban.errors.ParameterError: method must be one of 'ml', 'map', 'bayes', got 'best'. Hint: ...
     """
 
-    method: Method = "bayes"
+    method: Method = field(default="bayes", metadata=one_of(get_args(Method), _USUAL_METHOD))
     smoothing: Any = 1.0
     lam: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
-        if self.method not in get_args(Method):
-            raise ParameterError(
-                f"method must be one of {', '.join(map(repr, get_args(Method)))}, "
-                f"got {self.method!r}.",
-                hint='"bayes" with smoothing=1 is Laplace\'s rule',
-            )
+        """Check every field that says what it may hold."""
+        for entry in fields(self):
+            if "check" in entry.metadata:
+                entry.metadata["check"](entry.name, getattr(self, entry.name))
         object.__setattr__(self, "lam", check_smoothing(self.smoothing))
 
     def per_column(self, n_columns: int) -> FloatArray:
@@ -89,22 +132,6 @@ def spread(name: str, values: FloatArray, n_columns: int) -> FloatArray:
             hint="give one number, or one per column",
         )
     return np.broadcast_to(values, n_columns)
-
-
-def check_amount(name: str, value: object, hint: str) -> None:
-    """A finite number >= 0."""
-    if not (isinstance(value, int | float | np.number) and 0 <= value <= MAX_FLOAT):
-        raise ParameterError(f"{name} must be a number >= 0, got {value!r}.", hint=hint)
-
-
-def check_whole(name: str, values: object, least: int, what: str) -> None:
-    """A whole number, or a vector of them."""
-    given = np.asarray(values)
-    if given.dtype.kind not in "iu" or given.ndim > 1 or np.any(given < least):
-        raise ParameterError(
-            f"{name} must be whole numbers >= {least}, got {values!r}.",
-            hint=f"one number of {what}, or one per column",
-        )
 
 
 def check_smoothing(smoothing: object) -> FloatArray:

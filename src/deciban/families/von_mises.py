@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
@@ -53,6 +53,16 @@ from deciban.stats.statistic import Codes, FloatArray, Matrix, Statistic
 from deciban.stats.table import Table
 
 
+def _check_period(name: str, value: object) -> None:
+    """A number > 0, or one per column."""
+    period = np.asarray(value, dtype=np.float64)
+    if period.ndim > 1 or not np.all((period > 0) & np.isfinite(period)):
+        raise ParameterError(
+            f"{name} must be a number > 0, got {value!r}.",
+            hint="a column is cyclic by its kind, such as 'cyclic:360'",
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class VonMisesSettings(Settings):
     """Settings of cyclic columns: the period of all of them, or of each.
@@ -61,16 +71,7 @@ class VonMisesSettings(Settings):
     [24.0, 7.0]
     """
 
-    period: ArrayLike = TAU
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        period = np.asarray(self.period, dtype=np.float64)
-        if period.ndim > 1 or not np.all((period > 0) & np.isfinite(period)):
-            raise ParameterError(
-                f"period must be a number > 0, got {self.period!r}.",
-                hint="a column is cyclic by its kind, such as 'cyclic:360'",
-            )
+    period: ArrayLike = field(default=TAU, metadata={"check": _check_period})
 
     def circles(self, n_columns: int, *, points: bool) -> tuple[Circle, ...]:
         """How each column is estimated."""

@@ -27,14 +27,13 @@ the uniform prior of the complement model, whatever the prior of the whole table
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.errors import ParameterError
 from deciban.families.discrete import log_shares
 from deciban.families.linear_bag import LinearParameters
 from deciban.families.multinomial import MULTINOMIAL
@@ -42,7 +41,7 @@ from deciban.families.piece import Piece
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
 from deciban.families.remaining import Remaining
 from deciban.families.removal import Removal, SmoothedCounts, rarity
-from deciban.families.settings import Method, Settings, check_amount
+from deciban.families.settings import Method, Settings, amount, one_of
 from deciban.families.soft import SoftBlock, dot, identity
 from deciban.families.unit_removal import UnitRemoval
 from deciban.stats.amounts import AMOUNTS
@@ -77,26 +76,17 @@ class WordSettings(Settings):
         how far a text takes back what a class gains by being frequent: from 0, not at all, to 1
     """
 
-    weighting: Weighting = "amount"
-    contrast: float = 0.0
-    length: float = 0.0
-    scale: float = 1.0
-    idf: float = 0.0
-    uniformity: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.weighting not in get_args(Weighting):
-            raise ParameterError(
-                f"weighting must be one of {', '.join(map(repr, get_args(Weighting)))}, "
-                f"got {self.weighting!r}.",
-                hint='"amount" is the multinomial model of text',
-            )
-        check_amount("contrast", self.contrast, "0 is the multinomial model, 1 the complement")
-        check_amount("length", self.length, "0 believes every word, 1 the mean of them")
-        check_amount("scale", self.scale, "1 believes a text in full")
-        check_amount("idf", self.idf, "0 believes all words alike, 1 rare ones more")
-        check_amount("uniformity", self.uniformity, "0 leaves the prior, 1 takes it back")
+    weighting: Weighting = field(
+        default="amount",
+        metadata=one_of(get_args(Weighting), '"amount" is the multinomial model of text'),
+    )
+    contrast: float = field(
+        default=0.0, metadata=amount("0 is the multinomial model, 1 the complement")
+    )
+    length: float = field(default=0.0, metadata=amount("0 believes every word, 1 the mean of them"))
+    scale: float = field(default=1.0, metadata=amount("1 believes a text in full"))
+    idf: float = field(default=0.0, metadata=amount("0 believes all words alike, 1 rare ones more"))
+    uniformity: float = field(default=0.0, metadata=amount("0 leaves the prior, 1 takes it back"))
 
     @property
     def pseudo_count(self) -> float:

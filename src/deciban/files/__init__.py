@@ -2,10 +2,9 @@
 
 Read from the outside in:
 
-``registry``
-    every kind of model, as the model that scores (``open``) or the estimator (``deciban.load``)
 ``model``
-    what an estimator leaves in a file: its kind, its description, its counts
+    what an estimator leaves in a file: its kind, its description, its counts; and every kind of
+    model, as the model that scores (``open``) or the estimator (``deciban.load``)
 ``tables``, ``vocabulary``
     counts and labels as a document and arrays, and back, checked
 ``upgrade``
@@ -22,7 +21,6 @@ Read from the outside in:
 
 from __future__ import annotations
 
-from deciban.files.model import Stored, load, save, to_bytes
-from deciban.files.registry import Opened, open, open_bytes
+from deciban.files.model import Opened, Stored, open, open_bytes, read, save, to_bytes
 
-__all__ = ["Opened", "Stored", "load", "open", "open_bytes", "save", "to_bytes"]
+__all__ = ["Opened", "Stored", "open", "open_bytes", "read", "save", "to_bytes"]

@@ -3,6 +3,10 @@
 An estimator says what it is (``kind``), how it was made (``description``: its
 parameters, in JSON), and hands over its counts, if it has any; names and numbers that are many
 go along as ``labels`` and ``arrays``. What it gets back is the same, checked.
+
+A kind is the name of its estimator. It has a line in the registry at the end: the package of the
+estimator, and the module that writes and reads its files, with a function
+``from_stored(stored) -> Model``.
 """
 
 from __future__ import annotations
@@ -10,7 +14,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +36,9 @@ from deciban.plain import Plain, PlainDict
 from deciban.sources.trained_rows import TrainedRows
 from deciban.sources.unit_sample import TrainingUnits
 from deciban.stats.counts import Counts
+
+if TYPE_CHECKING:
+    from deciban.models.protocol import Model
 
 #: Where the arrays of each part of a model file start.
 _PARTS = ("counts.", "labels.", "model.")
@@ -56,7 +64,7 @@ def save(path: str | os.PathLike[str], stored: Stored, *, overwrite: bool = Fals
     >>> counts = Counts.of({"size": ["S", "M"]}, ["ham", "spam"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(f"{folder}/m.deciban", Stored("CategoricalNB", counts, {"alpha": 1.0}))
-    ...     again = load(f"{folder}/m.deciban")
+    ...     again = read(f"{folder}/m.deciban")
     >>> again.kind, again.description, again.counts == counts
     ('CategoricalNB', {'alpha': 1.0}, True)
     """
@@ -87,7 +95,7 @@ def _packed(stored: Stored) -> tuple[dict[str, object], dict[str, Array]]:
     return content, arrays
 
 
-def load(path: str | os.PathLike[str], *, limit: int = archive.MAX_UNPACKED_BYTES) -> Stored:
+def read(path: str | os.PathLike[str], *, limit: int = archive.MAX_UNPACKED_BYTES) -> Stored:
     """Read a model file; nothing in it is used before it is checked.
 
     ``limit`` bounds the bytes that it may unpack to.
@@ -212,3 +220,106 @@ def restored_parameters(parameters: PlainDict) -> PlainDict:
 
 def _has_pairs(values: list[Any]) -> bool:
     return any(isinstance(value, list) for value in values)
+
+
+# ---------------------------------------------------------------------- every kind of model
+
+
+class _Kind(NamedTuple):
+    """Where the estimator of a kind is, and where its files are read."""
+
+    package: str
+    stored: str
+
+
+_DROP_IN = _Kind("deciban.naive_bayes", "deciban.naive_bayes.dropins.stored")
+_KINDS = {
+    "NaiveBayes": _Kind("deciban.naive_bayes", "deciban.naive_bayes.stored"),
+    "AODE": _Kind("deciban.aode", "deciban.aode.stored"),
+    "BayesClassifier": _Kind("deciban.ensemble", "deciban.ensemble.stored"),
+    "LogisticRegression": _Kind("deciban.logistic", "deciban.logistic.stored"),
+    "BernoulliNB": _DROP_IN,
+    "CategoricalNB": _DROP_IN,
+    "ComplementNB": _DROP_IN,
+    "GaussianNB": _DROP_IN,
+    "MultinomialNB": _DROP_IN,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """What a model file holds: the model, the column that it predicts, and the file's format.
+
+    ``target`` is None where the labels were not in a column of the table.
+    """
+
+    model: Model
+    target: str | None
+    format_version: int
+
+
+def open(path: str | os.PathLike[str]) -> Opened:
+    """The model of a ``.deciban`` file, without scikit-learn; nothing in the file can run.
+
+    >>> import tempfile
+    >>> from deciban import NaiveBayes
+    >>> m = NaiveBayes().fit({"x": ["S", "S", "L"], "y": [1, 1, 2]}, target="y")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     m.save(f"{folder}/m.deciban")
+    ...     opened = open(f"{folder}/m.deciban")
+    >>> opened.model.kind, opened.target, opened.model.classes
+    ('NaiveBayes', 'y', array([1, 2]))
+    """
+    return _opened(path, archive.read(path))
+
+
+def open_bytes(data: bytes) -> Opened:
+    """The model in the bytes of a file, checked as a file is."""
+    return _opened("the model", archive.from_bytes(data, "the model"))
+
+
+def _opened(path: str | os.PathLike[str], content: archive.Content) -> Opened:
+    with archive.errors_about(path):
+        stored = unpacked(content)
+        model: Model = import_module(_kind(stored).stored).from_stored(stored)
+        return Opened(model, stored.description.get("target"), content.version)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The estimator of a ``.deciban`` file; nothing in the file can run.
+
+    >>> import tempfile
+    >>> from deciban import NaiveBayes
+    >>> m = NaiveBayes().fit({"x": ["S", "S", "L"]}, [1, 1, 2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     m.save(f"{folder}/m.deciban")
+    ...     load(f"{folder}/m.deciban").predict({"x": ["L"]})
+    array([2])
+    """
+    return _estimator(path, archive.read(path))
+
+
+def from_bytes(data: bytes, what: str = "these bytes") -> Any:
+    """The estimator in the bytes of a model file; errors name ``what`` they are.
+
+    >>> from_bytes(b"spam", "the note")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ModelFileError: the note cannot be read: it has 4 bytes. Hint: ...
+    """
+    return _estimator(what, archive.from_bytes(data, what))
+
+
+def _estimator(path: str | os.PathLike[str], content: archive.Content) -> Any:
+    with archive.errors_about(path):
+        stored = unpacked(content)
+        return getattr(import_module(_kind(stored).package), stored.kind).from_stored(stored)
+
+
+def _kind(stored: Stored) -> _Kind:
+    if stored.kind not in _KINDS:
+        raise ModelFileError(
+            f"the file holds a {stored.kind}; known are {', '.join(sorted(_KINDS))}.",
+            hint="a newer version of deciban may know it",
+        )
+    return _KINDS[stored.kind]

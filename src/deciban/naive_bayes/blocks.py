@@ -7,7 +7,7 @@ column whose missing values say something, and the words of each column of text 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -64,18 +64,6 @@ class Block:
     def parameters(self) -> Parameters:
         """The likelihood, estimated when it is first asked for."""
         return self.family.estimate(self.table, self.settings)
-
-
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """The blocks of a model, dealt out when they are first asked for: reading a file asks none."""
-
-    deal: Callable[[], Iterable[Block]]
-
-    @cached_property
-    def dealt(self) -> tuple[Block, ...]:
-        """The blocks."""
-        return tuple(self.deal())
 
 
 def blocks_of(

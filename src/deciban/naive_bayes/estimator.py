@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Self
 
@@ -374,11 +373,11 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     ) -> tuple[NaiveBayesModel, Counts]:
         wide = total + Plan(schema).empty(total.classes)
         narrow = model.counts + Plan(schema).empty(model.classes)
-        return replace(model, schema=schema, counts=narrow), wide
+        return model.with_columns(schema, narrow), wide
 
     def _set_model(self, model: NaiveBayesModel) -> None:
         """Make a model this estimator's."""
-        self.model_, self.classes_ = model, model.counts.classes
+        self.model_ = model
 
     def _sample(self, units: TrainingUnits | None) -> Sample | None:
         if units is not None:

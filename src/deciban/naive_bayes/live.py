@@ -21,7 +21,7 @@ from deciban.families.settings import Settings
 from deciban.labels import Labels
 from deciban.models.prior import class_prior
 from deciban.models.scores import weigh
-from deciban.naive_bayes.blocks import Block, Blocks, block_table
+from deciban.naive_bayes.blocks import Block, block_table
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.naive_bayes.row import RowBlocks, Scores
 from deciban.schema import Schema
@@ -53,7 +53,7 @@ class LiveNaiveBayes:
         stated: Callable[[FloatArray], FloatArray | None] | None = None,
     ) -> None:
         blocks = tuple(_recount(block, selected, counts) for block in selected.blocks)
-        self.model = replace(selected, counts=counts, estimated=Blocks(lambda: blocks))
+        self.model = replace(selected, counts=counts, known_blocks=blocks)
         self.discount = selected.discount
         self.weight, self._stated = counts.weight.copy(), stated
         self._log_prior: FloatArray | None = None

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from itertools import chain
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +30,6 @@ from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes import formula, pieces, word_evidence
 from deciban.naive_bayes.blocks import (
     Block,
-    Blocks,
     blocks_of,
     column_blocks,
     estimate,
@@ -60,8 +58,9 @@ class NaiveBayesModel:
     """All that training leaves behind; :meth:`of` makes it from counts.
 
     ``choices`` say how each counted column is modelled, ``text_choices`` how texts are that were
-    selected on rows; what is ``estimated`` follows from them and from the counts, when it is first
-    asked for. ``prior`` is stated, or None: as counted.
+    selected on rows. ``prior`` is stated, or None: as counted. ``blocks`` follow from the choices
+    and the counts when they are first asked for; those of a model that this one was made of are
+    ``known_blocks``.
     """
 
     schema: Schema
@@ -70,9 +69,9 @@ class NaiveBayesModel:
     choices: Mapping[str, Choice]
     text_choices: Mapping[str, TextChoice]
     tokenizer: Tokenizer
-    estimated: Blocks
     prior: FloatArray | None = None
     calibration: Calibration | None = None
+    known_blocks: tuple[Block, ...] | None = None
 
     kind = "NaiveBayes"
     additive = True
@@ -96,29 +95,15 @@ class NaiveBayesModel:
         counts = counts.ordered()
         chosen = select(counts, schema, options) if choices is None else choices
         about = schema, counts, options, chosen, dict(text_choices or {})
-        return cls.of_choices(*about, tokenizer or check_tokenizer(None), prior, calibration)
-
-    @classmethod
-    def of_choices(
-        cls,
-        schema: Schema,
-        counts: Counts,
-        options: Options,
-        choices: Mapping[str, Choice],
-        text_choices: Mapping[str, TextChoice],
-        tokenizer: Tokenizer,
-        prior: FloatArray | None,
-        calibration: Calibration | None,
-    ) -> NaiveBayesModel:
-        """The model of counts in their order, for which everything is chosen."""
-        deal = Blocks(partial(blocks_of, counts, schema, options, choices, text_choices))
-        chosen = choices, text_choices, tokenizer
-        return cls(schema, counts, options, *chosen, deal, prior, calibration)
+        return cls(*about, tokenizer or check_tokenizer(None), prior, calibration)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Columns that are estimated together, and what they are estimated as."""
-        return self.estimated.dealt
+        if self.known_blocks is not None:
+            return self.known_blocks
+        about = self.counts, self.schema, self.options, self.choices
+        return tuple(blocks_of(*about, self.text_choices))
 
     @cached_property
     def log_prior(self) -> FloatArray:
@@ -321,13 +306,13 @@ class NaiveBayesModel:
         choices = {**self.text_choices, **better}
         columns = [block for block in self.blocks if block.input != "text"]
         texts = text_blocks(self.counts, self.schema, self.options, choices)
-        return replace(self, text_choices=choices, estimated=Blocks(partial(chain, columns, texts)))
+        return replace(self, text_choices=choices, known_blocks=(*columns, *texts))
 
     def with_choices(self, choices: Mapping[str, Choice]) -> NaiveBayesModel:
         """The model with columns modelled another way."""
         columns = column_blocks(self.counts, self.schema, self.options, choices)
         texts = [block for block in self.blocks if block.input == "text"]
-        return replace(self, choices=choices, estimated=Blocks(partial(chain, columns, texts)))
+        return replace(self, choices=choices, known_blocks=(*columns, *texts))
 
     def with_counts(self, counts: Counts) -> NaiveBayesModel:
         """The pure model of other counts of the same columns, its choices selected anew."""
@@ -337,7 +322,11 @@ class NaiveBayesModel:
 
     def with_calibration(self, calibration: Calibration | None) -> NaiveBayesModel:
         """The model with another calibration; its parameters do not depend on it."""
-        return replace(self, calibration=calibration)
+        return replace(self, calibration=calibration, known_blocks=self.blocks)
+
+    def with_columns(self, schema: Schema, counts: Counts) -> NaiveBayesModel:
+        """The model with columns that no row has yet: what it says stays as it is."""
+        return replace(self, schema=schema, counts=counts, known_blocks=self.blocks)
 
     def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
         """``log P(x | c)`` without a discount, (rows, classes), and the size of every row."""
@@ -351,7 +340,7 @@ class NaiveBayesModel:
     def with_left_out(self, scores: LeftOutScores | None) -> NaiveBayesModel:
         """The model with other scores of left-out rows."""
         calibration = Calibration.empty() if self.calibration is None else self.calibration
-        return replace(self, calibration=calibration.with_left_out(scores))
+        return self.with_calibration(calibration.with_left_out(scores))
 
     def with_all_words(self) -> NaiveBayesModel:
         """The model without limits on words: how many texts have them is not known yet."""

@@ -111,7 +111,7 @@ def model_of(
         raise ModelFileError(f"the options are not those of a {KIND}: {error}") from None
     prior = stated_prior(about.prior, counts)
     about_columns = schema, counts, options, choices, texts, tokenizer
-    return NaiveBayesModel.of_choices(*about_columns, prior, calibration)
+    return NaiveBayesModel(*about_columns, prior, calibration)
 
 
 def estimator_parameters(about: NaiveBayesEntry, model: NaiveBayesModel) -> PlainDict:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from deciban.errors import DecibanError
-from deciban.files.registry import load
+from deciban.files.model import load
 from deciban.plain import PlainDict, plain
 from deciban.serve.answers import Answers
 from deciban.serve.bodies import EvaluationRequest

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from deciban import files
 from deciban.errors import ParameterError
-from deciban.files.registry import from_bytes
+from deciban.files.model import from_bytes
 from deciban.sqlite import Database, Layout
 
 __all__ = ["Checkpoint", "Delta", "LiveStore", "Taught"]

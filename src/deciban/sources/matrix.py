@@ -30,6 +30,7 @@ __all__ = [
     "MatrixRows",
     "as_objects",
     "canonical",
+    "dense_floats",
     "finite_matrix",
     "is_sparse",
     "numbers_per_row",
@@ -246,6 +247,11 @@ def is_sparse(X: CheckedMatrix) -> bool:
 def slice_rows(X: CheckedMatrix, rows: slice) -> MatrixRows:
     """A chunk of rows, dense or CSR."""
     return CSRRows(X, rows) if is_sparse(X) else X[rows]
+
+
+def dense_floats(rows: MatrixRows) -> FloatArray:
+    """A chunk of rows as a dense matrix of floats, row by row."""
+    return rows.dense() if isinstance(rows, CSRRows) else np.ascontiguousarray(rows, np.float64)
 
 
 def numbers_per_row(X: CheckedMatrix) -> int:

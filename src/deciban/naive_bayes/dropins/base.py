@@ -7,6 +7,7 @@ estimated (``_settings``, ``_stated_prior``); its fitted attributes show what th
 from __future__ import annotations
 
 import os
+from copy import copy
 from typing import Self
 
 import numpy as np
@@ -29,14 +30,15 @@ from deciban.sources.kept_rows import NOTHING_KEPT, KeptRows
 from deciban.sources.matrix import (
     CheckedMatrix,
     FloatArray,
+    MatrixRows,
     numbers_per_row,
     slice_rows,
 )
 from deciban.sources.tabular import Tabular
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
+from deciban.stats.statistic import Matrix
 from deciban.stats.table import Table
-from deciban.transaction import all_or_nothing
 
 
 class NaiveBayesClassifier(MatrixClassifier):
@@ -60,13 +62,14 @@ class NaiveBayesClassifier(MatrixClassifier):
         array([[0., 3.],
                [2., 1.]])
         """
-        with all_or_nothing(self):
-            X, y = self._check_rows(X, y, reset=True)
-            labelled = encoding.class_codes(y)
-            given = sample_weight is not None
-            weight = encoding.weights(sample_weight, len(y)) if given else None
-            rows = X, labelled.codes, labelled.classes, weight
-            self._adopt(self._count(*rows), KeptRows.of(*rows))
+        fitted = copy(self)  # what fails leaves this one as it was
+        X, y = fitted._check_rows(X, y, reset=True)
+        labelled = encoding.class_codes(y)
+        given = sample_weight is not None
+        weight = encoding.weights(sample_weight, len(y)) if given else None
+        rows = X, labelled.codes, labelled.classes, weight
+        fitted._adopt(fitted._count(*rows), KeptRows.of(*rows))
+        self.__dict__ = fitted.__dict__
         return self
 
     def partial_fit(
@@ -83,18 +86,19 @@ class NaiveBayesClassifier(MatrixClassifier):
         >>> m.partial_fit([[0, 3]], ["ham"]).class_count_
         array([1., 1.])
         """
-        with all_or_nothing(self):
-            first = "model_" not in self.__dict__
-            known = encoding.partial_fit_classes(classes, None if first else self.classes_)
-            X, y = self._check_rows(X, y, reset=first)
-            codes = encoding.codes_of(y, known)
-            rows = X, codes, known, encoding.weights(sample_weight, len(codes))
-            more, kept = self._count(*rows), KeptRows.of(*rows)
-            if first:
-                self._adopt(more, kept)
-            else:
-                model = self.model_
-                self._adopt(model.counts + more, model.kept + kept, model.scores)
+        first = "model_" not in self.__dict__
+        known = encoding.partial_fit_classes(classes, None if first else self.classes_)
+        fitted = copy(self)  # what fails leaves this one as it was
+        X, y = fitted._check_rows(X, y, reset=first)
+        codes = encoding.codes_of(y, known)
+        rows = X, codes, known, encoding.weights(sample_weight, len(codes))
+        more, kept = fitted._count(*rows), KeptRows.of(*rows)
+        if first:
+            fitted._adopt(more, kept)
+        else:
+            model = self.model_
+            fitted._adopt(model.counts + more, model.kept + kept, model.scores)
+        self.__dict__ = fitted.__dict__
         return self
 
     def forget(self, X: Tabular, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -111,12 +115,11 @@ class NaiveBayesClassifier(MatrixClassifier):
                [2., 1.]])
         """
         check_is_fitted(self)
-        with all_or_nothing(self):
-            X, y = self._check_rows(X, y, reset=False)
-            codes = encoding.codes_of(y, self.classes_)
-            weight = encoding.weights(sample_weight, len(codes))
-            gone = self._count(X, codes, self.classes_, weight)
-            self._adopt(self._empty(self.classes_) + (self.counts_ - gone))
+        X, y = self._check_rows(X, y, reset=False)
+        codes = encoding.codes_of(y, self.classes_)
+        weight = encoding.weights(sample_weight, len(codes))
+        gone = self._count(X, codes, self.classes_, weight)
+        self._adopt(self._empty(self.classes_) + (self.counts_ - gone))
         return self
 
     def count_rows(self, X: Tabular, y: ArrayLike) -> Counts:
@@ -229,9 +232,9 @@ class NaiveBayesClassifier(MatrixClassifier):
         """How rows are counted and scored."""
         raise NotImplementedError
 
-    def _counted_encoder(self) -> Encoder:
-        """How rows to count are turned into numbers."""
-        return self._encoder()
+    def _countable(self, rows: MatrixRows, cells: Cells) -> Matrix:
+        """A chunk of rows as they are counted into these cells, checked."""
+        return self._encoder().encode(rows, cells)
 
     def _settings(self, counts: Counts) -> Settings:
         """How parameters are estimated."""
@@ -244,6 +247,10 @@ class NaiveBayesClassifier(MatrixClassifier):
     def _cells(self, X: CheckedMatrix) -> Cells:
         """The cells that the rows fall into."""
         return Cells(np.arange(X.shape[1]))
+
+    def _n_cells(self, cells: Cells) -> int:
+        """How many cells there are: one a column."""
+        return len(cells.columns)
 
     def _copies(self, X: CheckedMatrix) -> bool:
         """Whether encoding makes a copy of the rows."""
@@ -274,15 +281,15 @@ class NaiveBayesClassifier(MatrixClassifier):
         self, X: CheckedMatrix, codes: encoding.Codes, n_classes: int, weight: FloatArray | None
     ) -> Table:
         rows = np.bincount(codes, weight, n_classes).astype(np.float64)
-        cells, statistic, encoder = self._cells(X), self._family.statistic, self._counted_encoder()
+        cells, statistic = self._cells(X), self._family.statistic
 
         def work(part: slice) -> Table:
             some = None if weight is None else weight[part]
-            matrix = encoder.encode(slice_rows(X, part), cells)
+            matrix = self._countable(slice_rows(X, part), cells)
             sums = statistic.count(matrix, codes[part], n_classes, some, cells)
             return Table(statistic, cells, rows, sums)
 
-        chunks = self._count_chunks(X, n_classes * cells.size)
+        chunks = self._count_chunks(X, n_classes * self._n_cells(cells))
         parts = [work(chunks[0])] if len(chunks) == 1 else threads.run(work, chunks)
         total: Table | None = None
         for part in parts:

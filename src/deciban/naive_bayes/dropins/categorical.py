@@ -165,6 +165,9 @@ class CategoricalNB(SmoothedClassifier):
             )
         return Cells(np.arange(X.shape[1]), tuple(np.arange(top + 1) for top in high))
 
+    def _n_cells(self, cells: Cells) -> int:
+        return cells.size
+
     def _copies(self, X: CheckedMatrix) -> bool:
         return is_sparse(X) or X.dtype != np.int64 or not X.flags.c_contiguous
 

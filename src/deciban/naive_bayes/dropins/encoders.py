@@ -28,7 +28,7 @@ from deciban.formulas.nodes import (
     Number,
     Shared,
 )
-from deciban.sources.matrix import CSRRows, FloatArray, MatrixRows
+from deciban.sources.matrix import CSRRows, FloatArray, MatrixRows, dense_floats
 from deciban.stats.cells import Cells
 
 #: Numbers beyond this would not fit a code; all of them are the same unseen category.
@@ -37,20 +37,14 @@ BEYOND_CODES = 1 << 62
 
 @dataclass(frozen=True)
 class NumberEncoder:
-    """Rows of numbers; NaN is a missing value, infinity is a mistake.
-
-    Rows that are counted need not be looked at: exact sums refuse infinity themselves.
-    """
-
-    looks: bool = True
+    """Rows of numbers; NaN is a missing value, infinity is a mistake."""
 
     absent_value = None
 
     def encode(self, X: MatrixRows, cells: Cells) -> FloatArray:
         """A chunk of rows as a dense matrix."""
-        dense = X.dense() if isinstance(X, CSRRows) else np.ascontiguousarray(X, dtype=np.float64)
-        if self.looks:
-            refuse_infinity(dense)
+        dense = dense_floats(X)
+        refuse_infinity(dense)
         return dense
 
     def input(self, name: str, cells: Cells) -> tuple[Expression, tuple[Condition, ...]]:

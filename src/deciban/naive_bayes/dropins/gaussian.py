@@ -14,7 +14,8 @@ from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.base import NaiveBayesClassifier
 from deciban.naive_bayes.dropins.encoders import NumberEncoder, refuse_infinity
 from deciban.naive_bayes.dropins.model import UNWEIGHTED
-from deciban.sources.matrix import CSRRows, FloatArray
+from deciban.sources.matrix import CSRRows, FloatArray, MatrixRows, dense_floats
+from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.moments import pool_classes
 
@@ -60,8 +61,8 @@ class GaussianNB(NaiveBayesClassifier):
     def _encoder(self) -> NumberEncoder:
         return NumberEncoder()
 
-    def _counted_encoder(self) -> NumberEncoder:
-        return NumberEncoder(looks=False)
+    def _countable(self, rows: MatrixRows, cells: Cells) -> FloatArray:
+        return dense_floats(rows)  # exact sums refuse infinity themselves
 
     def _entry_contributions(self, rows: CSRRows) -> FloatArray:
         refuse_infinity(rows.data)
@@ -75,8 +76,8 @@ class GaussianNB(NaiveBayesClassifier):
                 f"var_smoothing must be a number >= 0, got {smoothing!r}.", hint="1e-9 is usual"
             )
         whole = pool_classes(counts.tables[UNWEIGHTED].sums).variance
-        self.epsilon_ = float(smoothing * whole.max()) if whole.size else 0.0
-        return GaussianSettings("ml", floor=self.epsilon_, shared=bool(self.shared_variance))
+        floor = float(smoothing * whole.max()) if whole.size else 0.0
+        return GaussianSettings("ml", floor=floor, shared=bool(self.shared_variance))
 
     def _stated_prior(self) -> StatedPrior:
         return self.priors
@@ -90,6 +91,11 @@ class GaussianNB(NaiveBayesClassifier):
     def class_prior_(self) -> FloatArray:
         """The probability of each class."""
         return np.exp(self.model_.fallback)
+
+    @property
+    def epsilon_(self) -> float:
+        """What is added to every variance."""
+        return cast("GaussianSettings", self.model_.settings).floor
 
     @property
     def theta_(self) -> FloatArray:
