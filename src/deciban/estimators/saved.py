@@ -31,7 +31,6 @@ class Saved(Generic[M]):
     """An estimator over a model that can be written to a file and read from it."""
 
     model_: M
-    classes_: Labels
     target_: str | None
     #: What is known of the groups or times of the rows; None where they had none.
     units_: TrainingUnits | None = None

@@ -28,9 +28,11 @@ M = TypeVar("M", bound=Model)
 class Changeable(Generic[M]):
     """Counterfactuals, by the model's own answers to changed rows."""
 
-    classes_: Labels
-
     if TYPE_CHECKING:
+
+        @property
+        def classes_(self) -> Labels:
+            """The classes, in order."""
 
         def _model(self) -> M:
             """The fitted model; an error if there is none yet."""

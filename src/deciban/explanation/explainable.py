@@ -30,7 +30,7 @@ from deciban.explanation.nomogram import Nomogram, build_nomogram
 from deciban.explanation.plot import Plot
 from deciban.explanation.strongest import Search, StrongestEvidence, strongest_words
 from deciban.families.piece import Piece
-from deciban.labels import Labels, position
+from deciban.labels import position
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.novelty import novelty as novelties
 from deciban.models.scores import decibans
@@ -47,7 +47,6 @@ FloatArray = NDArray[np.float64]
 class Explainable(Changeable[M]):
     """The methods that say why."""
 
-    classes_: Labels
     #: The column of labels in training, which a row may have as well.
     target_: str | None = None
     #: What the last rows had that training did not.
