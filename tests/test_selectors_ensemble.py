@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import log_softmax, logsumexp, softmax
 
+from deciban.ensemble.bounded_newton import Derivatives, newton_above_zero
 from internals import (
     TextProblem,
     evidence_weights,
@@ -258,3 +259,33 @@ def test_weights_of_evidence_are_the_optimum(seed):
     found = evidence_weights(E, y, weight)
     np.testing.assert_allclose(found[:4], best.x[:4], atol=2e-3)
     assert objective(found) <= best.fun + 1e-4
+
+
+# ---------------------------------------------------------------------- Newton's method above zero
+
+
+def steep(x):
+    """``sum sqrt(1 + x**2) - x[1] / 2``: a whole Newton step from afar goes beyond all bounds."""
+    root = np.sqrt(1 + x**2)
+    slope = x / root - np.array([0.0, 0.5])
+    return Derivatives(float(root.sum() - x[1] / 2), slope, np.diag(root**-3))
+
+
+def test_newton_steps_are_halved_until_the_function_falls():
+    assert newton_above_zero(steep, np.full(2, 5.0), 1e-15) == pytest.approx([0, 3**-0.5])
+
+
+def test_a_number_at_zero_rises_where_that_lowers_the_function():
+    assert newton_above_zero(steep, np.zeros(2), 1e-15) == pytest.approx([0, 3**-0.5])
+
+
+def test_weights_do_not_depend_on_how_large_the_logits_are():
+    """Of logits a thousand times as large, the first step would be far too long."""
+    logits, y, weight = learners(0)
+    offset = np.zeros_like(logits[0])
+    logits = np.concatenate([1000 * logits, -logits])
+    np.testing.assert_allclose(
+        pool_strengths(logits, offset, y, weight),
+        best_strengths(logits, offset, y, weight),
+        atol=2e-4,
+    )

@@ -53,27 +53,13 @@ def tabulate(
     column[order] = np.arange(len(order))
     codes = column[encoded.codes]
     pointers = np.concatenate([[0], np.cumsum(codes >= 0)])[encoded.pointers]
-    codes = _sorted_in_rows(pointers, codes[codes >= 0], len(order))
+    codes = codes[codes >= 0]  # in the order of each text, whatever the number of threads
     idf = np.log(len(encoded.pointers) / (1.0 + n_texts[order])) + 1.0
     with_idf, without = (
         PhraseRows(phrases, n_words, each, unit_rows(pointers, codes, each))
         for each in (idf, np.ones(len(order)))
     )
     return with_idf, without
-
-
-def _sorted_in_rows(
-    pointers: NDArray[np.int64], codes: NDArray[np.int64], width: int
-) -> NDArray[np.int64]:
-    """The codes of each row in order, since threads meet words in any order.
-
-    >>> _sorted_in_rows(np.array([0, 2, 4]), np.array([3, 1, 2, 0]), 4)
-    array([1, 3, 0, 2])
-    """
-    first = np.repeat(np.arange(len(pointers) - 1) * width, np.diff(pointers))
-    keys = codes + first
-    keys.sort()
-    return np.asarray(keys - first)
 
 
 def word_counts(tokenizer: Tokenizer, phrases: Sequence[str]) -> NDArray[np.intp]:

@@ -144,7 +144,8 @@ def unit_rows(
     pointers: NDArray[np.int64], codes: NDArray[np.integer], idf: FloatArray
 ) -> csr_array:
     """Rows of the idf of their phrases, of Euclidean length one, (rows, phrases)."""
-    sizes, data, width = np.diff(pointers), idf[codes], len(idf)
-    rows = np.repeat(np.arange(len(sizes)), sizes)
-    data = data / np.sqrt(np.bincount(rows, data**2, len(sizes)))[rows]
-    return csr_array((data, codes.astype(np.int32), pointers.astype(np.int32)), (len(sizes), width))
+    data, shape = idf[codes], (len(pointers) - 1, len(idf))
+    codes, pointers = codes.astype(np.int32), pointers.astype(np.int32)
+    squares = csr_array((data**2, codes, pointers), shape) @ np.ones(len(idf))
+    data /= np.repeat(np.sqrt(squares), np.diff(pointers))
+    return csr_array((data, codes, pointers), shape)

@@ -11,10 +11,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.ensemble.bounded_newton import Derivatives, newton_above_zero
 from deciban.ensemble.logits import FloatArray, centre, log_losses
 
 #: The penalty on weights that add up to one, in nats: as if so many rows spoke for the usual ones.
 USUAL_WEIGHTS_PENALTY = 15.0
+#: Weights are near enough to the best if a step to them lowers the mean log loss by no more.
+DECREASE_PER_ROW_NATS = 1e-9
 #: A model is of use if without it the log loss is higher by more than this share of it.
 MAX_MISSED_SHARE = 0.002
 
@@ -101,17 +104,20 @@ def nonnegative_weights(
     >>> nonnegative_weights(added, np.zeros((400, 2)), y, np.ones(400)).round(1)
     array([2.2, 0.5])
     """
-    from scipy.optimize import minimize
-
     equal, added, offset = 1 / len(added), _rows_last(added), _rows_last(offset)
+    # The first class is the one that the others are told from: a class fewer to add up.
+    scores, start = added[:, 1:] - added[:, :1], offset[1:] - offset[:1]
 
-    def objective(w: FloatArray) -> tuple[float, FloatArray]:
-        loss, gradient = _loss(w, added, offset, y, weight)
-        return float(loss + 0.5 * np.sum((w - equal) ** 2)), gradient + w - equal
+    def derivatives(w: FloatArray) -> Derivatives:
+        of = _score_derivatives(w, scores, start, y, weight)
+        return Derivatives(
+            of.value + 0.5 * float(np.sum((w - equal) ** 2)),
+            of.gradient + w - equal,
+            of.hessian + np.eye(len(w)),
+        )
 
-    bounds = [(0.0, None)] * len(added)
-    solution = minimize(objective, np.full(len(added), equal), jac=True, bounds=bounds)
-    return np.asarray(solution.x)
+    w = np.full(len(added), equal)
+    return newton_above_zero(derivatives, w, DECREASE_PER_ROW_NATS * (1 + float(weight.sum())))
 
 
 def _rows_last(logits: FloatArray) -> FloatArray:
@@ -134,6 +140,32 @@ def _loss(
     residual *= weight / total
     residual[truth] -= weight
     return float(loss), np.asarray(logits.reshape(len(logits), -1) @ residual.ravel())
+
+
+def _score_derivatives(
+    w: FloatArray, scores: FloatArray, offset: FloatArray, y: NDArray[np.intp], weight: FloatArray
+) -> Derivatives:
+    """The summed log loss of ``offset + sum_k w_k scores_k``, its gradient and Hessian by w.
+
+    Scores are logits less that of the first class, which is left out: ``scores`` is
+    (models, classes - 1, rows), ``offset`` (classes - 1, rows).
+    """
+    n_models = len(scores)
+    combined = offset + np.tensordot(w, scores, 1)
+    top = np.maximum(combined.max(axis=0), 0.0)
+    proba = np.exp(combined - top)
+    total = proba.sum(axis=0) + np.exp(-top)
+    other = np.flatnonzero(y)
+    truth = (y[other] - 1, other)
+    loss = weight @ (np.log(total) + top) - weight[other] @ combined[truth]
+    proba *= weight / total
+    expected = proba * scores
+    mean = expected.sum(axis=1)
+    flat = scores.reshape(n_models, -1)
+    hessian = expected.reshape(n_models, -1) @ flat.T
+    hessian -= mean @ (mean / np.maximum(weight, np.finfo(float).tiny)).T
+    gradient = mean.sum(axis=1) - scores[:, truth[0], truth[1]] @ weight[other]
+    return Derivatives(float(loss), gradient, hessian)
 
 
 def _softmax(t: FloatArray) -> FloatArray:

@@ -44,7 +44,7 @@ CONSTANT_PENALTY = 0.01
 #: How far duals may be from the optimum where a penalty is selected, and in the end, as a share of
 #: their size; less would not change the probabilities. Of fewer rows each matters more, and
 #: passes are cheap: they may be nearer in proportion.
-PATH_TOLERANCE, FINAL_TOLERANCE, TOLERANCE_ROWS = 0.01, 0.005, 2_000
+PATH_TOLERANCE, FINAL_TOLERANCE, TOLERANCE_ROWS = 0.03, 0.01, 2_000
 MAX_PASSES = 100
 #: A mean log loss that is lower by no more than this may be so by the tolerance alone.
 MIN_GAIN_NATS = 1e-4
@@ -245,9 +245,10 @@ class TextRows:
 
     def complements(self, rows: RowIndices) -> FloatArray:
         """The coefficients of the counts, (phrases + 1, classes)."""
-        counted = self.source.n_words <= MAX_COUNTED_WORDS
-        coef = np.zeros((len(counted) + 1, len(self.prior_logits)))
-        coef[:-1][counted] = complements(self._counts(rows)[counted])
+        counted = np.flatnonzero(self.source.n_words <= MAX_COUNTED_WORDS)
+        coef = np.zeros((len(self.source.n_words) + 1, len(self.prior_logits)))
+        # Class after class in memory, where sums over few classes are fast.
+        coef[counted] = complements(np.take(self._counts(rows).T, counted, axis=1).T)
         return coef
 
     @cached_property

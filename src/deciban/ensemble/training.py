@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from deciban import threads
 from deciban.ensemble import base_learners, stacking, text_learner
 from deciban.ensemble.base_learners import (
     BaseLearner,
@@ -108,8 +109,7 @@ def train(
     table = TrainingTable.of(counted, part, options.seed, words)
     if table.n_classes == 1:
         return _with_sample(_of_one_class(schema, tokenizers, table, n_rows), table)
-    if not tokenizers:
-        table = table.in_enough_folds()
+    table = table.in_enough_folds()
     stack, rows = None, table.spaced_rows(most)
     if _has_plain_columns(schema):
         fits = learner_fits(whole, options.memory_limit, advance)
@@ -118,7 +118,7 @@ def train(
         for _ in range(4 + N_FOLDS - len(table.splits)):
             advance()
     table = table.take(rows)
-    texts = [text_learner.fit(name, rule, table, advance) for name, rule in tokenizers]
+    texts = list(threads.run(lambda column: text_learner.fit(*column, table, advance), tokenizers))
     return _with_sample(_combine(schema, table, n_rows, stack, texts), table)
 
 
