@@ -91,6 +91,7 @@ def test_tables_that_would_not_fit_are_refused_before_they_are_made(monkeypatch)
     with pytest.raises(InputError, match=r"counts of 1,200 classes by 1,200 values would take"):
         NaiveBayes(calibrate=False).fit({"x": rows["x"]}, y)
     monkeypatch.setattr(class_limit, "MAX_TABLE_BYTES", 8 * N * 300)
+    monkeypatch.setattr("deciban.engines.local.count.MAX_TABLE_BYTES", 8 * N * 300)
     with pytest.raises(InputError, match="by 400 values would take"):
         NaiveBayes(calibrate=False).fit({"s": rows["s"]}, y)
 

@@ -38,7 +38,7 @@ def test_a_plain_file_is_read_here(tmp_path):
     files = [tmp_path / "a.csv", tmp_path / "b.csv"]
     files[0].write_bytes(b"\xef\xbb\xbfx,y\r\n1,\r\n2,b\r\n")
     files[1].write_text("x,y\n3,c")
-    plain = delimited.read_plain(files, ("x", "y"), ",")
+    plain = delimited.PlainText.of(delimited.read_plain(files), ("x", "y"), ",")
     assert [batch.tolist() for batch in plain.read(["y", "x"], None, 2)] == [
         [{"y": None, "x": "1"}, {"y": "b", "x": "2"}],
         [{"y": "c", "x": "3"}],
@@ -52,7 +52,8 @@ def test_a_plain_file_is_read_here(tmp_path):
 def test_anything_else_is_left_to_duckdb(tmp_path, text):
     path = tmp_path / "t.csv"
     path.write_bytes(text)
-    assert delimited.read_plain([path], ("x",), ",") is None
+    plain = delimited.read_plain([path])
+    assert plain is None or delimited.PlainText.of(plain, ("x",), ",") is None
 
 
 def test_duckdb_is_not_imported_for_it(tmp_path):

@@ -224,9 +224,9 @@ def test_partial_fit_in_batches_is_the_fit_at_once(size):
 
 def test_selections_are_few(monkeypatch):
     made = []
-    adopt = NaiveBayes._set_model
+    judge = NaiveBayes._judge
     monkeypatch.setattr(
-        NaiveBayes, "_set_model", lambda self, *a, **k: (made.append(1), adopt(self, *a, **k))[1]
+        NaiveBayes, "_judge", lambda self, *a, **k: (made.append(1), judge(self, *a, **k))[1]
     )
     m = NaiveBayes()
     for row, label in zip(ROWS, LABELS, strict=True):

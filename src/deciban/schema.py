@@ -31,7 +31,7 @@ import numpy as np
 
 from deciban.errors import InputError, ParameterError
 from deciban.kernels.dictionary import Dictionary
-from deciban.kinds import CYCLIC, HOUR, WEEKDAY, Inferred, check_kind, period_of, periods_of
+from deciban.kinds import CYCLIC, HOUR, WEEKDAY, Inferred, check_kind, period_of
 from deciban.sources import column_names, formats
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Booleans, Column, Integers, Numbers, Strings, Times
@@ -138,7 +138,9 @@ class Schema:
     @cached_property
     def periods(self) -> dict[int, float]:
         """The periods of cyclic columns, by their place among the numeric ones."""
-        return periods_of([column.kind for column in self.numeric_columns])
+        cyclic = f"{CYCLIC}:"
+        pairs = ((j, c) for j, c in enumerate(self.numeric_columns) if c.kind.startswith(cyclic))
+        return {j: float(column.kind.removeprefix(cyclic)) for j, column in pairs}
 
     @cached_property
     def counted_kinds(self) -> dict[str, str]:

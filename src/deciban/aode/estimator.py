@@ -26,7 +26,7 @@ from deciban.aode.pair_counts import (
     counted_columns,
     empty_counts,
 )
-from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
+from deciban.encoding.class_limit import MAX_NUMBER_CLASSES
 from deciban.engines import ENGINES
 from deciban.errors import ModelFileError, ParameterError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
@@ -205,7 +205,7 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
             rows = labelled_scan(
                 X, y, target=target, sql=sql, weight=weight, units=units,
                 kinds=self.kinds if kinds is None else kinds,
-                limit=NumberClasses(self.max_classes),
+                max_classes=self.max_classes,
             )  # fmt: skip
             _check_columns(rows.schema)
             if sample is None:

@@ -30,7 +30,7 @@ from deciban.encoding.target import Labelled
 from deciban.errors import InputError
 from deciban.kernels.dictionary import Dictionary
 from deciban.kernels.texts import utf8
-from deciban.schema import ColumnSchema, Schema
+from deciban.schema import ColumnSchema
 from deciban.sources import objects
 from deciban.sources.columns import (
     Booleans,
@@ -55,7 +55,6 @@ __all__ = [
     "check_same_types",
     "refuse",
     "type_of_values",
-    "types_of",
 ]
 
 #: The type of a column's values; ``"any"`` where they are of several types, or none is known yet.
@@ -76,30 +75,6 @@ _EMPTY: Mapping[ColumnType, Column] = {
 _DAY = 24 * 3600 * 10**6  # in microseconds
 #: So many values are named in an error.
 MAX_NAMED_VALUES = 3
-
-
-def types_of(
-    schema: Schema, known: Mapping[str, labels.Labels], ignored: Collection[str] = ("identifier",)
-) -> dict[str, ColumnType]:
-    """The types of columns, by their kinds and by the categories known of them.
-
-    Columns of the kinds ``ignored`` are left out.
-
-    >>> types_of(Schema((ColumnSchema("zone", "categorical", ""),)), {"zone": np.array([1, 2])})
-    {'zone': 'integer'}
-    """
-    types: dict[str, ColumnType] = {}
-    for column in schema.columns:
-        name, kind = column.name, column.kind
-        if kind in ignored:
-            continue
-        if kind in ("categorical", "boolean"):
-            values = known.get(name)
-            nothing: ColumnType = "boolean" if kind == "boolean" else "any"
-            types[name] = nothing if values is None or not len(values) else type_of_values(values)
-        else:
-            types[name] = "text" if kind == "text" else column.unit or "number"
-    return types
 
 
 def check_same_types(one: Mapping[str, ColumnType], other: Mapping[str, ColumnType]) -> None:

@@ -63,6 +63,7 @@ _FITTING: Mapping[ColumnType, tuple[type, ...]] = {
     "any": (Numbers, Integers, Booleans, Strings, TextList),
 }
 _NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+_NO_VALUES: Labels = np.empty(0, dtype=object)
 _ALL = (*_FITTING["any"], Times)
 #: Integers that span no more than this many times their number, and so many more, have a table.
 _SPREAD, _SPREAD_MORE = 8, 1024
@@ -91,8 +92,24 @@ class Caster:
 
     @cached_property
     def types(self) -> dict[str, ColumnType]:
-        """The type of every column that is used."""
-        return casting.types_of(self.schema, self.known, self.ignored)
+        """The type of every column that is used, by its kind and the categories known of it.
+
+        >>> schema = Schema((ColumnSchema("zone", "categorical", ""),))
+        >>> Caster(schema, {"zone": np.array([1, 2])}).types
+        {'zone': 'integer'}
+        """
+        types: dict[str, ColumnType] = {}
+        for column in self.schema.columns:
+            name, kind = column.name, column.kind
+            if kind in self.ignored:
+                continue
+            if kind in ("categorical", "boolean"):
+                values = self.known.get(name, _NO_VALUES)
+                nothing: ColumnType = "boolean" if kind == "boolean" else "any"
+                types[name] = casting.type_of_values(values) if len(values) else nothing
+            else:
+                types[name] = "text" if kind == "text" else column.unit or "number"
+        return types
 
     @cached_property
     def _field_types(self) -> dict[str, str]:

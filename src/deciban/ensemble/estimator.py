@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import files, threads
-from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
+from deciban.encoding.class_limit import MAX_NUMBER_CLASSES
 from deciban.engines import ENGINES, Plan
 from deciban.ensemble import stored
 from deciban.ensemble.base_learners import USUAL_LEARNERS
@@ -151,7 +151,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
                 X, y, target=target, weight=sample_weight, kinds=self.kinds,
                 sql=None if sql is None and table is None else query_of(sql, table),
                 units=None if groups is None and time is None else unit_source(groups, time),
-                limit=NumberClasses(self.max_classes),
+                max_classes=self.max_classes,
             )  # fmt: skip
             check_columns(rows.schema)
             counts, parts = _count(rows, options.max_rows, check_tokenizer(self.tokenizer))

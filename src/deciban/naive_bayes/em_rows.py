@@ -255,7 +255,7 @@ def _with_counts(
         counts,
         model.options,
         prior=model.prior,
-        calibration=model.calibration,
+        calibration=model.whole_calibration,
         tokenizer=model.tokenizer,
         choices=model.choices if choices is None else choices,
         text_choices=_text_choices(model) if text_choices is None else text_choices,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deciban import encoding, files
-from deciban.encoding.class_limit import MAX_NUMBER_CLASSES, NumberClasses
+from deciban.encoding.class_limit import MAX_NUMBER_CLASSES
 from deciban.engines import ENGINES, Plan
 from deciban.errors import ModelFileError
 from deciban.estimators.counted import CountedClassifier, refuse_empty
@@ -22,7 +22,7 @@ from deciban.models.prior import StatedPrior
 from deciban.naive_bayes import leave_one_out, stored
 from deciban.naive_bayes.live import LiveNaiveBayes
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.naive_bayes.semi_supervised import UnlabelledOptions, check_labelled, complete
+from deciban.naive_bayes.semi_supervised import UnlabelledOptions, complete
 from deciban.progress import shows_progress
 from deciban.schema import INFERENCE_ROWS, Schema, check_columns
 from deciban.sources.databases.query import query_of
@@ -33,9 +33,9 @@ from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
 from deciban.sources.unit_sample import TrainingUnits, check_units
 from deciban.sources.units import UnitSource, unit_source
 from deciban.stats.counts import Counts
+from deciban.stats.statistic import FloatArray
 from deciban.text import Tokenizer
-from deciban.text.tokenizer import check_same_words, check_tokenizer
-from deciban.transaction import all_or_nothing
+from deciban.text.tokenizer import DEFAULT_TOKENIZER, check_same_words, check_tokenizer
 
 
 class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
@@ -226,7 +226,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         >>> m.with_counts(m.counts_ * 3).counts_.weight
         array([3., 3.])
         """
-        return self._with(counts, self._model().calibration)
+        return self._with(counts, self._model().whole_calibration)
 
     # ------------------------------------------------------------------ counts
 
@@ -244,46 +244,42 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         sample: Sample | None = None,
         kinds: Mapping[str, str] | None = None,
     ) -> Self:
-        with all_or_nothing(self):
-            rows = labelled_scan(
-                X, y, target=target, sql=sql, weight=weight, units=units,
-                kinds=self.kinds if kinds is None else kinds,
-                limit=NumberClasses(self.max_classes),
-            )  # fmt: skip
-            if self.n_classes is not None or not (y is None and target is None):
-                rows.unlabelled = aside
-            self._learn_table(rows, classes, sample)
+        rows = labelled_scan(
+            X, y, target=target, sql=sql, weight=weight, units=units,
+            kinds=self.kinds if kinds is None else kinds, max_classes=self.max_classes,
+        )  # fmt: skip
+        if self.n_classes is not None or not (y is None and target is None):
+            rows.unlabelled = aside
+        self._learn_table(rows, classes, sample)
         return self
 
     def _learn_table(
         self, rows: LabelledScan, classes: ArrayLike | None, sample: Sample | None
     ) -> None:
-        """Count the rows; the model of their counts is this estimator's, as rows judge it."""
+        """Count the rows; the model of their counts is this estimator's, when all is done."""
         check_columns(rows.schema)
         units = rows.units
         if sample is None:
             sample = self._sample(None if units is None else TrainingUnits(units.kind))
-        options, unlabelled = self._options(rows.schema), UnlabelledOptions.of(self)
-        tokenizer = check_tokenizer(self.tokenizer, self.stop_words)
+        options, tokenizer = self._options(rows.schema), DEFAULT_TOKENIZER
+        if not (self.tokenizer is None and self.stop_words is None):
+            tokenizer = check_tokenizer(self.tokenizer, self.stop_words)
 
         def model_of(counts: Counts) -> NaiveBayesModel:
-            prior = self._stated_prior(counts.classes, counts.weight)
-            return NaiveBayesModel.of(
-                rows.schema, counts, options, prior=prior, tokenizer=tokenizer
-            )
+            about = rows.schema, counts, options
+            return NaiveBayesModel.of(*about, prior=self._prior_of(counts), tokenizer=tokenizer)
 
         counts = ENGINES[rows.scan.place].count(rows, Plan(rows.schema, tokenizer, sample))
-        self._remember(rows)
-        self.likelihood_, self.unlabelled_ = np.empty(0), 0.0
+        likelihood, given = np.empty(0), 0.0
         if rows.unlabelled:
-            check_labelled(units)
-            done = complete(model_of(counts), rows.unlabelled, sample, unlabelled)
-            self.likelihood_, self.unlabelled_ = np.array(done.likelihood), done.weight
-            counts = done.counts
+            done = complete(model_of(counts), rows, sample, UnlabelledOptions.of(self))
+            likelihood, given, counts = np.array(done.likelihood), done.weight, done.counts
         counts = self._declare(counts, classes, rows.schema)
         if units is not None:
             check_units(sample)
-        self._set_model(self._judge(model_of(counts).estimate(), sample, None))
+        model = self._judge(model_of(counts).estimate(), sample, None, units is not None)
+        self._remember(rows)
+        self.likelihood_, self.unlabelled_, self.model_ = likelihood, given, model
         if units is not None:
             self._remember_units(sample)
 
@@ -295,10 +291,10 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         model = self.model_
         max_rows = min(RowSample().max_rows, leave_one_out.max_rows(len(model.counts.classes)))
         sample = ENGINES[rows.scan.place].sample(rows, max_rows)
-        self._set_model(leave_one_out.judge(model, sample))
+        self.model_ = leave_one_out.judge(model, sample)
 
     def _state(self) -> tuple[Counts, Calibration | None]:
-        return self._model().counts, self._model().calibration
+        return self._model().counts, self._model().whole_calibration
 
     def _declare(
         self, counts: Counts, classes: ArrayLike | None, schema: Schema | None = None
@@ -352,13 +348,13 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
     def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
         before, calibration = self.model_, calibration and calibration.for_other_rows()
         # Counts do not know which rows belong together: what such rows selected stays.
-        prior = self._stated_prior(counts.classes, counts.weight)
+        prior = self._prior_of(counts)
         model = NaiveBayesModel.of(
             before.schema, counts, self._options(before.schema), prior=prior,
             calibration=calibration, tokenizer=before.tokenizer, text_choices=before.text_choices,
             choices=None if self.units_ is None else before.choices,
         )  # fmt: skip
-        self._set_model(model.estimate())
+        self.model_ = model.estimate()
 
     def _follow(self, total: Counts) -> LiveNaiveBayes:
         plain = self.prior is None and self.class_weight is None
@@ -375,9 +371,11 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         narrow = model.counts + Plan(schema).empty(model.classes)
         return model.with_columns(schema, narrow), wide
 
-    def _set_model(self, model: NaiveBayesModel) -> None:
-        """Make a model this estimator's."""
-        self.model_ = model
+    def _prior_of(self, counts: Counts) -> FloatArray | None:
+        """The prior that is stated of counted classes; None is as counted."""
+        if self.prior is None and self.class_weight is None:
+            return None
+        return self._stated_prior(counts.classes, counts.weight)
 
     def _sample(self, units: TrainingUnits | None) -> Sample | None:
         if units is not None:
@@ -385,13 +383,16 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         return RowSample() if self.calibrate else None
 
     def _calibrate(self, sample: Sample | None, before: Calibration | None) -> None:
-        self._set_model(self._judge(self.model_, sample, before))
+        self.model_ = self._judge(self.model_, sample, before, self.units_ is not None)
 
     def _judge(
-        self, model: NaiveBayesModel, sample: Sample | None, before: Calibration | None
+        self,
+        model: NaiveBayesModel,
+        sample: Sample | None,
+        before: Calibration | None,
+        in_units: bool,
     ) -> NaiveBayesModel:
         """The model with what counted rows of the sample choose, and their scores."""
-        if sample is None or (self.units_ is not None and not sample.batches):
+        if sample is None or (in_units and not sample.batches):
             return model
-        calibrate, in_units = self.calibrate, self.units_ is not None
-        return leave_one_out.judge_sample(model, sample, before, calibrate, in_units)
+        return leave_one_out.judge_sample(model, sample, before, self.calibrate, in_units)

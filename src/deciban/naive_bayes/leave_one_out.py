@@ -1,10 +1,12 @@
 """Counted rows of a sample, each left out of the counts, and what they give.
 
-That is the calibration, and the scores among which those of new rows have a rank.
+That is the calibration, and the scores among which those of new rows have a rank. The calibration
+is needed by every answer; the scores are put in order when somebody asks for them.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from deciban import threads
 from deciban.families.remaining import remaining_rows
 from deciban.models import scores
-from deciban.models.calibration import Calibration, LeftOutScores, discount_evidence, pool
+from deciban.models.calibration import Calibration, LeftOutScores, discount_evidence
 from deciban.models.conformal import ConformityScores
 from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
@@ -113,42 +115,54 @@ def calibrate(rows: list[Scores], sample: Sample) -> Calibration:
     return Calibration.of_batches(rows) * sample.stands_for
 
 
-def log_posteriors(model: NaiveBayesModel, rows: list[Scores]) -> LeaveOneOutScores:
-    """What the calibrated model says of those rows, for an evaluation without rows."""
-    parts, discount = [], model.discount
-    for row in rows:
-        joint = discount_evidence(row.log_prior, row.log_likelihood, discount)
-        scores.normalise(joint, model.log_prior, logarithm=True)
-        parts.append(joint)
-    y, weight = np.concatenate([r.y for r in rows]), np.concatenate([r.weight for r in rows])
-    return LeaveOneOutScores.of(np.concatenate(parts), y, weight)
+@dataclass(frozen=True, eq=False)
+class LeftOutRows:
+    """Rows left out of a model, whose scores are put in order when they are asked for.
+
+    ``log_joint``, (rows, classes), is discounted; ``log_likelihood`` is that of the first of them,
+    which are in ``part``: as many as novelty is judged by. Each row stands for ``stands_for``.
+    """
+
+    log_joint: FloatArray
+    y: NDArray[np.intp]
+    weight: FloatArray
+    stands_for: float
+    part: Part
+    log_likelihood: FloatArray
+
+    def scores(self, model: NaiveBayesModel) -> LeftOutScores:
+        """Their scores under the model that they were left out of."""
+        posterior = self.log_joint.copy()
+        scores.normalise(posterior, model.log_prior, logarithm=True)
+        left_out = LeaveOneOutScores.of(posterior, self.y, self.weight)
+        conformity = ConformityScores.of(
+            model.classes, left_out.log_posterior, left_out.codes, left_out.weight, self.stands_for
+        )
+        return LeftOutScores(conformity, self._typicality(model), left_out)
+
+    def _typicality(self, model: NaiveBayesModel) -> TypicalityScores:
+        """The typicality of some of the rows: those of least key, or of some groups."""
+        part, some = self.part, self.part.rows.batch.n_rows
+        if part.rows.units is not None:
+            return _typicality_of_units(model, part)
+        y, weight = self.y[:some], self.weight[:some]
+        of_rows = part.rows.batch, y, np.minimum(weight, 1.0), self.log_likelihood
+        likelihoods = model.likelihoods.leave_one_out(*of_rows)
+        return TypicalityScores.of(model.classes, likelihoods, y, weight, part.stands_for)
 
 
 def keep_scores(model: NaiveBayesModel, scored: list[Scores], sample: Sample) -> NaiveBayesModel:
-    """The model with the scores of those rows beside those that it has."""
+    """The model with those rows, whose scores come beside those that it has."""
     if not scored:
         return model
-    left_out = log_posteriors(model, scored)
-    posterior, y, weight = left_out.log_posterior, left_out.codes, left_out.weight
-    conformity = ConformityScores.of(model.counts.classes, posterior, y, weight, sample.stands_for)
-    scores = LeftOutScores(conformity, _typicality(model, scored, sample), left_out)
-    return model.with_left_out(pool(model.left_out, scores))
-
-
-def _typicality(model: NaiveBayesModel, scored: list[Scores], sample: Sample) -> TypicalityScores:
-    """The typicality of some rows of the sample: those of least key, or of some groups."""
-    n_rows = sum(len(rows.y) for rows in scored)
-    part = sample.part(-(-n_rows // MAX_NOVELTY_ROWS))
-    if part.rows.units is not None:
-        return _typicality_of_units(model, part)
-    some = part.rows.batch.n_rows
-    plain, y, weight = (
-        np.concatenate([getattr(row, name) for row in scored])[:some]
-        for name in ("log_likelihood", "y", "weight")
-    )
-    one = np.minimum(weight, 1.0)
-    likelihoods = model.likelihoods.leave_one_out(part.rows.batch, y, one, plain)
-    return TypicalityScores.of(model.counts.classes, likelihoods, y, weight, part.stands_for)
+    joints = [discount_evidence(*rows[:2], model.discount) for rows in scored]
+    likelihood, y, weight = (np.concatenate(part) for part in list(zip(*scored, strict=True))[1:])
+    part = sample.part(-(-len(y) // MAX_NOVELTY_ROWS))
+    some = likelihood[: part.rows.batch.n_rows].copy()
+    about = np.concatenate(joints), y, weight, sample.stands_for, part, some
+    kept = model.with_left_out_rows(LeftOutRows(*about))
+    # Rows of units need those beside them to be judged by, which are not held any longer.
+    return kept if part.rows.units is None else kept.with_left_out(kept.left_out)
 
 
 def _typicality_of_units(model: NaiveBayesModel, part: Part) -> TypicalityScores:

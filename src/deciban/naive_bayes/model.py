@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from deciban.families.piece import Piece
 from deciban.families.remaining import Remaining
 from deciban.formulas import Formula
 from deciban.labels import Labels
-from deciban.models.calibration import Calibration, LeftOutScores, discount_penalty
+from deciban.models.calibration import Calibration, LeftOutScores, discount_penalty, pool
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.options import Options
 from deciban.models.prior import class_prior, leave_one_out, of_remaining
@@ -45,7 +46,10 @@ from deciban.stats.categories import CATEGORIES
 from deciban.stats.counts import Counts
 from deciban.stats.statistic import Matrix
 from deciban.text import Tokenizer
-from deciban.text.tokenizer import check_tokenizer
+from deciban.text.tokenizer import DEFAULT_TOKENIZER
+
+if TYPE_CHECKING:
+    from deciban.naive_bayes.leave_one_out import LeftOutRows
 
 FloatArray = NDArray[np.float64]
 
@@ -60,7 +64,7 @@ class NaiveBayesModel:
     ``choices`` say how each counted column is modelled, ``text_choices`` how texts are that were
     selected on rows. ``prior`` is stated, or None: as counted. ``blocks`` follow from the choices
     and the counts when they are first asked for; those of a model that this one was made of are
-    ``known_blocks``.
+    ``known_blocks``. The scores of ``left_out_rows`` are beside those of the calibration.
     """
 
     schema: Schema
@@ -72,6 +76,7 @@ class NaiveBayesModel:
     prior: FloatArray | None = None
     calibration: Calibration | None = None
     known_blocks: tuple[Block, ...] | None = None
+    left_out_rows: LeftOutRows | None = None
 
     kind = "NaiveBayes"
     additive = True
@@ -95,7 +100,7 @@ class NaiveBayesModel:
         counts = counts.ordered()
         chosen = select(counts, schema, options) if choices is None else choices
         about = schema, counts, options, chosen, dict(text_choices or {})
-        return cls(*about, tokenizer or check_tokenizer(None), prior, calibration)
+        return cls(*about, tokenizer or DEFAULT_TOKENIZER, prior, calibration)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -134,7 +139,15 @@ class NaiveBayesModel:
     def left_out(self) -> LeftOutScores | None:
         """The scores of left-out rows; None where none were scored."""
         scores = None if self.calibration is None else self.calibration.left_out
-        return None if scores is None else scores.for_classes(self.classes)
+        own = None if scores is None else scores.for_classes(self.classes)
+        return own if self.left_out_rows is None else pool(own, self.left_out_rows.scores(self))
+
+    @property
+    def whole_calibration(self) -> Calibration | None:
+        """The calibration with the scores of all left-out rows: what models pass on."""
+        if self.calibration is None or self.left_out_rows is None:
+            return self.calibration
+        return self.calibration.with_left_out(self.left_out)
 
     def estimate(self) -> NaiveBayesModel:
         """The model itself, with all parameters estimated: what cannot be is an error now."""
@@ -158,11 +171,9 @@ class NaiveBayesModel:
     def n_known(self) -> NDArray[np.int64]:
         """From which code on a category was never seen; none is of those derived from times."""
         names, derived = self.schema.categories, {n for c in self.schema.columns for n in c.derived}
-        sizes = (len(lookup.known) for lookup in self._lookups)
-        return np.array(
-            [_NEVER if n in derived else size for n, size in zip(names, sizes, strict=True)],
-            dtype=np.int64,
-        )
+        pairs = zip(names, self._lookups, strict=True)
+        sizes = [_NEVER if name in derived else len(lookup.known) for name, lookup in pairs]
+        return np.array(sizes, dtype=np.int64)
 
     @cached_property
     def text_encoders(self) -> dict[str, TextEncoder]:
@@ -306,13 +317,13 @@ class NaiveBayesModel:
         choices = {**self.text_choices, **better}
         columns = [block for block in self.blocks if block.input != "text"]
         texts = text_blocks(self.counts, self.schema, self.options, choices)
-        return replace(self, text_choices=choices, known_blocks=(*columns, *texts))
+        return self._other(text_choices=choices, known_blocks=(*columns, *texts))
 
     def with_choices(self, choices: Mapping[str, Choice]) -> NaiveBayesModel:
         """The model with columns modelled another way."""
         columns = column_blocks(self.counts, self.schema, self.options, choices)
         texts = [block for block in self.blocks if block.input == "text"]
-        return replace(self, choices=choices, known_blocks=(*columns, *texts))
+        return self._other(choices=choices, known_blocks=(*columns, *texts))
 
     def with_counts(self, counts: Counts) -> NaiveBayesModel:
         """The pure model of other counts of the same columns, its choices selected anew."""
@@ -322,11 +333,17 @@ class NaiveBayesModel:
 
     def with_calibration(self, calibration: Calibration | None) -> NaiveBayesModel:
         """The model with another calibration; its parameters do not depend on it."""
-        return replace(self, calibration=calibration, known_blocks=self.blocks)
+        return self._other(calibration=calibration)
 
     def with_columns(self, schema: Schema, counts: Counts) -> NaiveBayesModel:
         """The model with columns that no row has yet: what it says stays as it is."""
-        return replace(self, schema=schema, counts=counts, known_blocks=self.blocks)
+        return self._other(schema=schema, counts=counts)
+
+    def _other(self, **changes: Any) -> NaiveBayesModel:
+        """Another model of these blocks; rows that were left out of this one have its scores."""
+        if "calibration" not in changes:
+            changes["calibration"] = self.whole_calibration
+        return replace(self, **{"known_blocks": self.blocks, "left_out_rows": None, **changes})
 
     def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
         """``log P(x | c)`` without a discount, (rows, classes), and the size of every row."""
@@ -339,22 +356,18 @@ class NaiveBayesModel:
 
     def with_left_out(self, scores: LeftOutScores | None) -> NaiveBayesModel:
         """The model with other scores of left-out rows."""
-        calibration = Calibration.empty() if self.calibration is None else self.calibration
-        return self.with_calibration(calibration.with_left_out(scores))
+        calibration = self.calibration or Calibration.empty()
+        return self._other(calibration=calibration.with_left_out(scores))
+
+    def with_left_out_rows(self, rows: LeftOutRows) -> NaiveBayesModel:
+        """The model with rows left out of it, whose scores are not asked for yet."""
+        calibration = self.whole_calibration or Calibration.empty()
+        return self._other(calibration=calibration, left_out_rows=rows)
 
     def with_all_words(self) -> NaiveBayesModel:
         """The model without limits on words: how many texts have them is not known yet."""
         options = replace(self.options, min_df=1, max_words=None)
-        return NaiveBayesModel.of(
-            self.schema,
-            self.counts,
-            options,
-            prior=self.prior,
-            calibration=self.calibration,
-            tokenizer=self.tokenizer,
-            choices=self.choices,
-            text_choices=self.text_choices,
-        )
+        return self._other(options=options, known_blocks=None)
 
     # ------------------------------------------------------------------ explanation
 

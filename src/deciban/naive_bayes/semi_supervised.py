@@ -13,7 +13,7 @@ from deciban.naive_bayes import leave_one_out
 from deciban.naive_bayes.em_rows import Rounds, UnlabelledRows
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.naive_bayes.row_choices import choose_texts
-from deciban.sources.labelled import LabelledBatch
+from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.sample import Sample
 from deciban.sources.units import ARGUMENTS, UnitSource
 from deciban.stats.counts import Counts
@@ -63,7 +63,7 @@ class Completed:
     weight: float
 
 
-def check_labelled(units: UnitSource | None) -> None:
+def _refuse_units(units: UnitSource | None) -> None:
     """Rows without a label are counted under every class: they cannot be left out exactly."""
     if units is not None:
         what = ARGUMENTS[units.kind]
@@ -75,12 +75,13 @@ def check_labelled(units: UnitSource | None) -> None:
 
 def complete(
     model: NaiveBayesModel,
-    aside: list[LabelledBatch],
+    rows: LabelledScan,
     sample: Sample | None,
     options: UnlabelledOptions,
 ) -> Completed:
     """The counts of labelled rows, and softly those of the rows put aside."""
-    model = model.with_all_words()
+    _refuse_units(rows.units)
+    model, aside = model.with_all_words(), rows.unlabelled or []
     known = len(model.counts.classes)
     if options.n_classes is not None and known not in (0, options.n_classes):
         raise ParameterError(

@@ -60,7 +60,7 @@ def to_stored(
     arrays: dict[str, Array] = {}
     if model.calibration is not None:
         arrays["calibration"] = np.append(model.calibration.loss, model.calibration.rows)
-        arrays |= left_out_to(model.calibration.left_out, model.classes)
+        arrays |= left_out_to(model.left_out, model.classes)
     return Stored(KIND, model.counts, description, arrays=arrays)
 
 

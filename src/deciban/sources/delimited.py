@@ -44,8 +44,14 @@ MAX_PLAIN_BYTES = 1 << 17
 
 def scan(files: Sequence[Path], form: str, options: ReadOptions) -> BatchScan:
     """One table from files with the same header."""
-    texts = [open_text(path, options) for path in files]
-    heads = [_head(text.path, path, form) for text, path in zip(texts, files, strict=True)]
+    plain = None if options.encoding else read_plain(files)
+    if plain is None:
+        texts = [open_text(path, options) for path in files]
+        firsts = [_first_line(t.path, path) for t, path in zip(texts, files, strict=True)]
+    else:
+        texts = [TextFile(path) for path in files]
+        firsts = [text.partition("\n")[0] for text in plain]
+    heads = [_head(first, path, form) for first, path in zip(firsts, files, strict=True)]
     names, delimiter = heads[0]
     for path, head in zip(files, heads, strict=True):
         if head != heads[0]:
@@ -53,7 +59,8 @@ def scan(files: Sequence[Path], form: str, options: ReadOptions) -> BatchScan:
                 f"{path} has another header than {files[0]}.",
                 hint="files that are read together need the same columns in the same order",
             )
-    read = _text_reader([text.path for text in texts], str(files[0]), names, delimiter)
+    paths = [text.path for text in texts]
+    read = _text_reader(paths, str(files[0]), names, delimiter, plain)
     spools = [text.spool for text in texts if text.spool is not None]
     types = cache(lambda: field_types.infer(names, read, options, commas=delimiter == ";"))
 
@@ -68,17 +75,24 @@ def scan(files: Sequence[Path], form: str, options: ReadOptions) -> BatchScan:
 
 
 def _text_reader(
-    files: Sequence[Path], path: str, names: tuple[str, ...], delimiter: str
+    files: Sequence[Path],
+    path: str,
+    names: tuple[str, ...],
+    delimiter: str,
+    plain: Sequence[str] | None,
 ) -> Callable[..., Iterator[Batch]]:
-    """What reads some columns as text, when it is first asked to; errors name ``path``."""
+    """What reads some columns as text, when it is first asked to; errors name ``path``.
+
+    ``plain`` are the texts of small plain files.
+    """
 
     @cache
     def reader() -> Callable[..., Iterator[Batch]]:
-        plain = read_plain(files, names, delimiter)
-        if plain is not None:
-            return plain.read
-        table = _reader(files, delimiter, len(names))
-        return partial(_read_text, duckdb.connect(), table, path, names)
+        table = None if plain is None else PlainText.of(plain, names, delimiter)
+        if table is not None:
+            return table.read
+        sql = _reader(files, delimiter, len(names))
+        return partial(_read_text, duckdb.connect(), sql, path, names)
 
     def read(*what: Any) -> Iterator[Batch]:
         return reader()(*what)
@@ -125,18 +139,23 @@ def _reader(files: Sequence[Path], delimiter: str, n_columns: int) -> str:
     )
 
 
-def _head(text: Path, path: Path, form: str) -> tuple[tuple[str, ...], str]:
-    """The names in the first line of a file in UTF-8, and the delimiter; errors name ``path``."""
+def _first_line(text: Path, path: Path) -> str:
+    """The first line of a file in UTF-8; errors name ``path``."""
     try:
         with open_bytes(text) as file:
             lines = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-            first = _first_record(lines)
-            delimiter = _delimiter(first, form)
-            names = next(csv.reader(io.StringIO(first, newline=""), delimiter=delimiter), [])
+            return _first_record(lines)
     except UnicodeDecodeError:
         raise FileError(
             f"{path} is not in utf-8.", hint="leave encoding out, or save the file as UTF-8"
         ) from None
+
+
+def _head(first: str, path: Path, form: str) -> tuple[tuple[str, ...], str]:
+    """The names in the first line of a file, and the delimiter; errors name ``path``."""
+    try:
+        delimiter = _delimiter(first, form)
+        names = next(csv.reader(io.StringIO(first, newline=""), delimiter=delimiter), [])
     except csv.Error as error:
         raise FileError(f"{path} has a first line that is no header: {error}.") from None
     if not any(name.strip() for name in names):
@@ -184,38 +203,49 @@ class PlainText:
     def __init__(self, columns: Mapping[str, Strings], n_rows: int) -> None:
         self._columns, self._n_rows = columns, n_rows
 
+    @classmethod
+    def of(cls, texts: Iterable[str], names: Sequence[str], delimiter: str) -> PlainText | None:
+        """The columns of texts with a header; None where a line has another number of fields."""
+        lines = []
+        for text in texts:
+            rest = text.partition("\n")[2]
+            lines += rest.removesuffix("\n").split("\n") if rest else []
+        rows = [line.split(delimiter) for line in lines]
+        if any(len(row) != len(names) for row in rows) or "" in lines:
+            return None
+        fields = zip(*rows, strict=True) if rows else [()] * len(names)
+        columns = {
+            name: Strings(*utf8([field or None for field in column]))
+            for name, column in zip(names, fields, strict=True)
+        }
+        return cls(columns, len(rows))
+
     def read(
         self, names: Sequence[str], limit: int | None = None, rows: int = BATCH_ROWS
     ) -> Iterator[Batch]:
         """Some columns, at most ``limit`` rows, in batches of at most ``rows``."""
         stop = self._n_rows if limit is None else min(limit, self._n_rows)
         whole = Batch(self._n_rows, {name: self._columns[name] for name in names})
+        if 0 < stop == self._n_rows <= rows:
+            return iter((whole,))
         return (whole.slice(start, min(start + rows, stop)) for start in range(0, stop, rows))
 
 
-def read_plain(files: Sequence[Path], names: Sequence[str], delimiter: str) -> PlainText | None:
-    """The files as they are, if all of them are plain and small together; else None."""
-    lines = []
+def read_plain(files: Sequence[Path]) -> list[str] | None:
+    """The texts of files in UTF-8, if all of them are plain and small together; else None."""
+    texts = []
     left = MAX_PLAIN_BYTES
     for file in files:
-        some = _lines(file, left)
-        if some is None:
+        text = _plain_text(file, left)
+        if text is None:
             return None
         left -= file.stat().st_size
-        lines += some
-    rows = [line.split(delimiter) for line in lines]
-    if any(len(row) != len(names) for row in rows):
-        return None
-    fields = zip(*rows, strict=True) if rows else [()] * len(names)
-    columns = {
-        name: Strings(*utf8([field or None for field in column]))
-        for name, column in zip(names, fields, strict=True)
-    }
-    return PlainText(columns, len(rows))
+        texts.append(text)
+    return texts
 
 
-def _lines(file: Path, max_bytes: int) -> list[str] | None:
-    """The lines after the first, or None where they are not plain."""
+def _plain_text(file: Path, max_bytes: int) -> str | None:
+    """The text of a file with lines that end in a line feed, or None where it is not plain."""
     if file.suffix.lower() == ".gz" or file.stat().st_size > max_bytes:
         return None
     data = file.read_bytes()
@@ -226,8 +256,6 @@ def _lines(file: Path, max_bytes: int) -> list[str] | None:
             return None
         data = data.replace(b"\r\n", b"\n")
     try:
-        _, end, rest = data.decode("utf-8-sig").partition("\n")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return None
-    lines = rest.removesuffix("\n").split("\n") if end and rest else []
-    return None if "" in lines else lines

@@ -87,9 +87,11 @@ class FieldTypes:
         for batch in batches:
             columns = {name: cast("Strings", column) for name, column in batch.columns.items()}
             typed = {name: self._convert(name, column) for name, column in columns.items()}
+            if self._options.kept == ():
+                yield Batch(batch.n_rows, typed)
+                continue
             kept = {name: columns[name] for name in self._options.keeps(columns)}
-            rows = batch.n_rows
-            yield FieldBatch(rows, typed, fields=kept) if kept else Batch(rows, typed)
+            yield FieldBatch(batch.n_rows, typed, fields=kept)
 
     def _convert(self, name: str, column: Strings) -> Column:
         """A column of text as what it is; as text, where its type is stated and it has another."""

@@ -58,7 +58,8 @@ class LabelledScan:
     of the ``classes`` of a fitted model are that class. ``n_rows`` is known when
     all labelled batches have been read. Rows without a label are an error, unless there
     is a list ``unlabelled`` where they are put, each with the code 0; so are all rows if there
-    are no labels at all. ``limit`` refuses numbers as labels where they are too many.
+    are no labels at all. No more than ``max_classes`` different numbers may be labels; ``limit``
+    has those that were met.
 
     Columns are cast to the types of training: a value that cannot be is an error where rows
     have labels, and missing where they have none and are scored. Whoever scores them says in
@@ -75,6 +76,7 @@ class LabelledScan:
     classes: Labels | None = None
     n_rows: int = 0
     unlabelled: list[LabelledBatch] | None = None
+    max_classes: int | None = None
     limit: NumberClasses | None = None
     unseen: Unseen = field(default_factory=lambda: NOTHING_UNSEEN)
     units: UnitSource | None = None
@@ -89,8 +91,7 @@ class LabelledScan:
         for batch in self.scan:
             stop = start + batch.n_rows
             labelled = self._labels(batch, start, stop)
-            if self.limit is not None:
-                self.limit.add(labelled.classes)
+            self._limit_numbers(labelled.classes)
             if self.classes is not None:
                 labelled = cast_labels(labelled, self.classes)
             weight = self._weights(batch, start, stop)
@@ -104,6 +105,13 @@ class LabelledScan:
         self._check_length("sample_weight", self.weight, start)
         if self.units is not None:
             self.units.check_length(start)
+
+    def _limit_numbers(self, classes: Labels) -> None:
+        """Refuse numbers as labels where they are too many."""
+        if self.limit is None and self.max_classes is not None and classes.dtype.kind in "iuf":
+            self.limit = NumberClasses(self.max_classes)
+        if self.limit is not None:
+            self.limit.add(classes)
 
     def select(self, columns: Iterable[str]) -> LabelledScan:
         """Only some columns of a table that DuckDB has: the others are not read."""
@@ -211,7 +219,7 @@ def labelled_scan(
     classes: Labels | None = None,
     named: bool = False,
     model: str = "the model",
-    limit: NumberClasses | None = None,
+    max_classes: int | None = None,
 ) -> LabelledScan:
     """The rows of whatever a model is given; see :mod:`deciban.sources`.
 
@@ -242,7 +250,7 @@ def labelled_scan(
         Whether the columns had names in training: a matrix is then warned about.
     model
         The name of the model, for messages.
-    limit
+    max_classes
         How many different numbers may be labels; without it, any number of them.
 
     >>> rows = labelled_scan({"x": ["S", "L", "S"], "y": [1, 2, 1]}, target="y")
@@ -250,6 +258,8 @@ def labelled_scan(
     [([{'x': 'S'}, {'x': 'L'}, {'x': 'S'}], [0, 1, 0])]
 
     """
+    if not (max_classes is None or (type(max_classes) is int and max_classes > 0)):
+        NumberClasses(max_classes)  # says what is wrong with it
     names = None if caster is None else caster.schema.names
     types = None if caster is None else caster.field_types(target, classes)
     scan, form = scan_features(X, sql=sql, names=names, named=named, model=model, types=types)
@@ -271,7 +281,7 @@ def labelled_scan(
     array = weight if weight is None or isinstance(weight, str) else np.asarray(weight)
     rows = LabelledScan(
         scan, caster.schema, _class_codes(y), target, array, form != "matrix", caster, classes,
-        limit=limit, units=units,
+        max_classes=max_classes, units=units,
     )  # fmt: skip
     if units is not None and units.is_auto:  # copies may lie anywhere: all rows are read now
         from deciban.sources.copies import copy_keys

@@ -101,7 +101,8 @@ def count_batch(plan: Plan, rows: LabelledBatch, drop: tuple[int, ...] | None = 
     if schema.categories:
         values, codes = matrices.categories(schema, rows.batch)
         cells = Cells(labels.label_array(schema.categories), values)
-        refuse_large_table(K, cells.size)
+        if 8 * K * cells.size > MAX_TABLE_BYTES:
+            refuse_large_table(K, cells.size)
         sums = CATEGORIES.count(codes, y, K, weight, cells)
         tables[CATEGORIES.name] = Table(CATEGORIES, cells, class_weight, sums)
     if schema.numbers:
