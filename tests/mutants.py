@@ -154,9 +154,9 @@ MUTANTS = [
            "np.log(i0e(concentration)) - math.log(TAU)"),
     # models: prior, calibration, selection, the reading of texts
     Mutant("models/prior.py", "rounding.difference(amount[rows, y], weight)", "amount[rows, y]"),
-    Mutant("models/calibration.py", "np.log(0.01), 0.0, 93", "np.log(0.01), 0.0, 31"),
-    Mutant("models/calibration.py", "np.argmin((self.loss + penalty)[::-1])",
-           "np.argmin(self.loss[::-1])"),
+    Mutant("models/calibration.py", "np.arange(-92, 29)", "np.arange(-92, 19)"),
+    Mutant("models/calibration.py", "(self.loss + penalty)[_NEAREST_TO_ONE]",
+           "self.loss[_NEAREST_TO_ONE]"),
     Mutant("models/calibration.py", "self.rows + other.rows", "self.rows"),
     Mutant("models/selection.py", "min(column, key=lambda pair: pair[1].loss)",
            "min(column[1:] or column, key=lambda pair: pair[1].loss)"),
@@ -171,8 +171,8 @@ MUTANTS = [
            "SMOOTHINGS_TRIED = (0.1, 0.3, 0.6, 1.0, 2.0)"),
     # AODE
     Mutant("aode/calibration.py",
-           "self.loss[:, -1] if penalty is None else (self.loss + penalty).min(axis=1)",
-           "self.loss[:, -1]"),
+           "self.loss[:, AT_ONE] if penalty is None else (self.loss + penalty).min(axis=1)",
+           "self.loss[:, AT_ONE]"),
     Mutant("aode/calibration.py", "STRENGTHS_IN_ROWS = (0.3, 1.0, 3.0, 10.0, 30.0)",
            "STRENGTHS_IN_ROWS = (1.0, 3.0, 10.0, 30.0)"),
     Mutant("aode/one_dependence.py", "(without + params.lam) / (total +",

@@ -153,7 +153,7 @@ def test_what_is_chosen_has_the_least_leave_one_out_loss():
     assert loss(model) == pytest.approx(losses.loss.flat[judged.argmin()] / losses.rows)
     pure = AODE(calibrate=False).fit(X, y)
     assert pure.temperature_ == 1.0
-    assert loss(pure) == pytest.approx(losses.loss[:, -1].min() / losses.rows)
+    assert loss(pure) == pytest.approx(losses.loss[:, 92].min() / losses.rows)
 
 
 def test_every_source_gives_the_same_answers(tmp_path):

@@ -138,7 +138,7 @@ def test_calibration_adds_up():
 def test_calibration_plainly():
     prior, said, y, w = made(40, 1)
     found = Calibration.of(prior, said, y, w)
-    for i in (0, 40, 92):
+    for i in (0, 40, 92, 120):
         joint = np.exp(prior + DISCOUNT_GRID[i] * said)
         want = -w @ np.log(joint[np.arange(40), y] / joint.sum(axis=1))
         assert found.loss[i] == pytest.approx(want)
@@ -153,6 +153,24 @@ def test_calibration_of_nothing_and_of_the_impossible():
     assert found.loss[0] == pytest.approx(700 + np.log(2))
     even = Calibration.of(np.zeros((1, 1)), np.zeros((1, 1)), np.array([0]), np.ones(1))
     assert even.discount() == 1.0
+
+
+def test_of_equal_discounts_that_nearest_to_one():
+    """The evidence is left as it is unless rows say otherwise, in either direction."""
+    loss = np.ones(len(DISCOUNT_GRID))
+    assert Calibration(loss, 3.0).discount() == 1.0
+    loss[[10, 80, 110]] = 0.5
+    assert Calibration(loss, 3.0).discount() == DISCOUNT_GRID[80]
+    loss[100] = 0.5
+    assert Calibration(loss, 3.0).discount() == DISCOUNT_GRID[100]
+
+
+def test_evidence_that_is_too_weak_is_enlarged():
+    """Three of four rows are right, each at odds of 1.5: the truth is odds of 3."""
+    said = np.tile([np.log(1.5), 0.0], (400, 1))
+    y = (np.arange(400) % 4 == 0).astype(np.intp)
+    found = Calibration.of(np.log(np.full((400, 2), 0.5)), said, y, np.ones(400))
+    assert found.discount() == pytest.approx(np.log(3) / np.log(1.5), rel=0.03)
 
 
 # Rows of batches

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from deciban import AODE, NaiveBayes
+from deciban.models.calibration import discount_penalty
 from internals import discount_prior, discounts, strengths, text_candidates, text_readings
 from pairs import Oracle
 
@@ -234,6 +235,39 @@ def test_the_temperature_has_the_least_loss(seed):
     assert m.temperature_ > (1.5 if seed < 2 else 1.0)
 
 
+def balance():
+    """A balance tips to the side of the larger product: columns say more together than alone."""
+    arms = list(product(range(1, 6), repeat=4))
+    tip = [(a * b > c * d) - (a * b < c * d) for a, b, c, d in arms]
+    return {name: [str(row[j]) for row in arms] for j, name in enumerate("abcd")}, tip
+
+
+@pytest.mark.parametrize("model", [NaiveBayes, AODE])
+def test_evidence_is_enlarged_where_columns_say_more_together(model):
+    X, y = balance()
+    m, pure = model().fit(X, y), model(calibrate=False).fit(X, y)
+    own = np.searchsorted(m.classes_, y)
+    loss, before = (-each.leave_one_out(X, y)[np.arange(625), own].mean() for each in (m, pure))
+    assert m.temperature_ < 0.5
+    assert loss < before - 0.1
+
+
+def test_evidence_of_texts_is_not_enlarged():
+    """Their scale has been selected on the same rows."""
+    X, y = balance()
+    note = ["heavy" if tip > 0 else "light" for tip in y]
+    m = NaiveBayes(kinds={"note": "text"}).fit({**X, "note": note}, y)
+    assert m.temperature_ >= 1.0
+
+
+def test_the_prior_of_the_temperature_by_hand():
+    for sizes in ((4, 1, 2), (50, 30, 7), (10_000, 3, 2)):
+        np.testing.assert_allclose(discount_penalty(*sizes), discount_prior(*sizes), atol=1e-12)
+    never = discount_penalty(100, 3, 2, enlarge=False)
+    assert never[93:].min() == math.inf
+    np.testing.assert_array_equal(never[:93], discount_penalty(100, 3, 2)[:93])
+
+
 # ---------------------------------------------------------------------- AODE's strength
 
 
@@ -298,7 +332,7 @@ def test_strength_and_discount_have_the_least_loss_together(seed, tables):
 
 def test_the_strength_is_not_that_of_the_pure_model(tables):
     together = [int(np.argmin(losses.min(axis=1))) for _, losses in tables]
-    pure = [int(np.argmin(losses[:, -1])) for _, losses in tables]
+    pure = [int(np.argmin(losses[:, 92])) for _, losses in tables]
     assert sum(a != b for a, b in zip(together, pure, strict=True)) >= 4
     assert len(set(together)) >= 3
     for seed, k in zip(SEEDS, pure, strict=True):

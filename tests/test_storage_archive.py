@@ -270,7 +270,7 @@ def counts(stated):
 @pytest.mark.parametrize(
     ("message", "change"),
     [
-        ("later deciban", lambda s: s.update(version=3, deciban="9.0")),
+        ("later deciban", lambda s: s.update(version=archive.VERSION + 1, deciban="9.0")),
         ("version", lambda s: s.update(version=0)),
         ("version", lambda s: s.update(version="1")),
         ("unknown field `extra`", lambda s: s.update(extra=1)),

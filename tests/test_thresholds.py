@@ -65,7 +65,9 @@ def test_the_candidates_are_these():
     assert (texts.min_scale, texts.n_scales) == (0.01, (8, 24))
     assert (texts.typical, texts.min_gain) == (100.0, 2.0)
     assert smoothings() == pytest.approx(np.geomspace(0.02, 20.0, 29))
-    assert discounts() == pytest.approx(np.geomspace(0.01, 1.0, 93))
+    assert discounts()[:93] == pytest.approx(np.geomspace(0.01, 1.0, 93))
+    assert discounts()[92:] == pytest.approx(np.geomspace(1.0, 100.0 ** (28 / 92), 29))
+    assert discounts()[92] == 1.0
     assert strengths() == (0.3, 1.0, 3.0, 10.0, 30.0)
     assert linear_penalties() == (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
     assert text_penalties() == (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)

@@ -13,7 +13,13 @@ from deciban import files
 from deciban.errors import ModelFileError
 from deciban.files import archive
 from deciban.files.model import unpacked
-from deciban.files.upgrade import FAMILY_OF_SHAPE, STATISTIC_OF_FAMILY, upgrade
+from deciban.files.upgrade import (
+    FAMILY_OF_SHAPE,
+    LOSSES_BY_DISCOUNT,
+    STATISTIC_OF_FAMILY,
+    upgrade,
+)
+from deciban.naive_bayes.stored import from_stored
 from deciban.stats.registry import STATISTICS
 
 DATA = Path(__file__).parent / "data"
@@ -58,7 +64,7 @@ def test_models_answer_as_they_did(name, tmp_path):
     model = deciban.load(path_of(name))
     np.testing.assert_allclose(model.predict_proba(rows(name))[:, 1], ANSWERS[name], rtol=1e-11)
     model.save(tmp_path / "m.deciban")
-    assert archive.read(tmp_path / "m.deciban").version == archive.VERSION == 2
+    assert archive.read(tmp_path / "m.deciban").version == archive.VERSION == 3
     again = deciban.load(tmp_path / "m.deciban")
     np.testing.assert_array_equal(again.predict_proba(rows(name)), model.predict_proba(rows(name)))
 
@@ -72,7 +78,7 @@ def test_a_model_of_version_1_goes_on_learning():
 
 def test_only_names_change(content):
     new = upgrade(content)
-    assert (new.kind, new.writer, new.version) == (content.kind, content.writer, 2)
+    assert (new.kind, new.writer, new.version) == (content.kind, content.writer, 3)
     assert [entry["statistic"] for entry in tables_of(new)] == [
         STATISTIC_OF_FAMILY[entry["family"]] for entry in tables_of(content)
     ]
@@ -90,7 +96,28 @@ def test_only_names_change(content):
         for number, entry in enumerate(tables_of(content))
         for key, base in entry["base"].items()
     }
-    assert all(new.arrays[name] is array for name, array in content.arrays.items())
+    same = content.arrays.keys() - LOSSES_BY_DISCOUNT
+    assert all(new.arrays[name] is content.arrays[name] for name in same)
+
+
+@pytest.mark.parametrize(("name", "lines"), [("naive_bayes", 1), ("aode", 5)])
+def test_evidence_of_earlier_versions_is_never_enlarged(name, lines):
+    old = archive.read(path_of(name))
+    array = next(array for array in LOSSES_BY_DISCOUNT if array in old.arrays)
+    before, now = old.arrays[array], upgrade(old).arrays[array]
+    assert now[-1] == before[-1] == 60.0
+    losses = now[:-1].reshape(lines, -1)
+    np.testing.assert_array_equal(losses[:, :93], before[:-1].reshape(lines, -1))
+    assert losses.shape == (lines, 121)
+    assert (losses[:, 93:] == 700.0 * 60.0).all()
+    assert deciban.load(path_of(name)).temperature_ >= 1.0
+
+
+def test_losses_of_another_length_are_refused():
+    content = archive.read(path_of("naive_bayes"))
+    content.arrays["model.calibration"] = content.arrays["model.calibration"][1:]
+    with pytest.raises(ModelFileError, match="calibration"):
+        from_stored(unpacked(content))
 
 
 def test_a_file_of_today_is_left_as_it_is(content):

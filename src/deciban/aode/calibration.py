@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
-from deciban.models.calibration import DISCOUNT_GRID, Calibration, LeftOutScores, pool
+from deciban.models.calibration import AT_ONE, DISCOUNT_GRID, Calibration, LeftOutScores, pool
 
 FloatArray = NDArray[np.float64]
 
@@ -75,7 +75,7 @@ class StrengthCalibration:
         """
         if self.rows <= 0:
             return self.strengths[len(self.strengths) // 2]
-        loss = self.loss[:, -1] if penalty is None else (self.loss + penalty).min(axis=1)
+        loss = self.loss[:, AT_ONE] if penalty is None else (self.loss + penalty).min(axis=1)
         return self.strengths[int(np.argmin(loss))]
 
     def at(self, strength: float) -> Calibration:

@@ -38,7 +38,7 @@ from deciban.version import __version__
 
 FORMAT = "deciban model"
 #: The version that is written; it and all before it are read, see :mod:`deciban.files.upgrade`.
-VERSION = 2
+VERSION = 3
 #: The most bytes that a file may unpack to, unless the caller says otherwise.
 MAX_UNPACKED_BYTES = 4 << 30
 #: Deflate makes nothing smaller than by this factor: who says more, lies.

@@ -6,9 +6,10 @@ version  what changed
 2        a table states its ``statistic`` instead of a ``family``; where the digits of exact sums
          begin (``base``) is an array beside them; NaiveBayes has ``options`` (were ``wishes``),
          ``text_choices`` (were ``readings``), and choices with a ``family`` (was a ``shape``)
+3        the losses of left-out rows under each discount go on above 1, where evidence is enlarged
 =======  ==========================================================================================
 
-Only names move here. What they stand for is checked by whoever reads it, as in a file of today; a
+What is said here in other words is checked by whoever reads it, as in a file of today; a
 file that mixes the names of two versions is damaged, and refused.
 """
 
@@ -22,7 +23,10 @@ from typing import TypeVar
 import numpy as np
 
 from deciban.errors import ModelFileError
+from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.files.archive import VERSION, Arrays, Content
+from deciban.labels import Array
+from deciban.models.calibration import DISCOUNT_GRID
 
 Document = dict[str, object]
 T = TypeVar("T")
@@ -44,6 +48,11 @@ FAMILY_OF_SHAPE = {
     "histogram": "histogram",
 }
 
+#: How many discounts up to 1 version 2 tried.
+N_DISCOUNTS_TO_1 = 93
+#: The arrays of losses by discount, and of the rows behind them.
+LOSSES_BY_DISCOUNT = ("model.calibration", "model.trust", "model.pairs_trust")
+
 
 def upgrade(content: Content) -> Content:
     """What a file of an earlier version holds, as the present version states it."""
@@ -60,6 +69,27 @@ def _from_version_1(content: Content) -> Content:
     if describe is not None:
         document["model"] = describe(_field(document, "model", dict))
     return replace(content, document=document, arrays=arrays, version=2)
+
+
+def _from_version_2(content: Content) -> Content:
+    arrays = dict(content.arrays)
+    for name in LOSSES_BY_DISCOUNT:
+        if name in arrays:
+            arrays[name] = _lengthen(arrays[name])
+    return replace(content, arrays=arrays, version=3)
+
+
+def _lengthen(losses: Array) -> Array:
+    """The losses by discount, and the rows behind them, with discounts above 1.
+
+    Those were not tried: each row is as badly judged by them as it can be.
+    """
+    if losses.dtype != np.float64 or losses.ndim != 1 or len(losses) % N_DISCOUNTS_TO_1 != 1:
+        return losses
+    below = losses[:-1].reshape(-1, N_DISCOUNTS_TO_1)
+    n_above = len(DISCOUNT_GRID) - N_DISCOUNTS_TO_1
+    above = np.full((len(below), n_above), MAX_ROW_LOSS * losses[-1])
+    return np.append(np.hstack([below, above]), losses[-1])
 
 
 def _upgrade_counts(counts: Document, arrays: Arrays) -> Document:
@@ -141,7 +171,7 @@ def _translate(entry: Document, key: str, words: Mapping[str, str]) -> str:
     return words[word]
 
 
-_STEPS: dict[int, Callable[[Content], Content]] = {1: _from_version_1}
+_STEPS: dict[int, Callable[[Content], Content]] = {1: _from_version_1, 2: _from_version_2}
 _DESCRIPTIONS: dict[str, Callable[[Document], Document]] = {
     "NaiveBayes": _upgrade_naive_bayes,
     "BayesClassifier": _upgrade_ensemble,

@@ -123,12 +123,15 @@ class NaiveBayesModel:
 
     @cached_property
     def discount(self) -> float:
-        """What the evidence is multiplied by."""
+        """What the evidence is multiplied by.
+
+        That of texts has a scale, selected on the rows that calibrate: it is not enlarged again.
+        """
         if self.calibration is None:
             return 1.0
-        n_columns = len(self.choices) + len(self.schema.texts)
-        sizes = float(self.counts.weight.sum()), n_columns, len(self.counts.classes)
-        return self.calibration.discount(discount_penalty(*sizes))
+        texts = self.schema.texts
+        sizes = float(self.counts.weight.sum()), len(self.choices) + len(texts), len(self.classes)
+        return self.calibration.discount(discount_penalty(*sizes, enlarge=not texts))
 
     @property
     def temperature(self) -> float:
