@@ -131,7 +131,8 @@ class Family(Protocol):
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """What selection may choose for each column; none where the family does not apply.
 
-        It is asked only about columns whose tables hold its statistic.
+        It is asked only about columns whose tables hold its statistic, and of which some are of
+        its kind if it is for one (:class:`ForKind`).
         """
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> Settings:
@@ -149,7 +150,10 @@ class Family(Protocol):
 
 @runtime_checkable
 class ForKind(Protocol):
-    """A family of columns of one kind, which gives it a parameter: a file may state no other."""
+    """A family of columns of one kind, which gives it a parameter: a file may state no other.
+
+    Selection does not ask it about columns among which none is of that kind.
+    """
 
     @property
     def kind(self) -> str:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from deciban import families
 from deciban.families.alone import missing_matters, smooth_columns
-from deciban.families.protocol import Candidate, CountedColumns
+from deciban.families.protocol import Candidate, CountedColumns, ForKind
 from deciban.models.options import Options
 from deciban.schema import Schema
 from deciban.stats.categories import CATEGORIES, count_by_column, count_of
@@ -116,8 +116,10 @@ def candidates(columns: CountedColumns) -> list[list[tuple[str, Candidate]]]:
 def _candidates(columns: CountedColumns, option: str | None) -> list[list[tuple[str, Candidate]]]:
     """What the families that have an option, or all of them, offer for each column."""
     tried: list[list[tuple[str, Candidate]]] = [[] for _ in columns.names]
+    kinds = {kind.partition(":")[0] for kind in columns.kinds}
     for family in families.FAMILIES.values():
         wanted = option is None or option in family.options
+        wanted &= not isinstance(family, ForKind) or family.kind in kinds
         if wanted and family.statistic.name in columns.tables:
             for mine, candidates in zip(tried, family.candidates(columns), strict=True):
                 mine += [(family.name, candidate) for candidate in candidates]
