@@ -29,13 +29,7 @@ from deciban.models.scores import weigh
 from deciban.models.selection import Choice, select
 from deciban.models.text_selection import TextChoice
 from deciban.naive_bayes import formula, pieces, word_evidence
-from deciban.naive_bayes.blocks import (
-    Block,
-    blocks_of,
-    column_blocks,
-    estimate,
-    text_blocks,
-)
+from deciban.naive_bayes.blocks import Block, blocks_of, column_blocks, estimate, text_blocks
 from deciban.naive_bayes.likelihoods import Likelihoods
 from deciban.naive_bayes.row import RowBlocks
 from deciban.naive_bayes.texts import TextEncoder, known_words
