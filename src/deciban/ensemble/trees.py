@@ -62,7 +62,7 @@ MAX_STEP = 3.0
 STEADY_ROUNDS, MAX_RATE = 50.0, 0.5
 #: Rows that have this share of the sum of all gradients, the smallest, are sampled where there are
 #: so many rows and more than two classes: then most rows say next to nothing about each.
-TRIMMED_SHARE, MIN_TRIMMED_ROWS = 0.5, 4_000
+TRIMMED_SHARE, MIN_TRIMMED_ROWS = 0.5, 2_000
 #: The most rounds, and fewer where each is a tree for every class.
 MAX_ROUNDS, MIN_MAX_ROUNDS, MAX_TREES = 400, 100, 3_000
 #: Added to the Hessian of a category where categories are ordered.

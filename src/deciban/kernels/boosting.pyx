@@ -35,8 +35,8 @@ cdef extern from "trees.h":
 cdef enum:
     PART_ROWS = 8192         # whose probabilities are worked out by one thread
 
-#: Where the cells that are not their column's commonest are at most this share of all, only they
-#: are added up.
+#: Where the cells that are not their column's commonest are at most this share of those that a
+#: tree looks at, only they are added up, but of all columns.
 MAX_RARE_SHARE = 0.5
 #: The fractional parts of its multiples are spread evenly.
 cdef double GOLDEN_RATIO = 0.6180339887498949
@@ -113,10 +113,13 @@ cdef double log_loss(
     return loss
 
 
-cdef tuple rare_cells(const uint8_t[:, ::1] X, const Py_ssize_t[::1] first):
+cdef tuple rare_cells(
+    const uint8_t[:, ::1] X, const Py_ssize_t[::1] first, Py_ssize_t n_columns
+):
     """The place of each column's commonest cell, and the places of all others, row by row.
 
-    ``places`` is None where those would be too many for it to pay.
+    ``places`` is None where those would be too many for it to pay, since a tree looks at so many
+    columns only.
     """
     cdef:
         Py_ssize_t n = X.shape[0], d = X.shape[1], i, j
@@ -131,7 +134,7 @@ cdef tuple rare_cells(const uint8_t[:, ::1] X, const Py_ssize_t[::1] first):
     for j in range(d):
         common[j] = first[j] + np.argmax(times[first[j]:first[j + 1]])
         n_rare -= times[common[j]]
-    if n_rare > MAX_RARE_SHARE * n * d:
+    if n_rare > MAX_RARE_SHARE * n * n_columns:
         return common, None, starts
     places = np.empty(n_rare, dtype=np.int32)
     with nogil:
@@ -202,7 +205,7 @@ def boost(
         double[:, ::1] value = np.zeros((rounds * T, 2 * inner + 1))
         double[::1] losses = np.full(rounds + 1, np.inf)
         uint8_t[:, ::1] by_column = np.ascontiguousarray(np.asarray(X).T)
-        tuple rare = rare_cells(X, first)
+        tuple rare = rare_cells(X, first, n_columns)
         Py_ssize_t[::1] common = rare[0]
         int32_t[::1] places = rare[1]
         int64_t[::1] starts = rare[2]

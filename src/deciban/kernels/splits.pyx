@@ -10,6 +10,12 @@ categories, in the order of the step that each would take.
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memset
 
+cdef extern from "cuts.h":
+    Py_ssize_t best_cut "deciban_best_cut"(
+        const void*, const Py_ssize_t*, Py_ssize_t, const void*, const void*, double, double, double,
+        void*, double*
+    ) noexcept nogil
+
 cdef enum:
     MAX_CELLS = 256
 
@@ -19,46 +25,31 @@ cdef inline void put_left(uint64_t* left, Py_ssize_t cell) noexcept nogil:
 
 
 cdef void find_cut(
-    const Sum* cells, const Py_ssize_t* order, Py_ssize_t n, Py_ssize_t hole, Sum total,
+    const Sum* cells, const Py_ssize_t* order, Py_ssize_t n, Py_ssize_t hole, const Sum* total,
     double penalty, double min_weight, Py_ssize_t column, Split* best
 ) noexcept nogil:
-    """Cut the cells of one column in an order where it gains more than ``best``.
+    """Cut the cells of one column in an order (NULL: their own) where it gains more than ``best``.
 
     Holes go to either side.
     """
-    cdef Py_ssize_t c, at, side, stop
+    cdef Py_ssize_t c, at, side
     cdef bint holes = cells[hole].weight > 0
-    cdef double gain, over, under
-    cdef double before = total.gradient * total.gradient / (total.hessian + penalty)
-    cdef Sum part, other
+    cdef double value, before = total.gradient * total.gradient / (total.hessian + penalty)
+    cdef Sum begin, part
+    memset(&begin, 0, sizeof(Sum))
     for side in range(2 if holes else 1):
-        memset(&part, 0, sizeof(Sum))
         if side:
-            add_sum(&part, &cells[hole], 1)
-        stop = n if holes and not side else n - 1
-        for c in range(stop):
-            if cells[order[c]].weight == 0:
-                continue
-            add_sum(&part, &cells[order[c]], 1)
-            if part.weight < min_weight:
-                continue
-            if total.weight - part.weight < min_weight:
-                break
-            other.gradient = total.gradient - part.gradient
-            other.hessian = total.hessian - part.hessian
-            # Both terms over one denominator: most cuts are seen to be worse without dividing.
-            over, under = part.hessian + penalty, other.hessian + penalty
-            gain = part.gradient * part.gradient * under + other.gradient * other.gradient * over
-            if gain > (best.gain + before) * over * under:
-                best.gain = gain / (over * under) - before
-                best.column = column
-                best.part = part
-                best.total = total
-                memset(best.left, 0, sizeof(best.left))
-                for at in range(c + 1):
-                    put_left(best.left, order[at])
-                if side:
-                    put_left(best.left, hole)
+            begin = cells[hole]
+        c = best_cut(cells, order, n if holes and not side else n - 1, &begin, total,
+                     penalty, min_weight, best.gain + before, &part, &value)
+        if c < 0:
+            continue
+        best.gain, best.column, best.part, best.total = value - before, column, part, total[0]
+        memset(best.left, 0, sizeof(best.left))
+        for at in range(c + 1):
+            put_left(best.left, at if order == NULL else order[at])
+        if side:
+            put_left(best.left, hole)
 
 
 cdef Py_ssize_t sort_categories(
@@ -89,7 +80,6 @@ cdef void find_split(
 ) noexcept nogil:
     """The split of a node by one of some columns that gains most; -1 is its column where none."""
     cdef Py_ssize_t i, j, c, n, hole
-    cdef Py_ssize_t order[MAX_CELLS]
     cdef Py_ssize_t by_step[MAX_CELLS]
     cdef const Sum* cells
     cdef Sum total
@@ -101,14 +91,13 @@ cdef void find_split(
         add_sum(&total, &sums[c], 1)
     if total.weight < 2 * options.min_weight:
         return
-    for c in range(MAX_CELLS):
-        order[c] = c
     for i in range(n_columns):
         j = columns[i]
         cells, hole = sums + first[j], first[j + 1] - first[j] - 1
         if ordered[j]:
-            find_cut(cells, order, hole, hole, total, options.penalty, options.min_weight, j, best)
+            find_cut(
+                cells, NULL, hole, hole, &total, options.penalty, options.min_weight, j, best)
         else:
             n = sort_categories(cells, hole, options.smoothing, by_step)
             find_cut(
-                cells, by_step, n, hole, total, options.set_penalty, options.min_weight, j, best)
+                cells, by_step, n, hole, &total, options.set_penalty, options.min_weight, j, best)

@@ -63,12 +63,14 @@ static void deciban_fall(
     }
     for (i = 0; i < n; i += DECIBAN_ABREAST) {
         const ptrdiff_t many = n - i < DECIBAN_ABREAST ? n - i : DECIBAN_ABREAST;
+        const uint8_t *row[DECIBAN_ABREAST];
         ptrdiff_t node[DECIBAN_ABREAST] = {0};
+        for (r = 0; r < DECIBAN_ABREAST; r++)       /* beyond the last row, the last one again */
+            row[r] = X + (i + (r < many ? r : many - 1)) * d;
         for (ptrdiff_t level = 0; level < levels; level++)
             for (r = 0; r < DECIBAN_ABREAST; r++) {
-                /* Beyond the last row, the last one again. */
-                const ptrdiff_t row = i + (r < many ? r : many - 1), at = node[r];
-                const uint8_t x = X[row * d + of[at]];
+                const ptrdiff_t at = node[r];
+                const uint8_t x = row[r][of[at]];
                 node[r] = 2 * at + 2 - (ptrdiff_t)((sets[4 * at + (x >> 6)] >> (x & 63)) & 1);
             }
         for (r = 0; r < many; r++)
