@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from deciban import NaiveBayes, files
-from deciban.engines.spark import score
+from deciban.engines.spark import partitions, score
 from deciban.engines.spark.worker import drop_finders
 from deciban.sources.labelled import labelled_scan
 from deciban.sources.spark import n_cores
@@ -37,6 +37,27 @@ def test_the_cores_of_connect_are_not_known():
 
     Session.__module__ = "pyspark.sql.connect.session"
     assert n_cores(Session()) is None
+    assert partitions.max_tasks(Session()) is None
+
+
+@pytest.mark.parametrize(("cores", "tasks"), [(1, 16), (2, 16), (3, 24), (400, 3_200)])
+def test_the_most_tasks(cores, tasks):
+    assert partitions.max_tasks(session(cores)) == tasks
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_bytes", "sizes"),
+    [(25, 1 << 20, [30, 30, 5]), (1_000, 1 << 20, [65]), (1_000, 1, [10, 10, 10, 10, 10, 10, 5])],
+)
+def test_rows_are_counted_in_larger_batches(n_rows, n_bytes, sizes, monkeypatch):
+    """No larger than some rows or bytes, and without the empty ones that Spark may send."""
+    monkeypatch.setattr(partitions, "BATCH_ROWS", n_rows)
+    monkeypatch.setattr(partitions, "BATCH_BYTES", n_bytes)
+    table = pa.table({"x": np.arange(65.0), "t": [f"text {i}" for i in range(65)]})
+    sent = table.to_batches(10)
+    batches = list(partitions._batches([sent[0].slice(0, 0), *sent, sent[0].slice(0, 0)]))
+    assert [batch.n_rows for batch in batches] == sizes
+    assert [row for batch in batches for row in batch.tolist()] == table.to_pylist()
 
 
 @pytest.fixture

@@ -120,9 +120,14 @@ def test_many_parts_are_merged_by_executors(make, n_shards, spark, monkeypatch):
     np.testing.assert_array_equal(one.predict_proba(rows), wanted.predict_proba(rows))
 
 
+@pytest.mark.parametrize("n_tasks", [32, None])
 @pytest.mark.parametrize("n_rows", [320, 20])
-def test_samples_of_many_partitions(n_rows, spark):
-    """First pieces suffice; where all partitions have the same few rows, all pieces are fetched."""
+def test_samples_of_many_partitions(n_rows, n_tasks, spark, monkeypatch):
+    """First pieces suffice; where all partitions have the same few rows, all pieces are fetched.
+
+    Where the number of tasks is not known, sizes are asked for before anything is fetched.
+    """
+    monkeypatch.setattr(partitions, "max_tasks", lambda session: n_tasks)
     table = mixed(n_rows)
     copies = pa.concat_tables([table] * (320 // n_rows))
     frame = spark.createDataFrame(copies).repartition(32)
@@ -132,6 +137,18 @@ def test_samples_of_many_partitions(n_rows, spark):
     assert one.settled.keys.tolist() == other.settled.keys.tolist()
     assert one.settled.weight.tolist() == other.settled.weight.tolist()
     assert one.stands_for == other.stands_for
+
+
+def test_a_training_is_two_jobs(spark):
+    """One for the kinds of columns, and one for the counts: small parts come with their sizes."""
+    frame = spark.range(500).selectExpr("id % 7 AS x", "IF(id % 3 = 0, 'a', 'b') AS label")
+    spark.sparkContext.setJobGroup("two jobs", "")
+    try:
+        NaiveBayes().fit(frame, target="label")
+        jobs = spark.sparkContext.statusTracker().getJobIdsForGroup("two jobs")
+    finally:
+        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+    assert len(jobs) == 2
 
 
 def test_small_partitions_are_gathered(spark, monkeypatch):

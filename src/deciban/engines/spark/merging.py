@@ -1,7 +1,8 @@
 """What partitions give, merged: by the driver while it is small, otherwise by executors in a tree.
 
-Parts are kept where they were made until their number and sizes are known. While all of them
-together are small, the driver fetches and merges them. Otherwise executors merge them in groups,
+Parts are kept where they were made until their number and sizes are known; those that are small
+even if all others were as large come with their sizes, in the job that counts. While all of them
+together are small, the driver merges them. Otherwise executors merge them in groups,
 level by level, each group no larger than a task may hold; parts that are large themselves are cut
 into shards before, each of which has a tree of its own. What is left of each shard is one part, and
 the driver fetches these one by one: it holds the merged counts and one part.
@@ -59,11 +60,15 @@ class Counted(Generic[T]):
 
 @dataclass(frozen=True)
 class _Sizes:
-    """How many partitions there may be, and of each part the bytes of its counts and pieces."""
+    """How many partitions there may be, and of each part the bytes of its counts and pieces.
+
+    Where all parts are here already, these are ``parts_here``.
+    """
 
     n_parts: int
     counts: list[int]
     pieces: list[list[int]]
+    parts_here: list[Part] | None = None
 
     @property
     def n_pieces(self) -> int:
@@ -81,29 +86,35 @@ class _Sizes:
         return [n + sum(sizes) for n, sizes in zip(self.counts, self.pieces, strict=True)]
 
 
-def merge(parts: Any, codec: Codec[T]) -> Counted[T]:
-    """The total of all parts, or the error of the first partition that refused its rows."""
-    sizes = _measure(parts)
+def merge(parts: Any, codec: Codec[T], max_parts: int | None) -> Counted[T]:
+    """The total of all parts, or the error of the first partition that refused its rows.
+
+    ``max_parts`` is the most parts that there can be, None where that is not known.
+    """
+    sizes = _measure(parts, 0 if max_parts is None else DRIVER_BYTES // max_parts)
     few = sizes.cut(sizes.n_pieces)
-    counted = _merge(_select(parts, f"slice(sample, 1, {sizes.n_pieces})"), codec, few)
+    counted = _merge(parts, codec, few, sizes.n_pieces)
     kept = counted.sample
     if kept is None or few.pieces == sizes.pieces or kept.n_rows >= kept.max_rows:
         return counted
     bare = replace(sizes, counts=[0] * len(sizes.counts))
-    whole = _merge(_select(parts, "sample", counted="binary(NULL)"), codec, bare)
+    whole = _merge(parts, codec, bare, len(SHARES), bare=True)
     return replace(counted, sample=whole.sample)
 
 
-def _select(parts: Any, sample: str, counted: str = "counted") -> Any:
-    """Parts with some of what they have."""
-    return parts.selectExpr(
-        "part", "shard", "n_rows", f"{counted} AS counted", f"{sample} AS sample", "size",
-        "error", "hint",
-    )  # fmt: skip
+def _merge(
+    parts: Any, codec: Codec[T], sizes: _Sizes, n_pieces: int, *, bare: bool = False
+) -> Counted[T]:
+    """The total of parts with so many pieces of their samples, by whom their sizes say.
 
-
-def _merge(parts: Any, codec: Codec[T], sizes: _Sizes) -> Counted[T]:
-    """The total of parts, by whom their sizes say."""
+    ``bare`` parts are those without what was counted.
+    """
+    if sizes.parts_here is not None:
+        some = (part.cut(n_pieces) for part in sizes.parts_here)
+        return _add_up(codec, (replace(part, counted=None) for part in some) if bare else some)
+    counted = "binary(NULL) AS counted" if bare else "counted"
+    sample = f"slice(sample, 1, {n_pieces}) AS sample"
+    parts = parts.selectExpr("part", "shard", "n_rows", counted, sample, "error", "hint")
     if sum(sizes.parts) <= DRIVER_BYTES:
         return _add_up(codec, _fetched(parts.collect()))
     largest = max(sizes.parts)
@@ -117,15 +128,19 @@ def _merge(parts: Any, codec: Codec[T], sizes: _Sizes) -> Counted[T]:
     return _join(codec, _fetched(parts.toLocalIterator()))
 
 
-def _measure(parts: Any) -> _Sizes:
-    """Let the partitions be counted, and look at what they gave."""
-    pieces = "transform(coalesce(sample, array()), piece -> length(piece)) AS pieces"
-    rows = parts.selectExpr("part", "size", pieces, "error", "hint").collect()
-    for row in sorted(rows, key=lambda row: row["part"]):
-        Part(row["part"], error=row["error"], hint=row["hint"]).require()
-    last = max((row["part"] for row in rows), default=0)
-    sizes = [row["size"] for row in rows]
-    return _Sizes(last + 1, sizes, [list(row["pieces"]) for row in rows])
+def _measure(parts: Any, max_bytes: int) -> _Sizes:
+    """Let the partitions be counted, and look at what they gave; fetch parts of no more bytes."""
+    small = [f"IF(size <= {max_bytes}, {what}, NULL) AS {what}" for what in ("counted", "sample")]
+    about = ("part", "shard", "n_rows", "pieces", "size", "error", "hint")
+    rows = parts.selectExpr(*about, *small).collect()
+    here = list(_fetched(rows))
+    for part in sorted(here, key=lambda part: part.number):
+        part.require()
+    last = max((part.number for part in here), default=0)
+    pieces = [list(row["pieces"]) for row in rows]
+    counts = [row["size"] - sum(sizes) for row, sizes in zip(rows, pieces, strict=True)]
+    whole = all(row["size"] <= max_bytes for row in rows)
+    return _Sizes(last + 1, counts, pieces, here if whole else None)
 
 
 def _fetched(rows: Iterable[Any]) -> Iterator[Part]:

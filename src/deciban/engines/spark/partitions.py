@@ -18,15 +18,18 @@ from deciban.sources import arrow
 from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.row_sample import RowSample
-from deciban.sources.scan import BATCH_ROWS, BatchScan
+from deciban.sources.scan import BatchScan
 from deciban.sources.spark import SparkScan, errors_of_spark, n_cores
 
-__all__ = ["gather", "iter_nothing", "map_partitions"]
+__all__ = ["gather", "iter_nothing", "map_partitions", "max_tasks", "read_batches"]
 
 T = TypeVar("T")
 
 #: No fewer tasks than this are made of more partitions, nor fewer for each core.
-MIN_TASKS, TASKS_PER_CORE = 64, 8
+MIN_TASKS, TASKS_PER_CORE = 16, 8
+#: Rows are counted so many at once, or as many as have so many bytes: adding up the counts of each
+#: batch costs time.
+BATCH_ROWS, BATCH_BYTES = 1 << 18, 32 << 20
 
 #: How the rows of a partition are counted.
 Count = Callable[[LabelledScan, Iterator[LabelledBatch]], T | None]
@@ -46,15 +49,21 @@ def map_partitions(
     with errors_of_spark(), shown_tasks(frame.sparkSession):
         parts = frame.mapInArrow(work, PART_SCHEMA).persist()
         try:
-            return merge(parts, codec)
+            return merge(parts, codec, max_tasks(frame.sparkSession))
         finally:
             parts.unpersist()
 
 
 def gather(frame: Any) -> Any:
     """The rows in no more partitions than keep all cores at work: each costs something."""
-    cores = n_cores(frame.sparkSession)
-    return frame if cores is None else frame.coalesce(max(MIN_TASKS, TASKS_PER_CORE * cores))
+    n_tasks = max_tasks(frame.sparkSession)
+    return frame if n_tasks is None else frame.coalesce(n_tasks)
+
+
+def max_tasks(session: Any) -> int | None:
+    """The most tasks that count rows; None where there is one for each partition."""
+    cores = n_cores(session)
+    return None if cores is None else max(MIN_TASKS, TASKS_PER_CORE * cores)
 
 
 def iter_nothing() -> Iterator[Batch]:
@@ -97,18 +106,25 @@ def _count_partition(
 
 
 def _batches(record_batches: Iterable[Any]) -> Iterator[Batch]:
-    """Rows as batches of the usual size: Spark's are smaller, and each costs something."""
+    """All rows, in larger batches than those of Spark."""
+    some: list[Any] = []
+    n_rows = n_bytes = 0
+    for record_batch in record_batches:
+        if not record_batch.num_rows:
+            continue
+        some.append(record_batch)
+        n_rows, n_bytes = n_rows + record_batch.num_rows, n_bytes + record_batch.nbytes
+        if n_rows >= BATCH_ROWS or n_bytes >= BATCH_BYTES:
+            yield read_batches(some)
+            some, n_rows, n_bytes = [], 0, 0
+    if some:
+        yield read_batches(some)
+
+
+def read_batches(record_batches: list[Any]) -> Batch:
+    """Batches of Arrow that have rows as one of ours."""
     import pyarrow as pa
 
-    some: list[Any] = []
-    for record_batch in record_batches:
-        some.append(record_batch)
-        if sum(batch.num_rows for batch in some) >= BATCH_ROWS:
-            yield from _read(pa.Table.from_batches(some))
-            some = []
-    if some:
-        yield from _read(pa.Table.from_batches(some))
-
-
-def _read(table: Any) -> Iterator[Batch]:
-    yield from arrow.read(arrow.open_stream(table.combine_chunks()), max(table.num_rows, 1))
+    table = pa.Table.from_batches(record_batches).combine_chunks()
+    (batch,) = arrow.read(arrow.open_stream(table), table.num_rows)
+    return batch

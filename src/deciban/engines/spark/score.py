@@ -15,11 +15,10 @@ import numpy as np
 
 from deciban import files
 from deciban.engines.local.score import score, score_batch
-from deciban.engines.spark.partitions import iter_nothing
+from deciban.engines.spark.partitions import iter_nothing, read_batches
 from deciban.engines.spark.worker import prepare_worker
 from deciban.errors import ParameterError
 from deciban.labels import Labels
-from deciban.sources import arrow
 from deciban.sources.labelled import LabelledScan
 from deciban.sources.scan import BatchScan, scan_batches
 from deciban.sources.spark import SparkScan, errors_of_spark
@@ -125,9 +124,7 @@ def _score_partition(
     for record_batch in batches:
         if not record_batch.num_rows:
             continue
-        some = record_batch.select(list(rows.scan.names))
-        table = pa.Table.from_batches([some])
-        (batch,) = arrow.read(arrow.open_stream(table), record_batch.num_rows)
+        batch = read_batches([record_batch.select(list(rows.scan.names))])
         (cast,) = replace(rows, scan=scan_batches(rows.scan.names, [batch])).batches()
         posterior, _ = score_batch(cast, model, "posterior")
         columns = [pa.array(column) for column in np.ascontiguousarray(posterior.T)]

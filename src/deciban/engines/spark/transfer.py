@@ -30,11 +30,11 @@ from deciban.sources.row_sample import KeyedRows, RowSample
 
 __all__ = ["PART_SCHEMA", "Part", "part_of", "parts_of", "to_record_batch"]
 
-#: The columns of what a task gives: the number of its partition, what it counted, the bytes of
-#: that when it is unpacked, and the pieces of its sample.
+#: The columns of what a task gives: the number of its partition, what it counted, the pieces of its
+#: sample, the bytes of each of them, and of all of it when it is unpacked.
 PART_SCHEMA = (
-    "part long, shard long, n_rows long, counted binary, sample array<binary>, size long, "
-    "error string, hint string"
+    "part long, shard long, n_rows long, counted binary, sample array<binary>, "
+    "pieces array<long>, size long, error string, hint string"
 )
 #: The shares of the rows that a sample may have at which it is cut into pieces.
 SHARES = (1 / 64, 1 / 16, 1 / 4, 1.0)
@@ -56,9 +56,19 @@ class Part:
     shard: int = 0
 
     @property
+    def pieces(self) -> list[int]:
+        """How many bytes each piece of its sample has."""
+        return list(map(len, self.sample or ()))
+
+    @property
     def size(self) -> int:
-        """How many bytes its counts take when they are unpacked."""
-        return 0 if not self.counted else archive.unpacked_size(self.counted)
+        """How many bytes its sample has, and its counts when they are unpacked."""
+        counts = archive.unpacked_size(self.counted) if self.counted else 0
+        return counts + sum(self.pieces)
+
+    def cut(self, n_pieces: int) -> Part:
+        """The part with no more than so many pieces of its sample."""
+        return replace(self, sample=None if self.sample is None else self.sample[:n_pieces])
 
     @classmethod
     def of_error(cls, number: int, error: DecibanError) -> Part:
@@ -82,7 +92,8 @@ def to_record_batch(part: Part) -> Any:
     columns = {
         "part": (part.number, pa.int64()), "shard": (part.shard, pa.int64()),
         "n_rows": (part.n_rows, pa.int64()), "counted": (part.counted, pa.binary()),
-        "sample": (part.sample, pa.list_(pa.binary())), "size": (part.size, pa.int64()),
+        "sample": (part.sample, pa.list_(pa.binary())),
+        "pieces": (part.pieces, pa.list_(pa.int64())), "size": (part.size, pa.int64()),
         "error": (part.error, pa.string()), "hint": (part.hint, pa.string()),
     }  # fmt: skip
     arrays = [pa.array([value], kind) for value, kind in columns.values()]
