@@ -151,6 +151,16 @@ def test_drop_ins_and_logistic_regression(database, model):
     check(database, model, rows, X[:40])
 
 
+@pytest.mark.parametrize("multi_class", ["softmax", "ovr"])
+def test_numbers_beyond_the_range_of_a_chosen_penalty(database, multi_class):
+    rng = np.random.default_rng(5)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 2)) + y[:, None]
+    model = LogisticRegression(C="auto", multi_class=multi_class).fit(X, y)
+    far = 20.0 * X
+    check(database, model, {f"x{j}": far[:, j].tolist() for j in range(2)}, far)
+
+
 def test_rows_that_python_refuses_have_no_answer(database):
     X, y = [[1.0], [2.0], [4.0], [5.0]], ["a", "a", "b", "b"]
     logistic = LogisticRegression().fit(X, y)

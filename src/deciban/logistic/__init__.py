@@ -1,9 +1,10 @@
 """Logistic regression: log-odds that are linear in the columns, fitted by their likelihood.
 
-Read in this order: ``columns``, what columns were in training; ``model``, what a fitted regression
-is; ``solvers``, the optimum of the likelihood; ``closed_form``, coefficients without a search;
-``fitting``, from rows to coefficients; ``classifier`` and ``estimator``, the shell of
-scikit-learn's API, loaded when it is first used; ``stored``, the model in a file.
+Read in this order: ``columns``, what columns were in training, and ``bounds``, where they lay;
+``model``, what a fitted regression is; ``solvers``, the optimum of the likelihood;
+``closed_form``, coefficients without a search; ``fitting``, from rows to coefficients;
+``classifier`` and ``estimator``, the shell of scikit-learn's API, loaded when it is first used;
+``stored``, the model in a file.
 """
 
 from __future__ import annotations

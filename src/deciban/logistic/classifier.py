@@ -64,6 +64,7 @@ class LinearClassifier(
             vars(self).get("_columns"),
             vars(self).get("_left_out"),
             vars(self).get("_fitted"),
+            vars(self).get("_bounds"),
         )
 
     def decision_function(self, X: Tabular) -> FloatArray:
@@ -200,7 +201,7 @@ class LinearClassifier(
         if not is_sparse(X):
             return explanation.decibans(model.contributions_of_matrix(X), at)
         slopes = model.slopes(X, np.zeros(X.shape[1])).repeat(np.diff(X.indptr), axis=0)
-        parts = X.data[:, None] * model.coef_by_class.T[X.indices] * slopes
+        parts = model.bound(X).data[:, None] * model.coef_by_class.T[X.indices] * slopes
         by_class = explanation.decibans(parts, at).T
         return [type(X)((d, X.indices.copy(), X.indptr.copy()), shape=X.shape) for d in by_class]
 

@@ -14,6 +14,7 @@ from deciban.errors import ModelFileError, ParameterError
 from deciban.evaluation.classifier import HasClassCount, HasFeatureNames
 from deciban.labels import Labels
 from deciban.logistic import closed_form, fitting, penalty, solvers, stored
+from deciban.logistic.bounds import seen_range, union
 from deciban.logistic.checks import check_finite, check_several, row_weights
 from deciban.logistic.classifier import LinearClassifier
 from deciban.logistic.columns import ColumnSummary, summarises_all, summarize
@@ -39,7 +40,8 @@ class LogisticRegression(LinearClassifier):
     ----------
     C
         one over the penalty, as scikit-learn's users know it; ``"auto"`` leaves it to the rows,
-        each left out of the fit (see :mod:`deciban.logistic.penalty`), and ``C_`` is what they say
+        each left out of the fit (see :mod:`deciban.logistic.penalty`), and ``C_`` is what they say;
+        a number beyond all that were seen then says what the outermost one says
     lam
         the penalty itself, instead of C; 0 is allowed
     multi_class
@@ -70,6 +72,7 @@ class LogisticRegression(LinearClassifier):
     C_: float
     _posteriors: list[Prior] | None
     _columns: ColumnSummary | None
+    _bounds: FloatArray | None
 
     def __init__(
         self,
@@ -119,6 +122,7 @@ class LogisticRegression(LinearClassifier):
                 self._coefficients() if warm else self._start(X, labelled.codes, weight, problems)
             )
             self._solve(problems, start, options, fitting.MAX_POSTERIOR_FLOPS)
+            self._bounds = seen_range(X, weight) if options.lam is None else None
             self._columns = summarize(X, labelled.codes, weight, len(self.classes_))
             self._keep_rows(X, labelled.codes, weight, None)
         return self
@@ -161,6 +165,10 @@ class LogisticRegression(LinearClassifier):
             start = np.hstack([problem.prior.centre for problem in problems])
             before = vars(self).get("_fitted")
             self._solve(problems, start, options)
+            if first:
+                self._bounds = seen_range(X, weight) if options.lam is None else None
+            elif self._bounds is not None:
+                self._bounds = union(self._bounds, seen_range(X, weight))
             known = None if first else self._columns
             more = summarize(X, codes, weight, len(self.classes_))
             self._columns = more if known is None else known + more
@@ -189,7 +197,7 @@ class LogisticRegression(LinearClassifier):
         result._set_coefficients(W)
         result.n_iter_ = np.zeros(1, dtype=np.int64)
         result.n_features_in_ = len(W) - 1
-        result._posteriors = None
+        result._posteriors = result._bounds = None
         weight = np.asarray(model.class_count_ if isinstance(model, HasClassCount) else prior)
         result._columns = closed_form.gaussian_columns(mean, var, weight)
         if isinstance(model, HasFeatureNames):
@@ -232,6 +240,7 @@ class LogisticRegression(LinearClassifier):
         result.classes_, result.n_iter_ = model.classes, training.n_iter
         result.coef_, result.intercept_ = model.coef, model.intercept
         result._columns, result.n_features_in_ = model.columns, model.coef.shape[1]
+        result._bounds = model.bounds
         if model.feature_names is not None:
             result.feature_names_in_ = model.feature_names
         result._posteriors = [Prior(*posterior) for posterior in training.posteriors] or None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from deciban.formulas.nodes import (
     Case,
     Compare,
     Expression,
+    Extreme,
     Function,
     Input,
     Missing,
@@ -31,13 +33,17 @@ MIN_LOGIT_STEP = 1e-6
 
 
 def formula(model: LogisticModel) -> Formula:
-    """``w_c x + b_c``, measured from the mean row; a row that lacks a number is refused."""
+    """``w_c x + b_c``, measured from the mean row; a row that lacks a number is refused.
+
+    With bounds, x is the end of its range where it is beyond.
+    """
     inputs = [Input(name, "number") for name in model.schema.names]
     refused = (*map(Missing, inputs), *infinite(inputs))
     centre, by_class = model.centre.tolist(), model.coef_by_class.T.tolist()
+    numbers = inputs if model.bounds is None else _bounded(inputs, model.bounds.T.tolist())
     columns: dict[str, ByClass] = {
-        x.name: [Scaled(x, at, weight) for weight in weights]
-        for x, at, weights in zip(inputs, centre, by_class, strict=True)
+        x.name: [Scaled(number, at, weight) for weight in weights]
+        for x, number, at, weights in zip(inputs, numbers, centre, by_class, strict=True)
     }
     prior = model.log_prior
     if not model.one_vs_rest:
@@ -54,6 +60,14 @@ def formula(model: LogisticModel) -> Formula:
         for name, parts in columns.items()
     }
     return Formula(joint, shares, prior, prior, refused)
+
+
+def _bounded(inputs: Sequence[Input], bounds: Sequence[Sequence[float]]) -> Sequence[Expression]:
+    """Numbers, none of which is beyond its bounds."""
+    return [
+        Shared(Extreme("greatest", (Number(low), Extreme("least", (Number(high), x)))))
+        for x, (low, high) in zip(inputs, bounds, strict=True)
+    ]
 
 
 def _logit(step: Expression, origin: float) -> Expression:

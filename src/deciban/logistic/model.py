@@ -5,6 +5,7 @@ Conventions
 - ``coef`` is (m, columns), ``intercept`` is (m,), and logits are ``X coef' + intercept``. Two
   classes have one logit, m = 1: the log-odds of the second against the first. K >= 3 classes
   have one each.
+- Where ``bounds`` are known, X is within them: a number beyond is taken for the end of its range.
 - The posterior is the softmax of the log joint, (rows, classes): (0, logit) for two classes,
   the logits themselves for more.
 - One against the rest (K >= 3 alone), each class has a classifier of its own, and the log joint
@@ -34,6 +35,7 @@ from deciban.families.piece import Piece
 from deciban.formulas import Formula
 from deciban.labels import Labels
 from deciban.logistic import formula
+from deciban.logistic.bounds import Matrix, clip
 from deciban.logistic.columns import ColumnSummary
 from deciban.logistic.formula import MIN_LOGIT_STEP
 from deciban.logistic.typicality import ColumnLikelihoods
@@ -60,7 +62,8 @@ class LogisticModel:
     ``feature_names`` are the names of the columns, (columns,); None is x0, x1, and so on.
     ``columns`` are what the columns were in training; None is not known. ``scores`` are those of
     rows that were left out or held out; where there are ``fitted`` rows, these are judged instead
-    when somebody asks.
+    when somebody asks. ``bounds``, (2, columns), are the least and greatest number that a column
+    may have; None is any.
 
     >>> from deciban.sources.columns import Numbers
     >>> model = LogisticModel(np.array(["a", "b"]), np.array([[2.0]]), np.array([-1.0]))
@@ -79,6 +82,7 @@ class LogisticModel:
     columns: ColumnSummary | None = None
     scores: LeftOutScores | None = None
     fitted: FittedRows | None = None
+    bounds: FloatArray | None = None
 
     # ------------------------------------------------------------------ what it is
 
@@ -148,7 +152,7 @@ class LogisticModel:
 
     def contributions_of_matrix(self, X: FloatArray) -> FloatArray:
         """Each column's part of the log joint of a dense matrix, (rows, columns, classes)."""
-        parts = np.asarray((X - self.centre)[:, :, None] * self.coef_by_class.T)
+        parts = np.asarray((self.bound(X) - self.centre)[:, :, None] * self.coef_by_class.T)
         return parts * self.slopes(X, self.centre)[:, None] if self.one_vs_rest else parts
 
     def slopes(self, X: FloatArray | csr_array, origin: FloatArray) -> FloatArray:
@@ -167,7 +171,11 @@ class LogisticModel:
 
     def logits(self, X: FloatArray | csr_array) -> FloatArray:
         """The logits of a matrix of finite numbers, dense or sparse, (rows, m)."""
-        return np.asarray(X @ self.coef.T + self.intercept)
+        return np.asarray(self.bound(X) @ self.coef.T + self.intercept)
+
+    def bound(self, X: Matrix) -> Matrix:
+        """The matrix, within the range of training where that is kept."""
+        return X if self.bounds is None else clip(X, self.bounds)
 
     def log_joint_of_matrix(self, X: FloatArray | csr_array) -> FloatArray:
         """The log joint of a matrix of finite numbers, dense or sparse, (rows, classes)."""

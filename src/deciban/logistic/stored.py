@@ -63,6 +63,8 @@ def to_stored(model: LogisticModel, training: Training) -> Stored:
     }
     if model.columns is not None:
         arrays |= {array: getattr(model.columns, name) for name, array in _COLUMNS.items()}
+    if model.bounds is not None:
+        arrays["bounds"] = model.bounds
     if training.penalty is not None:
         arrays["penalty"] = np.array([training.penalty])
     for i, (centre, precision) in enumerate(training.posteriors):
@@ -115,7 +117,18 @@ def _read_model(
         _one_vs_rest(parameters) and len(classes) > 2,
         None if names is None else np.asarray(names, dtype=object),
         _read_columns(arrays, len(classes), n_columns),
+        bounds=_read_bounds(arrays, n_columns),
     )
+
+
+def _read_bounds(arrays: ArrayReader, n_columns: int) -> FloatArray | None:
+    """The range of every column, which zero is in; None where none is kept."""
+    if "bounds" not in arrays:
+        return None
+    bounds = arrays.floats("bounds", (2, n_columns))
+    if (bounds[0] > 0).any() or (bounds[1] < 0).any():
+        raise ModelFileError("the bounds of a column leave zero out.")
+    return bounds
 
 
 def _read_columns(arrays: ArrayReader, n_classes: int, n_columns: int) -> ColumnSummary | None:

@@ -117,10 +117,7 @@ class NaiveBayesModel:
 
     @cached_property
     def discount(self) -> float:
-        """What the evidence is multiplied by.
-
-        That of texts has a scale, selected on the rows that calibrate: it is not enlarged again.
-        """
+        """What the evidence is multiplied by; where texts have selected their scale, 1 at most."""
         if self.calibration is None:
             return 1.0
         texts = self.schema.texts
