@@ -86,6 +86,7 @@ cdef class Pairs(Sink):
             return False
         seen = <uint32_t*>self.seen.at
         for i in range(n):
+            prefetch(seen + codes[i])
             if codes[i] < self.n_direct:
                 prefetch(self.direct.at + self.stride * (codes[i] * self.n_classes + c))
             else:
