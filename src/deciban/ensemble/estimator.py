@@ -39,7 +39,6 @@ from deciban.stats.counts import Counts
 from deciban.stats.words import WORDS
 from deciban.text import Tokenizer
 from deciban.text.tokenizer import check_tokenizer
-from deciban.transaction import all_or_nothing
 
 FloatArray = NDArray[np.float64]
 
@@ -145,27 +144,27 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         >>> m.predict({"x": [3]}), m.report_.rows
         (array(['a'], dtype='<U1'), 20)
         """
-        with all_or_nothing(self):
-            options = self._check_parameters()
-            rows = labelled_scan(
-                X, y, target=target, weight=sample_weight, kinds=self.kinds,
-                sql=None if sql is None and table is None else query_of(sql, table),
-                units=None if groups is None and time is None else unit_source(groups, time),
-                max_classes=self.max_classes,
-            )  # fmt: skip
-            check_columns(rows.schema)
-            counts, parts = _count(rows, options.max_rows, check_tokenizer(self.tokenizer))
-            if self.class_weight is not None:
-                counts, parts = _weigh_classes(self.class_weight, counts, parts)
-            counted, words = _counted_models(rows, counts, parts, self.tokenizer)
-            part = LabelledBatch.concatenate(parts)
-            self._remember(rows)
-            schema, texts = rows.schema, rows.schema.texts
-            rules = select_tokenizers(part.batch, texts, self.tokenizer) if texts else []
-            bar = Progress("learning", n_steps(schema, rules), shown=should_show(self.progress))
-            # Many small problems: threads of BLAS would only wait for each other.
-            with threads.serial_blas(), bar as progress:
-                self.model_ = train(schema, rules, counted, words, part, options, progress.add)
+        options = self._check_parameters()
+        rows = labelled_scan(
+            X, y, target=target, weight=sample_weight, kinds=self.kinds,
+            sql=None if sql is None and table is None else query_of(sql, table),
+            units=None if groups is None and time is None else unit_source(groups, time),
+            max_classes=self.max_classes,
+        )  # fmt: skip
+        check_columns(rows.schema)
+        counts, parts = _count(rows, options.max_rows, check_tokenizer(self.tokenizer))
+        if self.class_weight is not None:
+            counts, parts = _weigh_classes(self.class_weight, counts, parts)
+        counted, words = _counted_models(rows, counts, parts, self.tokenizer)
+        part = LabelledBatch.concatenate(parts)
+        schema, texts = rows.schema, rows.schema.texts
+        rules = select_tokenizers(part.batch, texts, self.tokenizer) if texts else []
+        bar = Progress("learning", n_steps(schema, rules), shown=should_show(self.progress))
+        # Many small problems: threads of BLAS would only wait for each other.
+        with threads.serial_blas(), bar as progress:
+            model = train(schema, rules, counted, words, part, options, progress.add)
+        self._remember(rows)
+        self.model_ = model
         return self
 
     @property
