@@ -17,7 +17,7 @@ from deciban.errors import (
     NegativeCountError,
     ParameterError,
 )
-from deciban.mail.lessons import Read, learn, read, relearn, score, unlearn
+from deciban.mail.lessons import Read, learn, read, relearn, score, score_all, unlearn
 from deciban.mail.mailboxes import Place
 from deciban.mail.model import (
     DECIBANS,
@@ -342,43 +342,72 @@ def test_a_busy_store(store, monkeypatch):
 # What is remembered from one message to the next
 
 
-def fresh_score(store, raw):
+@pytest.fixture(params=[0, 10**9], ids=["all", "looked up"])
+def taught(store, request, monkeypatch):
+    """A store that reads all its tokens at once, or none that was not asked for."""
+    monkeypatch.setattr("deciban.mail.store.PAGE_TOKENS", request.param)
+    learnt(store)
+    return store
+
+
+def judge(store, raw):
+    (scored,) = score_all(store, [read(raw)])
+    return scored
+
+
+def fresh(store, raw):
     with Store(store.path) as new:
-        return score(new, read(raw))
+        scored = score(new, read(raw))
+    assert scored.tokens
+    return scored._replace(tokens={})
 
 
-def test_what_was_read_is_not_asked_again(store):
-    first, asked = score(store, read(NEW_HAM)), []
-    store.connection.set_trace_callback(asked.append)
-    assert score(store, read(NEW_HAM)) == first == fresh_score(store, NEW_HAM)
+def test_what_was_read_is_not_asked_again(taught):
+    first, asked = judge(taught, NEW_HAM), []
+    taught.connection.set_trace_callback(asked.append)
+    assert judge(taught, NEW_HAM) == first == fresh(taught, NEW_HAM)
     assert not any("FROM tokens" in query or "json_each" in query for query in asked)
 
 
-def test_nothing_is_remembered_that_has_changed(store):
-    before = score(store, read(NEW_HAM))
-    with Store(store.path) as other:
+def test_nothing_is_remembered_that_has_changed(taught):
+    before = judge(taught, NEW_HAM)
+    with Store(taught.path) as other:
         assert learn(other, read(NEW_HAM), True) == "learnt"
-    changed = score(store, read(NEW_HAM))
-    assert changed == fresh_score(store, NEW_HAM) != before
-    assert unlearn(store, read(NEW_HAM)) == "taken"
-    assert score(store, read(NEW_HAM)) == before
+    changed = judge(taught, NEW_HAM)
+    assert changed == fresh(taught, NEW_HAM) != before
+    assert unlearn(taught, read(NEW_HAM)) == "taken"
+    assert judge(taught, NEW_HAM) == before
 
 
-def test_what_was_never_done_is_not_remembered(store):
+def test_what_was_never_done_is_not_remembered(taught):
     def break_off():
-        with store.writing():
-            tokens = dict.fromkeys(read(NEW_HAM).tokens, Pair(0, 9))
-            store.add([Lesson(b"new", True, 3)], tokens)
-            assert store.counts(tokens).tokens["agenda"][1] >= 9
+        message = read(NEW_HAM)
+        with taught.writing():
+            tokens = dict.fromkeys(message.tokens, Pair(0, 9))
+            taught.add([Lesson(b"new", True, 3)], tokens)
+            assert taught.counts(tokens).tokens["agenda"][1] >= 9
+            assert taught.look_up([["agenda"]])(["agenda"])[0] >= 9 << 32
             raise KeyboardInterrupt
 
-    before = score(store, read(NEW_HAM))
+    before = judge(taught, NEW_HAM)
     with pytest.raises(KeyboardInterrupt):
         break_off()
-    assert score(store, read(NEW_HAM)) == before == fresh_score(store, NEW_HAM)
+    assert judge(taught, NEW_HAM) == before == fresh(taught, NEW_HAM)
 
 
-def test_no_more_is_remembered_than_fits(store, monkeypatch):
+def test_no_more_is_remembered_than_fits(taught, monkeypatch):
     monkeypatch.setattr("deciban.mail.store.MAX_REMEMBERED_TOKENS", 1)
     for raw in (NEW_HAM, HAM[0], NEW_HAM):
-        assert score(store, read(raw)) == fresh_score(store, raw)
+        assert judge(taught, raw) == fresh(taught, raw)
+
+
+@pytest.mark.parametrize("count", [-1, 1 << 31])
+def test_a_count_that_cannot_be_is_not_remembered(taught, count):
+    taught.connection.execute("PRAGMA ignore_check_constraints = 1")
+    damage = "UPDATE tokens SET spam = ? WHERE token = 'agenda'"
+    taught.connection.execute(damage, (count,))
+    for _ in range(2):
+        with pytest.raises(ModelFileError, match="damaged"):
+            judge(taught, NEW_HAM)
+        with pytest.raises(ModelFileError, match="damaged"):
+            score(taught, read(NEW_HAM))

@@ -137,12 +137,12 @@ def default_store() -> str:
 
 def _marked(raw: bytes, options: Options) -> bytes:
     from deciban.mail.envelope import with_header
-    from deciban.mail.lessons import read, score
+    from deciban.mail.lessons import read, score_all
     from deciban.mail.store import Store
 
     costs = Costs(options.lost, options.unsure).check()
     with Store(options.store or default_store()) as store:
-        return with_header(raw, str(decide(score(store, read(raw)), costs)))
+        return with_header(raw, str(decide(score_all(store, [read(raw)])[0], costs)))
 
 
 def _parsed(arguments: Sequence[str]) -> tuple[Options, list[str]]:

@@ -1,107 +1,105 @@
-"""The different words and hosts of one text, as Python's strings.
+"""The different words, hosts, signs and links of one text, as Python's strings.
 
 For programs that read one message and end: nothing here needs NumPy. A text is in lower
 case already; what a letter is, is what Python says, as in its regular expressions. A
-word is compared with those before it where it lies, and made a string once.
+token that was met before, in this message or in another, is not made again: see ``lexicon``.
 """
 
-from cpython.unicode cimport PyUnicode_Substring
-from deciban.kernels.hashtable cimport HashTable, allocate_table, cell_of, key_of_hash
+from deciban.kernels.lexicon cimport FNV_OFFSET, FNV_PRIME, Lexicon, Point, add_token, hash_points
 
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free
-from libc.string cimport memcmp
+cimport cython
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "Python.h":
-    int PyUnicode_READY(object text) except -1
     int PyUnicode_KIND(object text)
     void* PyUnicode_DATA(object text)
     bint Py_UNICODE_ISALNUM(uint32_t c) nogil
     bint Py_UNICODE_ISDIGIT(uint32_t c) nogil
     bint Py_UNICODE_ISDECIMAL(uint32_t c) nogil
+    bint Py_UNICODE_ISSPACE(uint32_t c) nogil
 
-ctypedef fused Point:
-    uint8_t
-    uint16_t
-    uint32_t
+#: What the first characters are: of words, of hosts, of the host and of the path of a link, signs.
+cdef enum:
+    WORDLY = 1      # a letter, a digit or the underscore
+    HOSTLY = 2      # that, or a hyphen
+    IN_HOST = 4
+    IN_PATH = 8
+    CURRENCY = 16
+    MARKED = 32     # an exclamation or a question mark
+    MAX_LINK_PART = 200
+cdef uint8_t[256] KINDS
+for _c in range(256):
+    KINDS[_c] = (
+        (WORDLY | HOSTLY if chr(_c).isalnum() or chr(_c) == "_" else 0)
+        | (HOSTLY if chr(_c) == "-" else 0)
+        | (0 if chr(_c).isspace() or chr(_c) in "/\"'<>()[]" else IN_HOST)
+        | (0 if chr(_c).isspace() or chr(_c) in "\"'<>()" else IN_PATH)
+        | (CURRENCY if chr(_c) in "$£¥" else MARKED if chr(_c) in "!?" else 0)
+    )
 
-cdef struct Piece:
-    uint64_t key
-    int32_t start
-    int32_t length
-
-# A hash of the Fowler-Noll-Vo kind (FNV-1a), 64 bits.
-cdef extern from *:
-    """
-    #define DECIBAN_FNV_OFFSET 0xCBF29CE484222325ULL
-    #define DECIBAN_FNV_PRIME 0x100000001B3ULL
-    """
-    const uint64_t HASH_OFFSET "DECIBAN_FNV_OFFSET"
-    const uint64_t HASH_PRIME "DECIBAN_FNV_PRIME"
-
-#: What ASCII is: a letter, a digit or the underscore, of words and of hosts.
-cdef uint8_t[128] WORDLY
-cdef uint8_t[128] HOSTLY
-for _c in range(128):
-    WORDLY[_c] = chr(_c).isalnum() or chr(_c) == "_"
-    HOSTLY[_c] = WORDLY[_c] or chr(_c) == "-"
+LEXICON = Lexicon()
 
 
-cdef inline bint within(const uint8_t* ascii, uint32_t c) noexcept nogil:
-    return ascii[c] if c < 128 else Py_UNICODE_ISALNUM(c)
+cdef inline int kind_of(uint32_t c) noexcept nogil:
+    """What a character is; those beyond Latin-1 are asked for."""
+    if c < 256:
+        return KINDS[c]
+    if Py_UNICODE_ISALNUM(c):
+        return WORDLY | HOSTLY | IN_HOST | IN_PATH
+    return 0 if Py_UNICODE_ISSPACE(c) else IN_HOST | IN_PATH | (CURRENCY if c == 0x20AC else 0)
 
 
-cdef inline bint is_new(
-    HashTable* pieces, const Point* text, Py_ssize_t start, Py_ssize_t length, uint64_t hash
-) noexcept nogil:
-    """Whether a piece of the text was not met before; it is remembered."""
-    cdef uint64_t key = key_of_hash(hash)
-    cdef Piece* piece = <Piece*>cell_of(pieces, sizeof(Piece), key)
-    while piece.key:
-        if piece.length == length and not memcmp(
-            text + piece.start, text + start, length * sizeof(Point)
-        ):
-            return False
-        key += 1
-        piece = <Piece*>cell_of(pieces, sizeof(Piece), key)
-    piece.key, piece.start, piece.length = key, <int32_t>start, <int32_t>length
-    return True
+cdef class Text:
+    """A text that is looked at, what its tokens begin with, and the set that they are added to."""
+
+    cdef:
+        Lexicon lexicon
+        str text
+        str prefix
+        set out
+        uint64_t start      # the hash of the prefix
+        Py_ssize_t longest
+        bint numbers
 
 
-cdef HashTable room_for(Py_ssize_t n, Py_ssize_t most) except *:
-    """A table for so many pieces, more than a text of ``n`` characters can have."""
-    cdef HashTable pieces
-    if n >= 1 << 30:
-        raise OverflowError(f"a text of at most {1 << 30} characters is needed, got {n}.")
-    if not allocate_table(&pieces, most, sizeof(Piece)):
-        raise MemoryError
-    return pieces
+cdef Text open_text(str text, str prefix, set out, Py_ssize_t longest=0, bint numbers=True):
+    cdef Text opened = Text.__new__(Text)
+    if not prefix.isascii():
+        raise ValueError(f"a prefix of ASCII is needed, got {prefix!r}.")
+    opened.lexicon, opened.text, opened.prefix, opened.out = LEXICON, text, prefix, out
+    opened.longest, opened.numbers = longest, numbers
+    opened.start = hash_points(<const uint8_t*>PyUnicode_DATA(prefix), 0, len(prefix), FNV_OFFSET)
+    opened.lexicon.begin()
+    return opened
 
 
-cdef find_words(
-    const Point* at, Py_ssize_t n, str text, str prefix, Py_ssize_t longest, bint numbers, set out
-):
+cdef inline int add(Text text, const Point* at, Py_ssize_t start, Py_ssize_t stop) except -1:
+    """Add a piece of the text."""
+    cdef uint64_t h = hash_points(at, start, stop, text.start)
+    return add_token(text.lexicon, at, start, stop, h, text.text, text.prefix, text.out)
+
+
+# Words
+
+
+cdef int find_words(Text text, const Point* at, Py_ssize_t i, Py_ssize_t n) except -1:
+    """The runs of two or more letters from ``i`` to ``n``."""
     cdef:
         uint64_t h
-        Py_ssize_t i = 0, start
-        HashTable pieces = room_for(n, n // 2 + 2)
-    try:
-        while i < n:
-            if not within(WORDLY, at[i]):
-                i += 1
-                continue
-            start, h = i, HASH_OFFSET
-            while i < n and within(WORDLY, at[i]):
-                h = (h ^ at[i]) * HASH_PRIME
-                i += 1
-            if i - start < 2 or i - start > longest:
-                continue
-            if not numbers and Py_UNICODE_ISDIGIT(at[start]):
-                continue
-            if is_new(&pieces, at, start, i - start, h):
-                add_piece(text, start, i, prefix, out)
-    finally:
-        free(pieces.at)
+        Py_ssize_t start
+    while i < n:
+        if not kind_of(at[i]) & WORDLY:
+            i += 1
+            continue
+        start, h = i, text.start
+        while i < n and kind_of(at[i]) & WORDLY:
+            h = (h ^ at[i]) * FNV_PRIME
+            i += 1
+        if i - start < 2 or i - start > text.longest:
+            continue
+        if text.numbers or not Py_UNICODE_ISDIGIT(at[start]):
+            add_token(text.lexicon, at, start, i, h, text.text, text.prefix, text.out)
+    return 0
 
 
 cdef enum:
@@ -152,81 +150,61 @@ cdef inline bint is_letter(uint32_t c) noexcept nogil:
     return Py_UNICODE_ISALNUM(c) and not Py_UNICODE_ISDECIMAL(c)
 
 
-cdef struct Rule:
-    Py_ssize_t longest
-    bint numbers
+cdef inline int add_short(Text text, const Point* at, Py_ssize_t start, Py_ssize_t stop) except -1:
+    """Add a piece, if it is neither too long nor a number."""
+    if stop - start > text.longest or (not text.numbers and Py_UNICODE_ISDIGIT(at[start])):
+        return 0
+    return add(text, at, start, stop)
 
 
-cdef inline add_new(
-    HashTable* pieces, const Point* at, Py_ssize_t start, Py_ssize_t stop, Rule* rule,
-    str text, str prefix, set out
-):
-    """Add a piece that was not met before, if it is neither too long nor a number."""
-    cdef uint64_t h = HASH_OFFSET
-    cdef Py_ssize_t i
-    if stop - start > rule.longest or (not rule.numbers and Py_UNICODE_ISDIGIT(at[start])):
-        return
-    for i in range(start, stop):
-        h = (h ^ at[i]) * HASH_PRIME
-    if is_new(pieces, at, start, stop - start, h):
-        add_piece(text, start, stop, prefix, out)
-
-
-cdef find_any(
-    const Point* at, Py_ssize_t n, Unspaced scripts, str text, str prefix, Rule* rule, set out
-):
-    cdef:
-        Py_ssize_t i = 0, start, before
-        HashTable pieces = room_for(n, 2 * n + 2)
-    try:
-        while i < n:
-            before = -1
-            while i < n and scripts.of(at[i]) & LETTER:
-                start = i
-                i += 1
-                while i < n and scripts.of(at[i]) & MARK:
-                    i += 1
-                add_new(&pieces, at, start, i, rule, text, prefix, out)
-                if before >= 0:
-                    add_new(&pieces, at, before, i, rule, text, prefix, out)
-                before = start
+cdef int find_any_words(
+    Text text, Unspaced scripts, const Point* at, Py_ssize_t i, Py_ssize_t n
+) except -1:
+    """Words; of scripts without spaces characters with their marks, and pairs of them."""
+    cdef Py_ssize_t start, before
+    while i < n:
+        before = -1
+        while i < n and scripts.of(at[i]) & LETTER:
             start = i
-            while i < n and within(WORDLY, at[i]) and not scripts.of(at[i]) & LETTER:
+            i += 1
+            while i < n and scripts.of(at[i]) & MARK:
                 i += 1
-            if i - start >= 2:
-                add_new(&pieces, at, start, i, rule, text, prefix, out)
-            elif i < n and i == start and not scripts.of(at[i]) & LETTER:
-                i += 1
-    finally:
-        free(pieces.at)
+            add_short(text, at, start, i)
+            if before >= 0:
+                add_short(text, at, before, i)
+            before = start
+        start = i
+        while i < n and kind_of(at[i]) & WORDLY and not scripts.of(at[i]) & LETTER:
+            i += 1
+        if i - start >= 2:
+            add_short(text, at, start, i)
+        elif i < n and i == start and not scripts.of(at[i]) & LETTER:
+            i += 1
+    return 0
 
 
-cdef find_hosts(const Point* at, Py_ssize_t n, str text, str prefix, set out):
-    cdef:
-        uint64_t h
-        Py_ssize_t i = 0, start, dots
-        HashTable pieces = room_for(n, n // 2 + 2)
-    try:
-        while i < n:
-            if not within(HOSTLY, at[i]):
-                i += 1
-                continue
-            start, h, dots = i, HASH_OFFSET, 0
-            while i < n and (within(HOSTLY, at[i]) or (
-                at[i] == 46 and i + 1 < n and within(HOSTLY, at[i + 1])
-            )):
-                dots += at[i] == 46
-                h = (h ^ at[i]) * HASH_PRIME
-                i += 1
-            if dots and is_new(&pieces, at, start, i - start, h):
-                add_domains(at, start, i, text, prefix, out)
-    finally:
-        free(pieces.at)
+# Hosts
 
 
-cdef add_domains(
-    const Point* at, Py_ssize_t start, Py_ssize_t stop, str text, str prefix, set out
-):
+cdef int find_hosts(Text text, const Point* at, Py_ssize_t i, Py_ssize_t n) except -1:
+    """Names joined by dots from ``i`` to ``n``."""
+    cdef Py_ssize_t start, dots
+    while i < n:
+        if not kind_of(at[i]) & HOSTLY:
+            i += 1
+            continue
+        start, dots = i, 0
+        while i < n and (kind_of(at[i]) & HOSTLY or (
+            at[i] == 46 and i + 1 < n and kind_of(at[i + 1]) & HOSTLY
+        )):
+            dots += at[i] == 46
+            i += 1
+        if dots:
+            add_domains(text, at, start, i)
+    return 0
+
+
+cdef int add_domains(Text text, const Point* at, Py_ssize_t start, Py_ssize_t stop) except -1:
     """A host and the domains above it, or an address and its networks."""
     cdef:
         Py_ssize_t i = stop - 1, last
@@ -235,15 +213,16 @@ cdef add_domains(
         address = address and Py_UNICODE_ISDIGIT(at[i])
         i -= 1
     last = i
-    add_piece(text, start, stop, prefix, out)
+    add(text, at, start, stop)
     if address:  # from the first name on; one number alone is no network
         for i in range(first_dot(at, start) + 1, last + 1):
             if at[i] == 46:
-                add_piece(text, start, i, prefix, out)
+                add(text, at, start, i)
     else:
         for i in range(start, last):
             if at[i] == 46:
-                add_piece(text, i + 1, stop, prefix, out)
+                add(text, at, i + 1, stop)
+    return 0
 
 
 cdef inline Py_ssize_t first_dot(const Point* at, Py_ssize_t i) noexcept nogil:
@@ -252,47 +231,167 @@ cdef inline Py_ssize_t first_dot(const Point* at, Py_ssize_t i) noexcept nogil:
     return i
 
 
-cdef inline add_piece(str text, Py_ssize_t start, Py_ssize_t stop, str prefix, set out):
-    cdef str piece = PyUnicode_Substring(text, start, stop)
-    out.add(prefix + piece if prefix else piece)
+# Signs and links
 
 
-def words(str text, str prefix, Py_ssize_t longest, bint numbers, set out):
-    """Add the runs of two or more letters, up to the longest; ``numbers`` also if digits begin."""
-    PyUnicode_READY(text)
-    cdef void* data = PyUnicode_DATA(text)
-    cdef int kind = PyUnicode_KIND(text)
-    if kind == 1:
-        find_words(<const uint8_t*>data, len(text), text, prefix, longest, numbers, out)
-    elif kind == 2:
-        find_words(<const uint16_t*>data, len(text), text, prefix, longest, numbers, out)
-    else:
-        find_words(<const uint32_t*>data, len(text), text, prefix, longest, numbers, out)
+cdef int find_signs(Text text, const Point* at, Py_ssize_t n) except -1:
+    """Sums of money (``[$£€¥] ?\\d[\\d.,]*``) and rows of marks (``[!?]{2,}``)."""
+    cdef:
+        Py_ssize_t i = 0, start
+        int kind
+    while i < n:
+        kind = kind_of(at[i])
+        start = i
+        i += 1
+        if kind & MARKED:
+            while i < n and kind_of(at[i]) & MARKED:
+                i += 1
+            if i - start >= 2:
+                add(text, at, start, i)
+        elif kind & CURRENCY:
+            if i < n and at[i] == 32:
+                i += 1
+            if i == n or not Py_UNICODE_ISDECIMAL(at[i]):
+                i = start + 1
+                continue
+            while i < n and (at[i] == 46 or at[i] == 44 or Py_UNICODE_ISDECIMAL(at[i])):
+                i += 1
+            add(text, at, start, i)
+    return 0
 
 
-def any_words(str text, Unspaced scripts, str prefix, Py_ssize_t longest, bint numbers, set out):
-    """As :func:`words`; of scripts without spaces characters with their marks, and pairs of them."""
-    PyUnicode_READY(text)
+cdef inline bint follows(const Point* at, Py_ssize_t i, Py_ssize_t n, const char* wanted) noexcept nogil:
+    """Whether the text goes on with some ASCII."""
+    cdef Py_ssize_t j = 0
+    while wanted[j]:
+        if i + j >= n or at[i + j] != <uint8_t>wanted[j]:
+            return False
+        j += 1
+    return True
+
+
+cdef inline Py_ssize_t link_host(const Point* at, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
+    """Where the host of a link begins that itself begins here; -1 if none does."""
+    if at[i] == 119:
+        return i + 4 if follows(at, i, n, "www.") else -1
+    if not follows(at, i, n, "http"):
+        return -1
+    i += 5 if i + 4 < n and at[i + 4] == 115 else 4
+    return i + 3 if follows(at, i, n, "://") else -1
+
+
+cdef Py_ssize_t add_link(
+    Text text, Unspaced scripts, const Point* at, Py_ssize_t i, Py_ssize_t n
+) except -2:
+    """Add the hosts and the words of a link that begins here; where it ends, -1 if there is none."""
+    cdef Py_ssize_t host = link_host(at, i, n), stop
+    if host < 0:
+        return -1
+    stop = host
+    while stop < n and stop - host < MAX_LINK_PART and kind_of(at[stop]) & IN_HOST:
+        stop += 1
+    if stop == host:
+        return -1
+    find_hosts(text, at, host, stop)
+    if stop < n and at[stop] == 47:
+        host = stop
+        stop += 1
+        while stop < n and stop - host <= MAX_LINK_PART and kind_of(at[stop]) & IN_PATH:
+            stop += 1
+        if sizeof(Point) == 1:
+            find_words(text, at, host, stop)
+        else:
+            find_any_words(text, scripts, at, host, stop)
+    return stop
+
+
+cdef int find_links(Text text, Unspaced scripts, const Point* at, Py_ssize_t n) except -1:
+    cdef Py_ssize_t i = 0, stop
+    while i < n:
+        if at[i] == 104 or at[i] == 119:
+            stop = add_link(text, scripts, at, i, n)
+            if stop >= 0:
+                i = stop
+                continue
+        i += 1
+    return 0
+
+
+cdef enum:      # what is looked for in a text
+    WORDS = 0
+    HOSTS = 1
+    SIGNS = 2
+    LINKS = 3
+    LINK = 4
+
+
+cdef Py_ssize_t find_points(
+    Text text, Unspaced scripts, int what, const Point* at, Py_ssize_t n
+) except -2:
+    if what == HOSTS:
+        return find_hosts(text, at, 0, n)
+    if what == SIGNS:
+        return find_signs(text, at, n)
+    if what == LINKS:
+        return find_links(text, scripts, at, n)
+    if what == LINK:
+        return add_link(text, scripts, at, 0, n)
+    return find_words(text, at, 0, n) if Point is uint8_t else find_any_words(text, scripts, at, 0, n)
+
+
+cdef Py_ssize_t find_in(
+    str text, Unspaced scripts, int what, str prefix, set out, Py_ssize_t longest=0,
+    bint numbers=True,
+) except -2:
+    """Look for something in a text, whatever the width of its characters."""
     cdef:
         void* data = PyUnicode_DATA(text)
         int kind = PyUnicode_KIND(text)
-        Rule rule = Rule(longest, numbers)
-    if kind == 1:
-        find_any(<const uint8_t*>data, len(text), scripts, text, prefix, &rule, out)
-    elif kind == 2:
-        find_any(<const uint16_t*>data, len(text), scripts, text, prefix, &rule, out)
-    else:
-        find_any(<const uint32_t*>data, len(text), scripts, text, prefix, &rule, out)
+        Py_ssize_t n = len(text)
+        Text opened
+    with cython.critical_section(LEXICON):
+        opened = open_text(text, prefix, out, longest, numbers)
+        if kind == 1:
+            return find_points(opened, scripts, what, <const uint8_t*>data, n)
+        if kind == 2:
+            return find_points(opened, scripts, what, <const uint16_t*>data, n)
+        return find_points(opened, scripts, what, <const uint32_t*>data, n)
 
 
-def hosts(str text, str prefix, set out):
+def words(
+    str text not None, Unspaced scripts not None, str prefix not None, Py_ssize_t longest,
+    bint numbers, set out not None,
+):
+    """Add the runs of two or more letters, up to the longest; ``numbers`` also if digits begin.
+
+    Of scripts without spaces, characters with their marks and pairs of them are added.
+    """
+    find_in(text, scripts, WORDS, prefix, out, longest, numbers)
+
+
+def hosts(str text not None, str prefix not None, set out not None):
     """Add names joined by dots, with the domains above each; addresses with their networks."""
-    PyUnicode_READY(text)
-    cdef void* data = PyUnicode_DATA(text)
-    cdef int kind = PyUnicode_KIND(text)
-    if kind == 1:
-        find_hosts(<const uint8_t*>data, len(text), text, prefix, out)
-    elif kind == 2:
-        find_hosts(<const uint16_t*>data, len(text), text, prefix, out)
-    else:
-        find_hosts(<const uint32_t*>data, len(text), text, prefix, out)
+    find_in(text, None, HOSTS, prefix, out)
+
+
+def signs(str text not None, str prefix not None, set out not None):
+    """Add sums of money, and exclamation and question marks that follow each other."""
+    find_in(text, None, SIGNS, prefix, out)
+
+
+def links(
+    str text not None, Unspaced scripts not None, str prefix not None, Py_ssize_t longest,
+    set out not None,
+):
+    """Add the hosts and the words of the paths of links to the web, wherever they are."""
+    find_in(text, scripts, LINKS, prefix, out, longest)
+
+
+def link(
+    str text not None, Unspaced scripts not None, str prefix not None, Py_ssize_t longest,
+    set out not None,
+):
+    """Add what :func:`links` adds of a text that is one link; False if it does not begin so."""
+    if not text.startswith(("h", "w")):
+        return False
+    return find_in(text, scripts, LINK, prefix, out, longest) >= 0

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
-from zlib import crc32
+
+from deciban.kernels.messages import least_hashes
 
 __all__ = ["Signature", "group", "signature"]
 
@@ -31,11 +32,7 @@ MULTIPLIER = 0x9E3779B1
 
 def signature(words: Iterable[str]) -> Signature:
     """The signature of a set of words; it does not depend on their order."""
-    hashes = sorted(
-        [crc32(word.encode()) * MULTIPLIER & 0xFFFFFFFF for word in words], reverse=True
-    )
-    least = {value % PLACES: value for value in hashes}  # the last one stays
-    return tuple([least.get(place, -1) for place in range(PLACES)])
+    return least_hashes(words, MULTIPLIER, PLACES)
 
 
 def group(signatures: Sequence[Signature]) -> list[int]:

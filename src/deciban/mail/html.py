@@ -8,9 +8,11 @@ vanish, and text that a style hides is kept apart from what is shown.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
 from html import unescape
 from typing import NamedTuple, cast
+
+from deciban.kernels import pages
 
 __all__ = ["Page", "read"]
 
@@ -24,7 +26,6 @@ class Page(NamedTuple):
     tags: set[str]
 
 
-_TAGS = re.compile(r"<(/?[a-zA-Z!][^<>]*)>")
 _TAG = re.compile(r"(/?)([a-zA-Z!][a-zA-Z0-9]*)(.*)", re.DOTALL)
 _LINK = re.compile(
     r"""\b(?:href|src|action|background)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.I
@@ -34,8 +35,8 @@ _HIDING = re.compile(
     |opacity\s*:\s*0(?![.\d])|\shidden(?:\s|$)""",
     re.I | re.X,
 )
-#: Tags of so many characters may be remembered.
-MAX_KNOWN_LENGTH = 80
+#: Between these is what nobody reads; comments first, which may hold the others.
+_UNREAD = (("<!--", "-->"), ("<script", "</script>"), ("<style", "</style>"))
 #: Tags inside which a word goes on.
 _INLINE = frozenset((
     "a", "abbr", "acronym", "b", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i",
@@ -56,26 +57,33 @@ def read(text: str) -> Page:
     >>> page.shown.split(), page.hidden.split(), page.links
     (['Viagra', 'go'], ['poetry'], ['http://x.biz/'])
     """
-    text = _without(text, "<!--", "-->")
-    for name in ("script", "style"):
-        text = _without(text, f"<{name}", f"</{name}>")
-    return _scan(text)
+    text = _without(text, _UNREAD)
+    shown, hidden, links, tags = pages.scan(text, _INLINE, _tag)
+    return Page(_unescape(shown), _unescape(hidden), list(map(_unescape, links)), tags)
 
 
-def _without(text: str, start: str, end: str) -> str:
+def _without(text: str, marks: Iterable[tuple[str, str]]) -> str:
     """The text without what is between two marks; one that is never closed is left alone."""
     lower = text.lower()
-    if start not in lower or len(lower) != len(text):
+    if len(lower) != len(text):  # places in one are not those in the other
         return text
-    pieces, at = [], 0
+    for start, end in marks:
+        if start in lower:
+            pieces = list(_outside(lower, start, end))
+            text, lower = ("".join([whole[a:b] for a, b in pieces]) for whole in (text, lower))
+    return text
+
+
+def _outside(lower: str, start: str, end: str) -> Iterator[tuple[int, int]]:
+    """Where what is not between two marks begins and ends."""
+    at = 0
     while (begin := lower.find(start, at)) >= 0:
         stop = lower.find(end, begin + len(start))
         if stop < 0:
             break
-        pieces.append(text[at:begin])
+        yield at, begin
         at = stop + len(end)
-    pieces.append(text[at:])
-    return "".join(pieces)
+    yield at, len(lower)
 
 
 class Tag(NamedTuple):
@@ -88,29 +96,7 @@ class Tag(NamedTuple):
     hides: bool
 
 
-def _scan(text: str) -> Page:
-    """A page without comments, scripts and styles."""
-    pieces = _TAGS.split(text)  # a text, a tag, a text, ... a text
-    tags = {
-        inside: _known_tag(inside) if len(inside) <= MAX_KNOWN_LENGTH else _tag(inside)
-        for inside in dict.fromkeys(pieces[1::2])
-    }
-    opened = [tag for tag in tags.values() if tag.opens]
-    names, links = {tag.name for tag in opened}, [link for tag in opened for link in tag.links]
-    if not any(tag.hides for tag in opened):
-        pieces[1::2] = [tags[inside].gap for inside in pieces[1::2]]
-        return Page(_unescape(pieces), "", links, names)
-    shown, hidden = _split_hidden(pieces, tags)
-    return Page(_unescape(shown), _unescape(hidden), links, names | {"hidden"})
-
-
-@lru_cache(1 << 12)  # most tags of a page are on others as well
-def _known_tag(inside: str) -> Tag:
-    return _tag(inside)
-
-
 def _tag(inside: str) -> Tag:
-    """What is between angle brackets; a page has far fewer different tags than tags."""
     slash, name, rest = cast("re.Match[str]", _TAG.match(inside)).groups()
     name = name.lower()
     gap = "" if name in _INLINE else " "
@@ -124,28 +110,18 @@ def _tag(inside: str) -> Tag:
     return Tag(name, True, gap, links, hides)
 
 
-def _split_hidden(pieces: list[str], tags: dict[str, Tag]) -> tuple[list[str], list[str]]:
-    """What is shown, and what is between a tag that hides and the end of it."""
-    shown, hidden = [pieces[0]], [""]
-    into, hiding, depth = shown, "", 0
-    for inside, text in zip(pieces[1::2], pieces[2::2], strict=True):
-        tag = tags[inside]
-        into.append(tag.gap)
-        if tag.name == hiding:
-            depth += 1 if tag.opens else -1
-            if not depth:
-                into, hiding = shown, ""
-        elif tag.hides and not hiding:
-            into, hiding, depth = hidden, tag.name, 1
-        into.append(text)
-    return shown, hidden
-
-
 def _links(attributes: str) -> list[str]:
     matches = _LINK.finditer(attributes)
-    return [unescape(link[1] or link[2] or link[3] or "") for link in matches]
+    return [link[1] or link[2] or link[3] or "" for link in matches]
 
 
-def _unescape(pieces: list[str]) -> str:
-    text = "".join(pieces)
-    return unescape(text) if "&" in text else text
+def _unescape(text: str) -> str:
+    return pages.unescape(text, _meaning) if "&" in text else text
+
+
+def _meaning(reference: str) -> str:
+    """What a reference to a character stands for."""
+    try:
+        return unescape(reference)
+    except ValueError:  # a number of thousands of digits
+        return "\ufffd"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from deciban.mail.envelope import canonical, digest
-from deciban.mail.model import Score, level, score_counts
+from deciban.mail.model import Score, level, score_counts, score_summary, summarize_all
 from deciban.mail.store import Lesson, Store
 from deciban.mail.tokens import tokens
 
@@ -34,16 +34,18 @@ def read(raw: bytes) -> Read:
 
 
 def score(store: Store, message: Read) -> Score:
-    """The evidence that a message is spam."""
-    return score_all(store, [message])[0]
+    """The evidence that a message is spam, and the part of each token."""
+    with store.reading():
+        return score_counts(store.counts(message.tokens), store.calibration())
 
 
 def score_all(store: Store, messages: Sequence[Read]) -> list[Score]:
-    """The evidence that each of some messages is spam, by one state of the store."""
+    """The evidence that each of some messages is spam, by one state of the store; without parts."""
+    tokens = [list(message.tokens) for message in messages]
     with store.reading():
-        counts = store.counts_of([message.tokens for message in messages])
         calibration = store.calibration()
-    return [score_counts(each, calibration) for each in counts]
+        summaries = summarize_all(store.totals(), tokens, store.look_up(tokens))
+    return [score_summary(summary, calibration) for summary in summaries]
 
 
 def learn(store: Store, message: Read, spam: bool) -> Outcome:

@@ -8,13 +8,15 @@ Whatever it is fed, it answers: what cannot be understood as MIME is one part of
 from __future__ import annotations
 
 import re
+from binascii import a2b_qp
 from collections.abc import Callable
 from email.header import decode_header
 from email.message import Message
 from email.parser import Parser
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from deciban.kernels import heads
 from deciban.mail.charsets import decode
 
 __all__ = ["Mail", "Part", "parse"]
@@ -36,12 +38,23 @@ class Mail(NamedTuple):
     parts: list[Part]
 
 
+#: Headers in order.
+Fields: TypeAlias = list[tuple[str, str]]
+#: How the names of the headers begin that say what a part is.
+_CONTENT = "content-"
+#: Transfer encodings that the package takes off, besides quoted-printable.
+_ENCODINGS = frozenset(("base64", "x-uuencode", "uuencode", "uue", "x-uue"))
+
 #: The bytes of a part that are looked at: bodies of many megabytes are attachments in disguise.
 MAX_PART_BYTES = 1 << 18
 #: Parts of parts that are cut; deeper ones are left to the package.
 MAX_CUT_DEPTH = 8
-_FIELDS = re.compile(r"([!-9;-~]++):([^\r\n]*+(?:\n[ \t][^\r\n]*+)*+)\n")
 _PARSER = Parser()
+#: Most types of messages with parts: they differ in their boundaries.
+_MULTIPART = re.compile(
+    r"""(multipart/(?!digest)[a-z-]+);\s*(?:type="[a-z/]+";\s*)?boundary="([\w'()+,./:=?-]+)"\s*""",
+    re.ASCII | re.I,
+)
 
 
 def parse(raw: bytes) -> Mail:
@@ -54,16 +67,15 @@ def parse(raw: bytes) -> Mail:
     try:
         start = raw.find(b"\n") + 1 if raw.startswith(b"From ") else 0  # the separator of an mbox
         end = _end(raw, start)
-        head = raw[start:end].decode("ascii", "surrogateescape")
-        body = raw[end:].decode("ascii", "surrogateescape")
-        fields = _fields(head)
+        fields = heads.fields(raw, start, end)
         if fields is None:
-            message = _by_package(head, body)
-            leaves, fields = list(message.walk()), list(message.raw_items())
-        else:
-            leaves = _leaves(_message(fields), body)
-        parts = [_part(leaf) for leaf in leaves if not leaf.is_multipart()]
-        return Mail([(name.lower(), _header(value)) for name, value in fields], parts)
+            message = _by_package(_as_text(raw[start:end]), _as_text(raw[end:]))
+            headers = [(name.lower(), _header(str(value))) for name, value in message.raw_items()]
+            return Mail(headers, _leaves(message))
+        body = raw[end:]
+        leaves = _cut(fields, body)
+        parts = _parse_parts(fields, body) if leaves is None else [_read(leaf) for leaf in leaves]
+        return Mail(heads.unfold(fields, _header), parts)
     except Exception:  # the package raises all sorts of things on hostile input
         return Mail([], [Part("text/plain", "", "", decode(raw[:MAX_PART_BYTES]))])
 
@@ -78,58 +90,98 @@ def _end(raw: bytes, start: int) -> int:
     return end
 
 
-def _fields(head: str) -> list[tuple[str, str]] | None:
-    """Headers that are well formed, by one expression; None if some are not."""
-    fields = _FIELDS.findall(head)
-    length = sum(len(name) + len(value) + 2 for name, value in fields) + 1
-    if length != len(head) or not head.endswith("\n\n"):
-        return None
-    return [(name, value.lstrip(" \t")) for name, value in fields]
+def _as_text(raw: bytes) -> str:
+    """Bytes as the package wants them: those that are not ASCII are surrogates."""
+    return raw.decode("ascii", "surrogateescape")
 
 
-def _message(fields: list[tuple[str, str]]) -> Message:
-    """A message for the package that has only those headers that describe its content."""
-    message = Message()
-    for name, value in fields:
-        if name[:8].lower() == "content-":
-            message.set_raw(name, value)
-    return message
+class Leaf(NamedTuple):
+    """A part that was cut: what it is, its transfer encoding, and its bytes."""
+
+    part: Part
+    encoding: str
+    body: bytes
 
 
-def _leaves(message: Message, body: str) -> list[Message]:
-    """The parts of a message with these headers, and what holds them."""
-    leaves = _cut(message, body)
-    if leaves is not None:
-        return leaves
-    head = "".join([f"{name}: {value}\n" for name, value in message.raw_items()])
-    return list(_PARSER.parsestr(f"{head}\n{body}").walk())
-
-
-def _cut(message: Message, body: str, depth: int = 0) -> list[Message] | None:
+def _cut(fields: Fields, body: bytes, depth: int = 0) -> list[Leaf] | None:
     """The parts of a message, cut at its boundaries; None if something is not well formed."""
-    kind = _describe(message).type
-    if not kind.startswith(("multipart/", "message/")):
-        message.set_payload(body)
-        return [message]
-    boundary = message.get_boundary()
-    if not boundary or kind == "multipart/digest" or kind.startswith("message/"):
+    first = heads.first(fields, _CONTENT)
+    kind = first.get("content-type")
+    part = _describe(kind, first.get("content-disposition"))
+    if not part.type.startswith(("multipart/", "message/")):
+        return [Leaf(part, first.get("content-transfer-encoding", "").lower(), body)]
+    boundary = _boundary(kind)
+    if not boundary or part.type == "multipart/digest" or part.type.startswith("message/"):
         return None
-    if "\r" in body or depth == MAX_CUT_DEPTH:
+    if b"\r" in body or depth == MAX_CUT_DEPTH:
         return None
-    leaves: list[Message] = []
-    for piece in f"\n{body}".split(f"\n--{boundary}")[1:]:
-        rest, newline, text = piece.partition("\n")
-        if rest.rstrip(" \t") == "--" and leaves:
+    leaves: list[Leaf] = []
+    for piece in (b"\n" + body).split(b"\n--" + boundary)[1:]:
+        rest, newline, text = piece.partition(b"\n")
+        if rest.rstrip(b" \t") == b"--" and leaves:
             return leaves
-        end = text.find("\n\n") + 2
-        fields = [] if text.startswith("\n") else _fields(text[:end])
-        if rest.strip(" \t") or not newline or fields is None:
+        end = text.find(b"\n\n") + 2
+        own = [] if text.startswith(b"\n") else heads.fields(text, 0, end)
+        if rest.strip(b" \t") or not newline or own is None:
             return None
-        more = _cut(_message(fields), text[end if fields else 1 :], depth + 1)
+        more = _cut(own, text[end if own else 1 :], depth + 1)
         if more is None:
             return None
         leaves += more
     return None
+
+
+def _boundary(kind: str | None) -> bytes:
+    """What separates the parts of such a type."""
+    plain = _MULTIPART.fullmatch(kind or "")
+    if plain:
+        return plain[2].encode()
+    message = Message()
+    if kind is not None:
+        message.set_raw("Content-Type", kind)
+    boundary = message.get_boundary() or ""
+    try:
+        return boundary.encode("ascii", "surrogateescape")
+    except UnicodeEncodeError:  # no bytes are so, as far as the package knows
+        return b""
+
+
+def _read(leaf: Leaf) -> Part:
+    """A part that was cut, with its text."""
+    part, encoding, body = leaf
+    if part.filename and not part.type.startswith(("text/", "message/")):
+        return part
+    if encoding == "quoted-printable":
+        return _with_text(part, a2b_qp(body))
+    if encoding not in _ENCODINGS:
+        return _with_text(part, body)
+    message = Message()
+    message.set_raw("Content-Transfer-Encoding", encoding)
+    message.set_payload(_as_text(body))
+    return _with_text(part, message.get_payload(decode=True))
+
+
+def _with_text(part: Part, data: object) -> Part:
+    """A part with its text, if it has one."""
+    if not isinstance(data, bytes):
+        data = b""
+    readable = part.type.startswith(("text/", "message/")) or (
+        not part.filename and b"\0" not in data[:1024]
+    )
+    return part._replace(text=decode(data[:MAX_PART_BYTES], part.charset)) if readable else part
+
+
+# What is not well formed
+
+
+def _parse_parts(fields: Fields, body: bytes) -> list[Part]:
+    """The parts of a message with these headers, by the package."""
+    own = [f"{name}: {value}\n" for name, value in fields if name.startswith(_CONTENT)]
+    return _leaves(_PARSER.parsestr(f"{''.join(own)}\n{_as_text(body)}"))
+
+
+def _leaves(message: Message) -> list[Part]:
+    return [_part(leaf) for leaf in message.walk() if not leaf.is_multipart()]
 
 
 def _by_package(head: str, body: str) -> Message:
@@ -142,12 +194,11 @@ def _by_package(head: str, body: str) -> Message:
 
 
 def _has_parts(message: Message) -> bool:
-    return _describe(message).type.startswith(("multipart/", "message/"))
+    return _description_of(message).type.startswith(("multipart/", "message/"))
 
 
 def _header(value: str) -> str:
     """A header's value in Unicode, on one line."""
-    value = str(value)
     if "=?" in value:
         try:
             pieces = decode_header(value)
@@ -166,27 +217,23 @@ def _decode_chunk(text: str | bytes, charset: str | None) -> str:
 
 
 def _part(part: Message) -> Part:
-    described = _describe(part)
-    data = part.get_payload(decode=True)
-    if not isinstance(data, bytes):
-        data = b""
-    readable = described.type.startswith(("text/", "message/")) or (
-        not described.filename and b"\0" not in data[:1024]
-    )
-    if not readable:
-        return described
-    return described._replace(text=decode(data[:MAX_PART_BYTES], described.charset))
+    return _with_text(_description_of(part), part.get_payload(decode=True))
 
 
-def _describe(part: Message) -> Part:
+def _description_of(part: Message) -> Part:
     """What its headers say a part is, without its text."""
-    first: dict[str, str] = {}
-    for name, value in part.raw_items():
-        first.setdefault(name.lower(), value)
+    first = heads.first([(name.lower(), value) for name, value in part.raw_items()], _CONTENT)
     kind, disposition = first.get("content-type"), first.get("content-disposition")
+    return _describe(kind, disposition, part.get_default_type())
+
+
+def _describe(kind: str | None, disposition: str | None, default: str = "text/plain") -> Part:
+    """What two headers say a part is."""
+    plain = _MULTIPART.fullmatch(kind) if kind and not disposition else None
+    if plain:
+        return Part(plain[1].lower(), "", "")
     short = len(kind or "") + len(disposition or "") < 500  # nobody can make us keep long ones
-    describe = _description if short else _description.__wrapped__
-    return describe(kind, disposition, part.get_default_type())
+    return (_description if short else _description.__wrapped__)(kind, disposition, default)
 
 
 @lru_cache(1 << 10)  # most parts of most messages are alike, and asking takes time

@@ -20,7 +20,8 @@ show that fewer than one in ``n + 2`` is mistaken (Laplace's rule of succession)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from math import exp, log, log1p
 from typing import NamedTuple
@@ -32,12 +33,16 @@ __all__ = [
     "Counts",
     "Pair",
     "Score",
+    "Summary",
     "calibrate",
     "familiarity",
     "is_text",
     "level",
     "raw",
     "score_counts",
+    "score_summary",
+    "summarize",
+    "summarize_all",
     "weights",
 ]
 
@@ -64,6 +69,9 @@ BODY, HEAD = "body", "head"
 TEXT_PREFIXES = tuple(
     f"{prefix}:" for prefix, name in SECTIONS.items() if name in (BODY, "subject")
 )
+#: The prefixes, those of texts first; the sections of tokens without one, with each, with another.
+_PREFIXES = tuple(sorted(SECTIONS, key=lambda prefix: f"{prefix}:" not in TEXT_PREFIXES))
+_SECTIONS = (BODY, *(SECTIONS[prefix] for prefix in _PREFIXES), HEAD)
 #: A token of the text that was in this share of the messages is half familiar; no more messages
 #: than these are asked for.
 HALF_FAMILIAR_SHARE, MAX_HALF_FAMILIAR = 0.002, 8.0
@@ -183,15 +191,69 @@ def familiarity(counts: Counts) -> float:
     >>> round(familiarity(Counts(Pair(1, 1), {"a": Pair(1, 1)}, unknown=96)), 3)  # t = 4 / 100
     0.002
     """
-    half = min(HALF_FAMILIAR_SHARE * sum(counts.totals), MAX_HALF_FAMILIAR)
-    words, seen = kernel.familiar(counts.tokens, half, TEXT_PREFIXES)
-    share = (seen + PRIOR_WORDS) / (words + counts.unknown + PRIOR_WORDS)
+    words, seen = kernel.familiar(counts.tokens, _half_familiar(counts.totals), TEXT_PREFIXES)
+    return _familiarity(words + counts.unknown, seen)
+
+
+def _half_familiar(totals: Pair) -> float:
+    """How many messages a word was in that is half familiar."""
+    return min(HALF_FAMILIAR_SHARE * sum(totals), MAX_HALF_FAMILIAR)
+
+
+def _familiarity(words: int, seen: float) -> float:
+    share = (seen + PRIOR_WORDS) / (words + PRIOR_WORDS)
     return share**2 / (share**2 + (1 - share) ** 2)
+
+
+class Summary(NamedTuple):
+    """What the tokens of a message weigh in all, in nats, and how familiar its text is."""
+
+    weight: float
+    familiar: float
+
+
+def summarize(counts: Counts) -> Summary:
+    """The sum of the weights of a message's tokens, and its familiarity, in one pass.
+
+    >>> counts = Counts(Pair(9, 9), {"subject:free": Pair(0, 9), "the": Pair(9, 9)})
+    >>> summarize(counts).weight == sum(weights(counts).values())
+    True
+    """
+    return _summary(_kernel_summary(counts.totals).of_pairs(counts.tokens), counts.unknown)
+
+
+def summarize_all(
+    totals: Pair, messages: Iterable[list[str]], counts: Callable[[list[str]], array[int]]
+) -> list[Summary]:
+    """What the tokens of each of some messages say in all.
+
+    ``counts`` tells of tokens the messages of ham that had each, plus 2 ** 32 times those of spam.
+    """
+    sums = _kernel_summary(totals)
+    return [_summary(sums.of_counts(tokens, counts(tokens))) for tokens in messages]
+
+
+def _kernel_summary(totals: Pair) -> kernel.Summary:
+    half = _half_familiar(totals)
+    return kernel.Summary(*totals, PRIOR_MESSAGES, MIN_WEIGHT, half, _PREFIXES, len(TEXT_PREFIXES))
+
+
+def _summary(sums: tuple[list[int], list[float], int, float], unknown: int = 0) -> Summary:
+    """By the sums of each section, and a number of words besides."""
+    counts, weights, words, seen = sums
+    sections: dict[str, tuple[int, float]] = {}
+    for name, n, weight in zip(_SECTIONS, counts, weights, strict=True):
+        if n:
+            before = sections.get(name, (0, 0.0))
+            sections[name] = before[0] + n, before[1] + weight
+    total = sum([_section_weight(name, n) * w / n for name, (n, w) in sections.items()])
+    return Summary(total, _familiarity(words + unknown, seen))
 
 
 def raw(counts: Counts) -> float:
     """The evidence of a message's tokens before it is calibrated, in natural logarithms."""
-    return familiarity(counts) * sum(weights(counts).values())
+    summary = summarize(counts)
+    return summary.familiar * summary.weight
 
 
 def level(counts: Counts) -> int | None:
@@ -257,15 +319,26 @@ def _newton_step(rows: list[tuple[float, int, int]], calibration: Calibration) -
     return Calibration((h11 * g0 - h01 * g1) / determinant, (h00 * g1 - h01 * g0) / determinant)
 
 
+def score_summary(summary: Summary, calibration: Calibration) -> Score:
+    """The evidence for spam, without the parts of tokens."""
+    evidence, factor = _evidence(summary, calibration)
+    return Score(evidence, calibration.offset * factor, {}, summary.familiar)
+
+
 def score_counts(counts: Counts, calibration: Calibration) -> Score:
     """The evidence for spam; the parts add up to the whole."""
-    familiar, tokens = familiarity(counts), weights(counts)
-    log_odds = familiar * (calibration.offset + calibration.slope * sum(tokens.values()))
+    summary = summarize(counts)
+    evidence, factor = _evidence(summary, calibration)
+    parts = kernel.scaled({}, weights(counts), calibration.slope * factor, 1.0)
+    return Score(evidence, calibration.offset * factor, parts, summary.familiar)
+
+
+def _evidence(summary: Summary, calibration: Calibration) -> tuple[float, float]:
+    """The evidence in decibans, and how many of them a unit of calibrated weight makes."""
+    log_odds = summary.familiar * (calibration.offset + calibration.slope * summary.weight)
     evidence = calibration.evidence(log_odds)
     share = evidence / log_odds if log_odds else 1 - 2 * calibration.doubt
-    factor = familiar * share * DECIBANS
-    parts = kernel.scaled({}, tokens, calibration.slope * factor, 1.0)
-    return Score(evidence * DECIBANS, calibration.offset * factor, parts, familiar)
+    return evidence * DECIBANS, summary.familiar * share * DECIBANS
 
 
 def _sigmoid(x: float) -> float:

@@ -19,21 +19,27 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from deciban.errors import NegativeCountError
 from deciban.kernels import messages as kernel
-from deciban.mail.model import TEXT_PREFIXES, Calibration, Counts, Pair, calibrate, is_text
+from deciban.kernels.frequencies import Frequencies
+from deciban.mail.model import TEXT_PREFIXES, Calibration, Counts, Pair, calibrate
 from deciban.mail.tables import LAYOUT
 from deciban.sqlite import Database
 
 __all__ = ["Lesson", "Store"]
 
 #: No more tokens than this are remembered from one message to the next.
-MAX_REMEMBERED_TOKENS = 1 << 18
+MAX_REMEMBERED_TOKENS = 1 << 19
+#: Tokens that are looked up in the time that it takes to read a page of them.
+PAGE_TOKENS = 50
+#: More messages than anybody has.
+MAX_MESSAGES = 1 << 31
 #: A token or a level.
 Key = TypeVar("Key", bound="str | int")
 
@@ -53,13 +59,16 @@ class Lesson(NamedTuple):
 
 @dataclass
 class Memory:
-    """What was read of one state of the file; a token that is not known there has no pair."""
+    """What was read of one state of the file: all of its tokens, or those that were asked for."""
 
     state: tuple[int, int]
     totals: Pair
     levels: dict[int, Pair]
     calibration: Calibration
-    tokens: dict[str, tuple[int, int] | None] = field(default_factory=dict)
+    tokens: Frequencies = field(default_factory=Frequencies)
+    known: set[str] = field(default_factory=set)
+    asked: int = 0
+    has_all: bool = False
 
 
 class Store(Database):
@@ -125,36 +134,52 @@ class Store(Database):
 
     def counts(self, tokens: Iterable[str]) -> Counts:
         """What is known of these tokens, and the totals."""
-        return self.counts_of([list(tokens)])[0]
+        own, totals = list(tokens), self.totals()
+        rows = self._rows_of(own) if any(totals) else []
+        pairs = {token: (ham, spam) for token, ham, spam in rows}
+        return Counts(totals, *kernel.known(own, pairs, TEXT_PREFIXES))
 
-    def counts_of(self, messages: Sequence[Collection[str]]) -> list[Counts]:
-        """What is known of the tokens of each of some messages; they are looked up at once."""
-        totals = self.totals()
-        if not any(totals):
-            return [Counts(totals, {}, sum(map(is_text, tokens))) for tokens in messages]
-        seen = self._look_up(set().union(*messages))
-        return [Counts(totals, *kernel.known(each, seen, TEXT_PREFIXES)) for each in messages]
+    def look_up(self, messages: Sequence[list[str]]) -> Callable[[list[str]], array[int]]:
+        """A function that tells how many messages had tokens, of which some messages consist.
 
-    def _look_up(self, tokens: set[str]) -> dict[str, tuple[int, int] | None]:
-        """What is known of these tokens, and maybe of others: None of those that are not known."""
-        seen = {} if self._believed is None else self._believed.tokens
-        new = list(tokens.difference(seen))
-        if new:
-            seen.update(dict.fromkeys(new))
-            seen.update(self._pairs(new))
-        return seen
+        It returns the messages of ham that had each token, plus 2 ** 32 times those of spam. Tokens
+        that are not remembered are looked up at once; once so many were asked for that it would
+        have taken as long to read all that there are, these are read.
+        """
+        memory = self._believed or Memory((0, 0), self.totals(), {}, calibrate({}))
+        if any(memory.totals) and not (memory.has_all or self._read_all(memory, messages)):
+            new = list(set().union(*messages).difference(memory.known))
+            if new:
+                _merge(memory.tokens, self._rows_of(new))
+                memory.known.update(new)
+        return memory.tokens.counts
 
-    def _pairs(self, tokens: list[str]) -> dict[str, tuple[int, int]]:
-        """How many messages of ham and of spam had those of these tokens that are known."""
-        rows = self.select(
+    def _read_all(self, memory: Memory, messages: Sequence[list[str]]) -> bool:
+        """Read all tokens, if to look up as many as were asked for would take as long."""
+        memory.asked += sum(map(len, messages))
+        (pages,) = self.select_one("PRAGMA page_count", (int,))
+        if memory.asked < PAGE_TOKENS * pages or self.vocabulary() > MAX_REMEMBERED_TOKENS // 2:
+            return False
+        every = Frequencies()
+        _merge(every, self._rows("SELECT token, ham, spam FROM tokens"))
+        memory.tokens, memory.has_all = every, True
+        return True
+
+    def _rows_of(self, tokens: list[str]) -> list[tuple[str, int, int]]:
+        """Those of these tokens that are known, and the messages of ham and of spam."""
+        return self._rows(
             "SELECT token, ham, spam FROM json_each(?) CROSS JOIN tokens ON token = value",
-            (str, int, int),
             (json.dumps(tokens, ensure_ascii=False),),
         )
-        pairs = {token: (ham, spam) for token, ham, spam in rows}
-        if pairs:  # none may be negative
-            self._pair(*map(min, zip(*pairs.values(), strict=True)))
-        return pairs
+
+    def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[str, int, int]]:
+        """Tokens with two numbers of messages each, that can be such."""
+        rows = self.select(query, (str, int, int), parameters)
+        if rows:
+            _, hams, spams = zip(*rows, strict=True)
+            self._pair(min(hams), min(spams))
+            self._pair(max(hams), max(spams))
+        return rows
 
     def lesson(self, digest: bytes) -> Lesson | None:
         """What was learnt from a message, if anything."""
@@ -171,7 +196,7 @@ class Store(Database):
 
     def _pair(self, ham: int, spam: int) -> Pair:
         """Two numbers of messages."""
-        if ham < 0 or spam < 0:
+        if not (0 <= ham < MAX_MESSAGES and 0 <= spam < MAX_MESSAGES):
             raise self.damage(f"the counts {ham} and {spam}")
         return Pair(ham, spam)
 
@@ -224,6 +249,12 @@ class Store(Database):
             "UPDATE totals SET ham = ham + ?, spam = spam + ?",
             (sign * (len(lessons) - spam), sign * spam),
         )
+
+
+def _merge(tokens: Frequencies, rows: list[tuple[str, int, int]]) -> None:
+    """Add tokens with the messages of ham and of spam that had them, as one number each."""
+    numbers = [ham + (spam << 32) for _, ham, spam in rows]
+    tokens.merge([token for token, _, _ in rows], array("q", numbers))
 
 
 def _count_levels(lessons: list[Lesson]) -> dict[int, Pair]:

@@ -11,37 +11,51 @@ that is one fact.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
+from deciban.kernels.heads import by_field
 from deciban.mail import html
 from deciban.mail.mime import Mail, Part, parse
-from deciban.mail.words import MAX_WORD_LENGTH, add_hosts, add_words
+from deciban.mail.words import MAX_WORD_LENGTH, add_hosts, add_link, add_text, add_words
 
 __all__ = ["tokens"]
 
 #: The characters of a header that are looked at.
 MAX_HEADER_LENGTH = 2000
 
-# Those that are looked for everywhere begin with a set of characters, which `re` is quick to find.
-_URL = re.compile(
-    r"[hw](?:(?<=h)ttps?://|(?<=w)ww\.)([^\s/\"'<>()\[\]]{1,200})(/[^\s\"'<>()]{0,200})?"
-)
-_SIGNS = re.compile(r"[$£€¥!?](?:(?<=[$£€¥]) ?\d[\d.,]*|(?<=[!?])[!?]+)")
 _ZONE = re.compile(r"[+-]\d{4}\b")
-#: Headers with a prefix of their own.
-_PREFIXES = {
-    "from": "from",
-    "reply-to": "from",
-    "sender": "from",
-    "return-path": "from",
-    "to": "to",
-    "cc": "to",
-    "x-originating-ip": "received",
-    "message-id": "message-id",
+
+
+class Field(NamedTuple):
+    """What is read of a header: what its tokens begin with, whether hosts too, and up to where."""
+
+    prefix: str
+    hosts: bool = True
+    end: str = ""
+
+
+_HEAD, _SUBJECT, _DATE = Field("head:", hosts=False), Field("subject:"), Field("date:")
+_FROM, _TO, _ADDRESS = Field("from:"), Field("to:"), Field("received:")
+#: By the names of headers; the others are of the head. Of those that name a time or a message
+#: nothing is read: what they say will not be said again.
+_FIELDS = {
+    "subject": _SUBJECT,
+    "from": _FROM,
+    "reply-to": _FROM,
+    "sender": _FROM,
+    "return-path": _FROM,
+    "to": _TO,
+    "cc": _TO,
+    "received": Field("received:", end=";"),  # what follows is a time
+    "x-originating-ip": _ADDRESS,
+    "message-id": Field("message-id:"),
+    "date": _DATE,
+    "delivery-date": None,
+    "x-original-date": None,
+    "references": None,
+    "in-reply-to": None,
 }
-#: Headers that name a time or a message: what they say will not be said again.
-_PASSING = frozenset(("date", "delivery-date", "x-original-date", "references", "in-reply-to"))
 
 
 def tokens(message: bytes) -> set[str]:
@@ -59,32 +73,24 @@ def tokens(message: bytes) -> set[str]:
 
 
 def _add_headers(mail: Mail, out: set[str]) -> None:
-    fields: dict[str, list[str]] = {}
-    for name, whole in mail.headers:
-        value = whole[:MAX_HEADER_LENGTH]
-        if name == "subject":
-            _add_text(value, out, "subject:")
-        elif name == "date":
-            out.update([f"date:{zone}" for zone in _ZONE.findall(value)])
-        elif name == "received":
-            fields.setdefault(name, []).append(value.partition(";")[0])  # what follows is a time
-        elif name not in _PASSING:
-            fields.setdefault(_PREFIXES.get(name, "head"), []).append(value)
     out.update([_header_token(name[:MAX_WORD_LENGTH]) for name, _ in mail.headers])
-    for prefix, values in fields.items():
-        _add_field(f"{prefix}:", " \n ".join(values), out)
+    for field, values in by_field(mail.headers, _FIELDS, _HEAD, MAX_HEADER_LENGTH).items():
+        if field is _DATE:
+            out.update([f"date:{zone}" for value in values for zone in _ZONE.findall(value)])
+        elif field is _SUBJECT:
+            add_text(out, " \n ".join(values), field.prefix)
+        else:
+            _add_field(field, values, out)
 
 
-def _add_field(prefix: str, value: str, out: set[str]) -> None:
+def _add_field(field: Field, values: list[str], out: set[str]) -> None:
     """The words of headers, and of those that name machines the hosts."""
-    if prefix != "head:":
-        add_hosts(out, value, prefix)
-    add_words(out, value, prefix, numbers=False)
-
-
-def _add_text(text: str, out: set[str], prefix: str = "") -> None:
-    add_words(out, text, prefix)
-    out.update([prefix + sign for sign in _SIGNS.findall(text)])
+    if field.end:
+        values = [value.partition(field.end)[0] for value in values]
+    text = " \n ".join(values)
+    if field.hosts:
+        add_hosts(out, text, field.prefix)
+    add_words(out, text, field.prefix, numbers=False)
 
 
 def _add_part(part: Part, out: set[str]) -> None:
@@ -99,35 +105,15 @@ def _add_part(part: Part, out: set[str]) -> None:
     if part.type == "text/html" or "<html" in part.text[:500].lower():
         _add_page(html.read(part.text), out)
     else:
-        _add_shown(part.text, out)
+        add_text(out, part.text, links=True)
 
 
 def _add_page(page: html.Page, out: set[str]) -> None:
-    out.update(f"html:{name}" for name in page.tags)
+    out.update([f"html:{name}" for name in page.tags])
     add_words(out, page.hidden, "hidden:")
-    _add_links((link.lower() for link in page.links), out)
-    _add_shown(page.shown, out)
-
-
-def _add_shown(text: str, out: set[str]) -> None:
-    _add_text(text, out)
-    lower = text.lower()
-    if "://" in lower or "www." in lower:
-        _add_links((link[0] for link in _URL.finditer(lower)), out)
-
-
-def _add_links(links: Iterable[str], out: set[str]) -> None:
-    """Where links go: hosts with their domains, and the words of the paths."""
-    machines, paths = [], []
-    for link in set(links):
-        target = _URL.match(link)
-        if target:
-            machines.append(target[1])
-            paths.append(target[2] or "")
-        elif link.startswith("mailto:"):
-            out.add("url:mailto")
-    add_hosts(out, " ".join(machines), "url:")
-    add_words(out, " ".join(paths), "url:")
+    for target in set(page.links):
+        add_link(out, target)
+    add_text(out, page.shown, links=True)
 
 
 @lru_cache(1 << 10)  # every message has mostly the headers of the others

@@ -18,13 +18,14 @@ from math import inf
 from multiprocessing import get_context
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
+from deciban.kernels import messages as kernel
 from deciban.kernels.frequencies import Frequencies
 from deciban.mail.copies import group, signature
 from deciban.mail.envelope import canonical, digest
 from deciban.mail.lessons import read
 from deciban.mail.mailboxes import Place
 from deciban.mail.mailboxes import read as contents
-from deciban.mail.model import Counts, Pair, is_text, level
+from deciban.mail.model import TEXT_PREFIXES, Counts, Pair, level
 from deciban.mail.store import Lesson, Store
 from deciban.mail.times import delivery_time
 from deciban.threads import n_cores
@@ -233,7 +234,7 @@ def _without_copies(total: Total) -> Iterator[tuple[Pair, Sampled, Pair]]:
     The copies are those in other blocks, as many as there would be if all messages were sampled.
     """
     rows = [(at, own) for at, (_, block) in enumerate(total.sample) for own in block]
-    first = group([signature(filter(is_text, own.tokens)) for _, own in rows])
+    first = group([signature(kernel.texts(own.tokens, TEXT_PREFIXES)) for _, own in rows])
     scale = len(total.lessons) / max(1, len(rows))
     copies: dict[int, Pair] = {}
     for (at, own), one in zip(rows, first, strict=True):
@@ -291,14 +292,7 @@ def _batch_levels(rows: Sequence[LeftOut]) -> Levels:
 
 def _left_counts(row: LeftOut) -> Counts:
     """The counts of a message's tokens without its block and its near copies."""
-    known: dict[str, tuple[int, int]] = {}
-    hams, spams = row.copies
-    for token, count, block in zip(row.tokens, row.counts, row.block, strict=True):
-        left = count - block
-        ham, spam = (left & HAM_BITS) - hams, (left >> 32) - spams
-        if ham > 0 or spam > 0:
-            known[token] = ham if ham > 0 else 0, spam if spam > 0 else 0
-    unknown = sum([is_text(token) for token in row.tokens if token not in known])
+    known, unknown = kernel.left(row.tokens, row.counts, row.block, *row.copies, TEXT_PREFIXES)
     return Counts(Pair(max(0, row.totals.ham), max(0, row.totals.spam)), known, unknown)
 
 

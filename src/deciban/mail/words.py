@@ -6,18 +6,17 @@ to import than all else: so words are found by loops of their own.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from deciban.kernels import letters
 from deciban.text import scripts
 
-__all__ = ["MAX_WORD_LENGTH", "add_hosts", "add_words"]
+__all__ = ["MAX_WORD_LENGTH", "add_hosts", "add_link", "add_text", "add_words"]
 
 #: In characters; longer words are debris of encodings.
 MAX_WORD_LENGTH = 30
-
-_UNSPACED = "".join(f"{chr(first)}-{chr(last)}" for first, last in scripts.UNSPACED)
+#: What the hosts and words of links begin with.
+LINK_PREFIX = "url:"
 
 
 def add_words(out: set[str], text: str, prefix: str = "", *, numbers: bool = True) -> None:
@@ -29,11 +28,7 @@ def add_words(out: set[str], text: str, prefix: str = "", *, numbers: bool = Tru
     >>> add_words(out, "Win a Prize!"), add_words(out, "我爱", "subject:"), sorted(out)
     (None, None, ['prize', 'subject:我', 'subject:我爱', 'subject:爱', 'win'])
     """
-    text = text.lower()
-    if text.isascii() or not _perhaps_unspaced().search(text):
-        letters.words(text, prefix, MAX_WORD_LENGTH, numbers, out)
-        return
-    letters.any_words(text, _unspaced(), prefix, MAX_WORD_LENGTH, numbers, out)
+    letters.words(text.lower(), _unspaced(), prefix, MAX_WORD_LENGTH, numbers, out)
 
 
 def add_hosts(out: set[str], text: str, prefix: str = "") -> None:
@@ -47,9 +42,33 @@ def add_hosts(out: set[str], text: str, prefix: str = "") -> None:
     letters.hosts(text.lower(), prefix, out)
 
 
-@cache
-def _perhaps_unspaced() -> re.Pattern[str]:
-    return re.compile(f"[{_UNSPACED}]")
+def add_text(out: set[str], text: str, prefix: str = "", *, links: bool = False) -> None:
+    """Add words, sums of money, and exclamation and question marks that follow each other.
+
+    With ``links``, also where links go: hosts with their domains, and the words of the paths.
+
+    >>> out = set()
+    >>> add_text(out, "Now! $ 9.99?! http://x.example/a", links=True), sorted(out)
+    (None, ['$ 9.99', '99', '?!', 'example', 'http', 'now', 'url:x.example'])
+    """
+    lower = text.lower()
+    letters.words(lower, _unspaced(), prefix, MAX_WORD_LENGTH, True, out)
+    letters.signs(lower, prefix, out)
+    if links:
+        letters.links(lower, _unspaced(), LINK_PREFIX, MAX_WORD_LENGTH, out)
+
+
+def add_link(out: set[str], target: str) -> None:
+    """Add where one link goes.
+
+    >>> out = set()
+    >>> add_link(out, "HTTP://x.example"), add_link(out, "mailto:me"), sorted(out)
+    (None, None, ['url:mailto', 'url:x.example'])
+    """
+    target = target.lower()
+    linked = letters.link(target, _unspaced(), LINK_PREFIX, MAX_WORD_LENGTH, out)
+    if not linked and target.startswith("mailto:"):
+        out.add(f"{LINK_PREFIX}mailto")
 
 
 @cache
