@@ -16,10 +16,10 @@ processors stand in brackets, since the clock of a machine that has other work t
 messages are called with default costs, also those of kinds that were never learnt, is in
 ``bench/mail_verdicts.py``.
 
-Of one process each on a busy machine, the least processor time of two runs: 5,000 messages trained in
-2.6 s against 1.2 s, classified in 2.0 s against 1.7 s (3.5 s and 3.9 s before messages were read by
-compiled loops). Of 5,000 hotel reviews in Chinese: 1.3 s and 1.0 s against 0.14 s each (1.4 s and
-1.6 s before); most of that is two tokens for every character.
+Of one process each on a busy machine, the least processor time of two runs: 5,000 messages trained
+in 2.6 s against 1.2 s, classified in 2.0 s against 1.7 s (3.5 s and 3.9 s before messages were read
+by compiled loops). Of 5,000 hotel reviews in Chinese: 1.3 s and 1.0 s against 0.14 s each (1.4 s
+and 1.6 s before); most of that is two tokens for every character.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One message as headers and parts, by the standard ``email`` package.
 
 Its parser goes line by line, which is most of what reading a message costs. So headers and parts
-that are well formed are found by one expression or cut; only what is not is parsed as a whole.
+that are well formed are found by a compiled loop or cut; only what is not is parsed as a whole.
 Whatever it is fed, it answers: what cannot be understood as MIME is one part of plain text.
 """
 
