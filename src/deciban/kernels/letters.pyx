@@ -37,7 +37,7 @@ for _c in range(256):
         | (CURRENCY if chr(_c) in "$£¥" else MARKED if chr(_c) in "!?" else 0)
     )
 
-LEXICON = Lexicon()
+cdef Lexicon LEXICON = Lexicon()
 
 
 cdef inline int kind_of(uint32_t c) noexcept nogil:
@@ -54,6 +54,7 @@ cdef class Text:
 
     cdef:
         Lexicon lexicon
+        uint64_t round
         str text
         str prefix
         set out
@@ -69,14 +70,22 @@ cdef Text open_text(str text, str prefix, set out, Py_ssize_t longest=0, bint nu
     opened.lexicon, opened.text, opened.prefix, opened.out = LEXICON, text, prefix, out
     opened.longest, opened.numbers = longest, numbers
     opened.start = hash_points(<const uint8_t*>PyUnicode_DATA(prefix), 0, len(prefix), FNV_OFFSET)
-    opened.lexicon.begin()
+    opened.round = LEXICON.begin()
     return opened
 
 
 cdef inline int add(Text text, const Point* at, Py_ssize_t start, Py_ssize_t stop) except -1:
     """Add a piece of the text."""
     cdef uint64_t h = hash_points(at, start, stop, text.start)
-    return add_token(text.lexicon, at, start, stop, h, text.text, text.prefix, text.out)
+    return add_hashed(text, at, start, stop, h)
+
+
+cdef inline int add_hashed(
+    Text text, const Point* at, Py_ssize_t start, Py_ssize_t stop, uint64_t h
+) except -1:
+    """Add a piece of the text, whose hash with the prefix is known."""
+    return add_token(
+        text.lexicon, text.round, at, start, stop, h, text.text, text.prefix, text.out)
 
 
 # Words
@@ -98,7 +107,7 @@ cdef int find_words(Text text, const Point* at, Py_ssize_t i, Py_ssize_t n) exce
         if i - start < 2 or i - start > text.longest:
             continue
         if text.numbers or not Py_UNICODE_ISDIGIT(at[start]):
-            add_token(text.lexicon, at, start, i, h, text.text, text.prefix, text.out)
+            add_hashed(text, at, start, i, h)
     return 0
 
 

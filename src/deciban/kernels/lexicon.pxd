@@ -43,9 +43,9 @@ cdef struct Slot:
 cdef class Lexicon:
     cdef:
         Slot* slots
-        uint64_t round
+        uint64_t rounds
 
-    cdef int begin(self) except -1
+    cdef uint64_t begin(self) noexcept
 
 
 cdef inline uint64_t hash_points(
@@ -84,17 +84,18 @@ cdef inline bint is_token(
 
 
 cdef inline int add_token(
-    Lexicon lexicon, const Point* at, Py_ssize_t start, Py_ssize_t stop, uint64_t h, str text,
-    str prefix, set out
+    Lexicon lexicon, uint64_t round, const Point* at, Py_ssize_t start, Py_ssize_t stop, uint64_t h,
+    str text, str prefix, set out
 ) except -1:
-    """Add the token of a prefix and a piece of a text, whose hash is ``h``, unless it was."""
+    """Add the token of a prefix and a piece of a text, whose hash is ``h``, unless this round did.
+    """
     cdef:
         Slot* slot = &lexicon.slots[(h * <uint64_t>0x9E3779B97F4A7C15) >> (64 - SLOT_BITS)]
         str token
     if slot.token != NULL and slot.key == h and is_token(slot.token, prefix, at + start, stop - start):
-        if slot.round == lexicon.round:
+        if slot.round == round:
             return 0
-        slot.round = lexicon.round
+        slot.round = round
         return PySet_Add(out, <object>slot.token)
     token = PyUnicode_Substring(text, start, stop)
     if prefix:
@@ -103,5 +104,5 @@ cdef inline int add_token(
     if stop - start <= 64:  # nobody can make us keep long ones
         Py_INCREF(token)
         Py_XDECREF(slot.token)
-        slot.key, slot.round, slot.token = h, lexicon.round, <PyObject*>token
+        slot.key, slot.round, slot.token = h, round, <PyObject*>token
     return 0

@@ -22,7 +22,7 @@ cdef class Lexicon:
                 Py_XDECREF(self.slots[i].token)
             free(self.slots)
 
-    cdef int begin(self) except -1:
-        """Begin a round, in which a token is added once."""
-        self.round += 1
-        return 0
+    cdef uint64_t begin(self) noexcept:
+        """A new round, in which a token is added once: other threads may begin theirs meanwhile."""
+        self.rounds += 1
+        return self.rounds
