@@ -2,10 +2,12 @@
 
     python bench/engines.py [--rows 2000000] [--only duckdb,postgres,spark]
 
-Prints the ratio to the peer of the same run: DuckDB tables to Parquet; PostgreSQL to a COPY of the
-columns of numbers that nobody reads, beside the GROUP BYs of the categories on a second connection;
-Spark to an empty ``mapInArrow`` and to pyspark.ml. Of Spark it also prints by how much the driver
-grows while a thousand partitions are merged. PostgreSQL is started in a temporary folder, Spark as
+Prints the ratio to the peer of the same run: DuckDB tables, relations and queries to Parquet;
+PostgreSQL to a COPY of the columns of numbers that nobody reads, beside the GROUP BYs of the
+categories on a second connection; Spark, from Parquet, to an empty ``mapInArrow`` over all columns
+and to pyspark.ml, all of them in turn. Of Spark it also prints the processor time of all its
+processes, which a busy machine moves less, and by how much the driver grows while a thousand
+partitions are merged. PostgreSQL is started in a temporary folder, Spark as
 ``local-cluster[2,1,4096]``. Rows a second of models as SQL are those of ``bench/sql.py``.
 """
 
@@ -16,8 +18,9 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from typing import Any
@@ -25,17 +28,31 @@ from typing import Any
 import duckdb
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 
 from deciban import NaiveBayes
 
 N_NUMBERS = N_CATEGORIES = 5
 #: Rows of which a thousand partitions are made.
 N_SMALL_ROWS = 200_000
+#: Rows that are made at once, and those of a group in Parquet.
+N_MADE_ROWS, GROUP_ROWS = 1_000_000, 250_000
+#: How often Spark does each work, in turn; the first time its programs are compiled.
+N_ROUNDS = 3
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
-def table(n_rows: int) -> pl.DataFrame:
+def write_table(path: Path, n_rows: int) -> None:
+    """A file of Parquet with so many rows."""
+    with pq.ParquetWriter(path, table(1, 0).to_arrow().schema) as file:
+        for seed, start in enumerate(range(0, n_rows, N_MADE_ROWS)):
+            some = table(min(N_MADE_ROWS, n_rows - start), seed).to_arrow()
+            file.write_table(some, row_group_size=GROUP_ROWS)
+
+
+def table(n_rows: int, seed: int) -> pl.DataFrame:
     """Five numbers, five categories, and a label that depends on the numbers."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n_rows)
     columns: dict[str, Any] = {f"n{j}": rng.normal(0.3 * j * y, 1) for j in range(N_NUMBERS)}
     for j in range(N_CATEGORIES):
@@ -64,8 +81,14 @@ def in_duckdb(path: Path, n_rows: int) -> None:
     """A table of DuckDB beside the same rows in Parquet."""
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE t AS FROM read_parquet('{path}')")
-        ours = seconds(lambda: NaiveBayes().fit(connection, table="t", target="label"))
-    show("DuckDB", ours, "Parquet", seconds(lambda: NaiveBayes().fit(path, target="label")), n_rows)
+        parquet = seconds(lambda: NaiveBayes().fit(path, target="label"))
+        works: dict[str, Callable[[], object]] = {
+            "DuckDB, table": lambda: NaiveBayes().fit(connection, table="t", target="label"),
+            "DuckDB, relation": lambda: NaiveBayes().fit(connection.table("t"), target="label"),
+            "DuckDB, query": lambda: NaiveBayes().fit(connection, sql="FROM t", target="label"),
+        }
+        for what, work in works.items():
+            show(what, seconds(work), "Parquet", parquet, n_rows)
 
 
 def in_postgres(path: Path, n_rows: int) -> None:
@@ -131,21 +154,72 @@ def in_spark(path: Path, n_rows: int) -> None:
             builder = builder.config(name, "127.0.0.1")
         spark = builder.config("spark.executor.memory", "3g").getOrCreate()
         spark.sparkContext.setLogLevel("OFF")
-        frame = spark.read.parquet(str(path)).repartition(8).cache()
-        frame.count()
-        empty = seconds(lambda: _empty(frame))  # by workers in which nothing of ours ran yet
-        ours = seconds(lambda: NaiveBayes().fit(frame, target="label"))
-        show("Spark, counts", ours, "empty mapInArrow", empty, n_rows)
-        show("Spark, counts", ours, "pyspark.ml", seconds(lambda: _ml(frame)), n_rows)
-        model, pipeline = NaiveBayes().fit(frame, target="label"), _ml(frame)
-        scored = seconds(lambda: _run(model.predict(frame, output="frame")))
-        theirs = seconds(
-            lambda: _run(pipeline.transform(frame).select("prediction", "probability"))
-        )
-        show("Spark, scores", scored, "pyspark.ml transform", theirs, n_rows)
-        frame.unpersist()
-        _many_partitions(spark.read.parquet(str(path)).limit(N_SMALL_ROWS).repartition(1000))
+        frame = spark.read.parquet(str(path))
+        _counts(frame, n_rows)
+        _scores(frame, n_rows)
+        _many_partitions(frame.limit(N_SMALL_ROWS).repartition(1000))
         spark.stop()
+
+
+def _counts(frame: Any, n_rows: int) -> None:
+    """A model beside rows that are handed to Python for nothing, and beside pyspark.ml."""
+    ours, empty, theirs = _in_turn(
+        lambda: NaiveBayes().fit(frame, target="label"), lambda: _empty(frame), lambda: _ml(frame)
+    )
+    _show_both("Spark, counts", ours, "empty mapInArrow", empty, n_rows)
+    _show_both("Spark, counts", ours, "pyspark.ml", theirs, n_rows)
+
+
+def _scores(frame: Any, n_rows: int) -> None:
+    """Scores beside those of pyspark.ml: all columns, and the answers alone."""
+    some = frame.limit(N_SMALL_ROWS)
+    scored = NaiveBayes().fit(some, target="label").predict(frame, output="frame")
+    peer = _ml(some).transform(frame)
+    answers = scored.select("prediction", "p_no", "p_yes")
+    times = _in_turn(
+        *(partial(_run, one)
+          for one in (scored, peer, answers, peer.select("prediction", "probability")))
+    )  # fmt: skip
+    _show_both("Spark, scores", times[0], "pyspark.ml, all columns", times[1], n_rows)
+    _show_both("Spark, scores", times[2], "pyspark.ml, answers only", times[3], n_rows)
+
+
+def _in_turn(*works: Callable[[], object]) -> list[tuple[float, float]]:
+    """The least wall time and the least processor time of each work, done in turn."""
+    times: list[list[tuple[float, float]]] = [[] for _ in works]
+    for _ in range(N_ROUNDS):
+        for work, own in zip(works, times, strict=True):
+            start, spent = time.perf_counter(), _processor_seconds()
+            work()
+            own.append((time.perf_counter() - start, _processor_seconds() - spent))
+    return [(min(wall for wall, _ in own), min(spent for _, spent in own)) for own in times]
+
+
+def _processor_seconds() -> float:
+    """What this process and all that it started, those that have ended too, have used so far."""
+    parents, ticks = {}, {}
+    for number, fields in _processes():
+        parents[number] = int(fields[1])
+        ticks[number] = sum(map(int, fields[11:15]))
+    own = {os.getpid()}
+    while more := {n for n, parent in parents.items() if parent in own} - own:
+        own |= more
+    return sum(ticks[n] for n in own if n in ticks) / TICKS_PER_SECOND
+
+
+def _processes() -> Iterator[tuple[int, list[str]]]:
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            yield int(path.parent.name), path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+
+
+def _show_both(
+    what: str, ours: tuple[float, float], peer: str, theirs: tuple[float, float], n_rows: int
+) -> None:
+    show(what, ours[0], peer, theirs[0], n_rows)
+    show("  processors", ours[1], "", theirs[1], n_rows)
 
 
 def _many_partitions(frame: Any) -> None:
@@ -201,7 +275,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t.parquet"
-        table(given.rows).write_parquet(path)
+        write_table(path, given.rows)
         for name in given.only.split(","):
             PLACES[name](path, given.rows)
 

@@ -14,6 +14,8 @@ class Database:
 
     types = {float: "DOUBLE", int: "BIGINT", bool: "BOOLEAN", str: "VARCHAR"}
     mark = "?"
+    #: Columns of the tests whose type this database does not have.
+    lacks = ()
 
     def __init__(self, connection):
         self.connection = connection

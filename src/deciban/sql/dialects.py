@@ -208,7 +208,10 @@ _SPARK = Dialect(
         "boolean": "TRY_CAST({} AS BOOLEAN)",
         "text": "CAST({} AS STRING)",
         "date": "unix_date(CAST({} AS DATE)) * 86400D",
-        "timestamp": "unix_micros(CAST({} AS TIMESTAMP)) / 1e6D",
+        # A time without a zone is one of UTC, whatever the zone of the session is.
+        "timestamp": "CASE WHEN typeof({0}) = 'timestamp_ntz' THEN "
+        "unix_micros(CAST(concat(CAST({0} AS STRING), 'Z') AS TIMESTAMP)) "
+        "ELSE unix_micros(CAST({0} AS TIMESTAMP)) END / 1e6D",
     },
     "pmod({x}, {period})",
     log1p="log1p",
