@@ -100,6 +100,31 @@ def test_the_linear_term_finds_a_plane_and_ignores_noise():
     assert mean_log_loss(plane.held_out, y, np.ones(300)) < 0.5
 
 
+def test_no_fold_begins_where_another_ended():
+    rng = np.random.default_rng(3)
+    Z = rng.normal(size=(90, 4))
+    y = (Z[:, 0] + rng.logistic(size=90) > 0).astype(np.intp)
+    splits, start = split(np.arange(90) % 3), [np.zeros((90, 2))] * 3
+    first = linear.fit(Z, y, np.ones(90), splits[:1], start[:1])
+    fits = [
+        linear.fit(Z, y, np.ones(90), splits, start, replace(first, penalty=0.03, by_fold=(W,)))
+        for W in (first.by_fold[0], np.full((5, 1), 9.0))
+    ]
+    for one, other in zip(fits[0].by_fold[1:], fits[1].by_fold[1:], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "fitted"),
+    [(101, 2, True), (100, 2, False), (1000, 2, True), (1001, 2, False), (400, 80, False)],
+)
+def test_a_plain_logistic_regression_is_for_few_rows_and_fewer_coefficients(rows, columns, fitted):
+    rng = np.random.default_rng(4)
+    m, part, _ = counted(rng.normal(size=(rows, columns)), np.arange(rows) % 2)
+    table = TrainingTable.of(m.model_, part, seed=0)
+    assert ("logistic" in base_learners.usual_learners(table)) == fitted
+
+
 @pytest.mark.parametrize(
     ("losses", "patience", "best", "n_fits"),
     [

@@ -1,6 +1,6 @@
 """BayesClassifier: an ensemble of base learners on one table, stacked.
 
-Four *base learners* give logits to every row and class:
+Up to five *base learners* give logits to every row and class:
 
 - ``linear``: the evidence of the counts, each column with a weight of its own,
   and a linear term on the raw columns (a logistic regression whose offset is
@@ -8,6 +8,7 @@ Four *base learners* give logits to every row and class:
 - ``products``: a logistic regression on the numbers, their squares and products
 - ``trees``: shallow boosted trees on binned columns
 - ``pairs``: AODE, where its table fits
+- ``logistic``: a logistic regression on the columns alone, where rows are few, but many for it
 
 Each row has held-out logits of each of them: the counts leave the row out, the
 rest is fitted in folds. On these the weights of the base learners are fitted; they

@@ -14,7 +14,7 @@ from deciban import files, threads
 from deciban.encoding.class_limit import MAX_NUMBER_CLASSES
 from deciban.engines import ENGINES, Plan
 from deciban.ensemble import stored
-from deciban.ensemble.base_learners import USUAL_LEARNERS
+from deciban.ensemble.base_learners import LEARNERS
 from deciban.ensemble.model import EnsembleModel
 from deciban.ensemble.phrases import select_tokenizers
 from deciban.ensemble.summary import EnsembleSummary
@@ -219,18 +219,17 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         return TrainingOptions(*limits, _check_learners(self.learners))
 
 
-def _check_learners(stated: str | Sequence[str]) -> tuple[str, ...]:
-    """The names of base learners, each once, in the usual order."""
+def _check_learners(stated: str | Sequence[str]) -> tuple[str, ...] | None:
+    """The names of base learners, each once, in their order; None for the usual ones."""
     if isinstance(stated, str) and stated == "auto":
-        return USUAL_LEARNERS
-    known = (*USUAL_LEARNERS, "logistic")
+        return None
     names = [stated] if isinstance(stated, str) or not isinstance(stated, Sequence) else stated
-    if not names or not all(name in known for name in names):
+    if not names or not all(name in LEARNERS for name in names):
         raise ParameterError(
             f'learners must be "auto" or names of base learners, got {stated!r}.',
-            hint=f"there are {', '.join(map(repr, known))}",
+            hint=f"there are {', '.join(map(repr, LEARNERS))}",
         )
-    return tuple(name for name in known if name in names)
+    return tuple(name for name in LEARNERS if name in names)
 
 
 def _count(

@@ -51,9 +51,10 @@ def fit(
     """The mean coefficients of all folds, at the penalty under which held-out rows lose least.
 
     ``offsets`` are the logits of all rows that the terms are added to, fold by
-    fold. Where rows are many, some folds select the penalty; the others begin
-    where these ended. ``begun`` is the fit of the first folds, which have selected it;
-    ``nearby`` is one to some of the rows, whose penalty is near.
+    fold. Where rows are many, some folds select the penalty. ``begun`` is the fit of the first
+    folds, which have selected it; ``nearby`` is one of the first fold to some of the rows, whose
+    penalty is near. No fold begins where another ended: that one has seen the rows that this one
+    holds out, and coefficients of some accuracy remember where they began.
     """
 
     def regression(k: int) -> _FoldRegression:
@@ -64,12 +65,11 @@ def fit(
         penalty, coefs = _select([regression(k) for k in range(n_selecting)], nearby)
     else:
         penalty, coefs = begun.penalty, list(begun.by_fold)
-    start, n_fitted = np.mean(coefs, axis=0), len(coefs)
-    held_out = offsets[0].copy()
+    n_fitted, held_out = len(coefs), offsets[0].copy()
     for k in range(len(splits)):
         fold = regression(k)
         if k >= n_fitted:
-            coefs.append(fold.solve(penalty, start) if np.isfinite(penalty) else start)
+            coefs.append(fold.solve(penalty, fold.zero) if np.isfinite(penalty) else fold.zero)
         held_out[fold.held] = fold.logits(coefs[k])
     return LinearFit(to_logits(np.mean(coefs, axis=0)), penalty, held_out, tuple(coefs))
 
@@ -89,8 +89,8 @@ def _select(
 ) -> tuple[float, list[FloatArray]]:
     """The penalty under which held-out rows lose least, and the coefficients of each fold.
 
-    With a fit ``nearby``, the path begins at its penalty and its coefficients: more rows call
-    for no more of a penalty.
+    With a fit ``nearby``, the path begins at its penalty, and the first fold at its coefficients:
+    more rows call for no more of a penalty.
     """
 
     def refit(penalty: float, coefs: list[FloatArray]) -> list[FloatArray]:
@@ -104,7 +104,7 @@ def _select(
     penalties: tuple[float, ...] = PENALTIES if len(start[0]) > 1 else ()
     if nearby is not None and np.isfinite(nearby.penalty):
         penalties = tuple(penalty for penalty in penalties if penalty <= nearby.penalty)
-        start = [np.mean(nearby.by_fold, axis=0)] * len(folds)
+        start[0] = nearby.by_fold[0]
     selected, coefs = penalty_path.select(
         penalties, refit, held_out_loss, start, null_loss, PENALTY_PATIENCE
     )

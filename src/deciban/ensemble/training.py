@@ -55,13 +55,14 @@ Tokenizers = Sequence[tuple[str, Tokenizer]]
 class TrainingOptions:
     """What the user asks for.
 
-    Rows to fit base learners to, bytes of AODE, the seed of folds, and which base learners.
+    Rows to fit base learners to, bytes of AODE, the seed of folds, and which base learners; the
+    usual ones if None.
     """
 
     max_rows: int
     memory_limit: int
     seed: int
-    learners: tuple[str, ...] = base_learners.USUAL_LEARNERS
+    learners: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +114,8 @@ def train(
     stack, rows = None, table.spaced_rows(most)
     if _has_plain_columns(schema):
         fits = learner_fits(whole, options.memory_limit, advance)
-        learners = fit_useful(table, rows, {name: fits[name] for name in options.learners})
+        names = options.learners or base_learners.usual_learners(table)
+        learners = fit_useful(table, rows, {name: fits[name] for name in names})
         stack = _weigh(table.take(rows), list(learners.values()))
         for _ in range(4 + N_FOLDS - len(table.splits)):
             advance()
