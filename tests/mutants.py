@@ -205,9 +205,8 @@ MUTANTS = [
            "if loss < 0.98 * best.loss - min_gain:"),
     Mutant("ensemble/phrase_counts.py", "COUNT_SMOOTHING = 1.0", "COUNT_SMOOTHING = 0.5"),
     Mutant("ensemble/text_learner.py", "MIN_RATIO_NATS = 0.01", "MIN_RATIO_NATS = 0.1"),
-    Mutant("ensemble/trees.py",
-           "LEAF_PENALTY, CATEGORY_SMOOTHING = 1.0, 20.0",
-           "LEAF_PENALTY, CATEGORY_SMOOTHING = 0.5, 20.0"),
+    Mutant("ensemble/trees.py", "rules.leaf_penalty, rules.set_leaf_penalty",
+           "rules.leaf_penalty / 2, rules.set_leaf_penalty"),
     Mutant("ensemble/training_table.py", "N_FOLDS = 5", "N_FOLDS = 4"),
     # evaluation and report
     Mutant("evaluation/decisions.py", "amount[:, : rows.n_known] += 1.0",
