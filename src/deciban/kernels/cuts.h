@@ -43,7 +43,7 @@ static ptrdiff_t deciban_best_cut(
     double gradient[DECIBAN_CELLS], hessian[DECIBAN_CELLS], weight[DECIBAN_CELLS];
     double gains[DECIBAN_CELLS];
     deciban_part left = *(const deciban_part *)begin;
-    ptrdiff_t c, first = n, best = -1;
+    ptrdiff_t c, first = -1, best = -1;
     for (c = 0; c < n; c++) {
         const deciban_part *cell = cells + (order ? order[c] : c);
         left.gradient += cell->gradient;
@@ -54,10 +54,10 @@ static ptrdiff_t deciban_best_cut(
         gradient[c] = left.gradient;
         hessian[c] = left.hessian;
         weight[c] = left.weight;
-        if (first == n && left.weight >= min_weight)
+        if (first < 0 && left.weight >= min_weight)
             first = c;
     }
-    if (first >= c)
+    if (first < 0)      /* also where there is no cell, or none but holes */
         return -1;
     deciban_cut_gains(gradient + first, hessian + first, c - first, total->gradient,
                       total->hessian, penalty, gains + first);
