@@ -81,7 +81,7 @@ MUTANTS = [
     Mutant("stats/rounding.py", "ROUNDING = 1e-12", "ROUNDING = 1e-9"),
     Mutant("stats/rounding.py", "tiny &= ~(_exact(a) & _exact(b))", "tiny &= ~_exact(a - b)"),
     Mutant("stats/rounding.py", "ROUNDING * np.maximum(a, b)", "ROUNDING * np.minimum(a, 1.0)"),
-    Mutant("stats/histogram.py", "np.where(described, 2, rules)", "np.where(described, 2, 3)"),
+    Mutant("stats/histogram.py", "rules[j : j + 1])[0]", "rules[-1:])[0]"),
     Mutant("stats/histogram.py", "np.log2(total - 1) + labellings", "np.log2(total) + labellings"),
     Mutant("stats/histogram.py", "(k * e - k1 * e1 - k2 * e2)", "(k * e + k1 * e1 - k2 * e2)"),
     Mutant("stats/histogram.py", "stop - start < 2 or total < 2", "stop - start < 3 or total < 2"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban.stats.histogram import EACH, MDL, by_description, cut_points
+from deciban.stats.histogram import EACH, MDL, by_description, cut_columns, cut_points
 
 tables = st.integers(1, 3).flatmap(
     lambda K: st.integers(1, 12).flatmap(
@@ -112,3 +112,16 @@ def test_every_key_by_itself():
 def test_many_classes_do_not_overflow():
     counts = np.eye(1000)
     assert np.all(np.isfinite(by_description(np.repeat(counts, 3, axis=0))))
+
+
+def test_columns_are_cut_by_their_own_rules():
+    rng = np.random.default_rng(3)
+    counts = rng.integers(0, 9, (2, 30)).astype(float)
+    counts[0, :5] = counts[1, 5:10] = 0.0  # a column that tells the classes apart
+    offsets, rules = np.array([0, 10, 20, 30]), np.array([MDL, 4, 2])
+    starts, ends = cut_columns(counts, offsets, rules)
+    for j, rule in enumerate(rules):
+        start, stop = offsets[j : j + 2]
+        own = starts[ends[j] : ends[j + 1]] - start
+        assert own.tolist() == [0, *cut_points(counts[:, start:stop], int(rule))]
+    assert np.diff(ends).tolist() == [2, 4, 2]

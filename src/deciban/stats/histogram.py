@@ -148,11 +148,11 @@ def cut_columns(
     described = rules == MDL
     if not described.any():
         return kernel.cut(counts.sum(axis=0), offsets, rules)
-    total, plain = counts.sum(axis=0), np.where(described, 2, rules)
+    total = counts.sum(axis=0)
     parts = [
         start + np.concatenate([[0], by_description(counts[:, start:stop])])
         if own
-        else kernel.cut(total, np.array([start, stop]), plain[j : j + 1])[0]
+        else kernel.cut(total, np.array([start, stop]), rules[j : j + 1])[0]
         for j, (own, (start, stop)) in enumerate(zip(described, pairwise(offsets), strict=True))
     ]
     return np.concatenate(parts), np.cumsum([0, *map(len, parts)])
