@@ -354,6 +354,18 @@ def test_a_driver_that_is_missing():
     assert "psycopg, which is not installed. Hint: pip install 'psycopg[binary]'" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("url", "hint"),
+    [
+        ("mysql+nothere://me@localhost/db", "knows no such database"),
+        ("oracle+cx_oracle://me@localhost/db", "install the driver of the database"),
+    ],
+)
+def test_a_driver_that_sqlalchemy_lacks(url, hint):
+    with pytest.raises(InputError, match=hint):
+        deciban.scan(url, table="t")
+
+
 def test_a_failed_connection_is_said_without_a_traceback():
     with pytest.raises(InputError, match="PostgreSQL stopped"):
         connect(f"postgresql://me:{SECRET}@127.0.0.1:1/db")

@@ -232,6 +232,13 @@ def test_no_category_label_or_name_is_read_as_sql(database):
     check(database, model, rows, evidence=False)
 
 
+def test_an_ignored_column_has_no_evidence(database):
+    rows = {"x": ["s", "t", "u"] * 4, "number": list(range(12))}
+    model = NaiveBayes(kinds={"x": "categorical", "number": "identifier"}).fit(rows, ["a", "b"] * 6)
+    assert "db_number" not in model.to_sql("new", database.dialect, evidence=True)
+    check(database, model, {"x": rows["x"]}, rows, evidence=False)
+
+
 def test_a_view_has_any_name(database):
     rows = {"x": ["s", "t", "u"] * 4}
     model = NaiveBayes(kinds={"x": "categorical"}).fit(rows, ["a", "b"] * 6)

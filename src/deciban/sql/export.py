@@ -48,8 +48,10 @@ def to_sql(
         ("prediction", answer.choose(list(map(Label, classes))))
     ]
     outputs += [(f"p_{label}", p) for label, p in zip(classes, of_row.probability, strict=True)]
+    ignored = {column.name for column in model.schema.columns if not column.used}
     for name, by_class in (columns or {}).items():
-        outputs.append((f"db_{name}", best.choose(posterior.evidence(by_class))))
+        if name not in ignored:
+            outputs.append((f"db_{name}", best.choose(posterior.evidence(by_class))))
     named = dict(
         zip(_names([n for n, _ in outputs], keep, of), (e for _, e in outputs), strict=True)
     )

@@ -34,6 +34,10 @@ _HINTS = {
     "closed": _ANEW,
     **dict.fromkeys(_LOST, _ANEW),
     "unable to open database": "check the path: a database that is read must be there",
+    "no module named": "install the driver of the database, or name another one in the URL, as in "
+    "mysql+pymysql://",
+    "can't load plugin": "SQLAlchemy knows no such database: check the beginning of the URL, and "
+    "that its dialect is installed",
     "syntax": "check the SQL text",
 }
 _PASSWORD = re.compile(r"(?i)\b(password|passwd|pwd|sslpassword)\s*=\s*('[^']*'|[^\s&]+)")
