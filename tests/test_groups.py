@@ -8,9 +8,9 @@ import pytest
 
 import deciban
 from deciban import AODE, BayesClassifier, NaiveBayes
-from deciban.ensemble.unit_folds import deal_units, some_rows
 from deciban.errors import DataWarning, InputError, MissingValueError, ParameterError, ShapeError
 from deciban.sources.labelled import LabelledBatch, labelled_scan
+from deciban.sources.unit_folds import deal_units, some_rows
 from deciban.sources.unit_sample import GroupSample, TrainingUnits
 from deciban.sources.units import unit_source
 

@@ -61,7 +61,8 @@ class BagsLeft:
         left_rows = np.maximum(self.remaining.left(rows), 0.0)
         for unit in self._units():
             there = unit.left + self.extra
-            gone = np.maximum(left_rows[unit.rows[0]][:, None] - unit.left, 0.0) + self.extra
+            rest = np.broadcast_to(left_rows[unit.rows[0]][:, None], unit.left.shape)
+            gone = np.maximum(difference(rest, unit.left), 0.0) + self.extra
             logs = (log_shares(each, there + gone, 2) for each in (there, gone))
             out[unit.rows] = self._there_or_not(unit, *logs)
         return out

@@ -18,10 +18,9 @@ from deciban.sources.columns import Column, Integers, Numbers
 from deciban.sources.matrix import CheckedMatrix, FloatArray, canonical, is_sparse
 from deciban.sources.row_keys import Keys, mix, row_keys
 from deciban.sources.tabular import Tabular
-from deciban.sources.unit_sample import TrainingUnits
 from deciban.sources.units import UnitSource
 
-__all__ = ["places", "rows_by_place", "take_units", "training_units", "units_of"]
+__all__ = ["places", "rows_by_place", "take_units", "units_of"]
 
 #: The one column of rows that are known by their places.
 _PLACE = "place"
@@ -48,11 +47,6 @@ def take_units(X: Tabular, source: UnitSource | None) -> tuple[Tabular, UnitSour
     if name not in names:
         raise column_names.unknown(name, names)
     return frames.without_column(X, name), replace(source, column=frames.column(name, X[name]))
-
-
-def training_units(source: UnitSource | None) -> TrainingUnits | None:
-    """What is remembered of units before any row was learned."""
-    return None if source is None else TrainingUnits(source.kind, source.name)
 
 
 def units_of(source: UnitSource, X: CheckedMatrix) -> Units:
