@@ -224,6 +224,12 @@ def test_what_is_refused(classifier, units, error, message, clinic):
     assert not hasattr(m, "model_")
 
 
+def test_the_time_that_is_none_is_named():
+    when = ["2024-12-31", "2024-13-01", "2025-01-02"]
+    with pytest.raises(InputError, match="got '2024-13-01'"):
+        NaiveBayes().fit({"x": [1, 2, 3]}, [0, 1, 0], time=when)
+
+
 def test_one_group_a_class_is_refused_and_a_class_of_one_group_warned_about(clinic):
     (X, y, who), _ = clinic
     with pytest.raises(InputError, match="in one group, and so are those of every other"):
