@@ -85,13 +85,13 @@ def scan_dict(table: Mapping[Any, Any], rows: int) -> BatchScan:
 def scan_pandas(frame: Tabular, rows: int) -> BatchScan:
     """A frame of pandas; its index is left out."""
     names = tuple(map(str, frame.columns))
-    columns = {name: column(name, frame.iloc[:, i]) for i, name in enumerate(names)}
+    columns = {str(name): column(str(name), values) for name, values in frame.items()}
     return scan_columns(
         names,
         columns,
         len(frame),
         rows,
-        lambda: _formats(columns, {name: frame.iloc[:, i] for i, name in enumerate(names)}),
+        lambda: _formats(columns, {str(name): values for name, values in frame.items()}),
     )
 
 
