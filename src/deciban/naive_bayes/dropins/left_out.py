@@ -139,10 +139,12 @@ def _score(
 
 
 def _merge_times(rows: LabelledBatch, judged: NDArray[np.intp]) -> LabelledBatch:
-    """Rows whose times between those of judged rows are one: what came before is the same."""
+    """Rows whose times from that of one judged row to the next are one.
+
+    What came before a judged row is the same, and there are no more times than judged rows.
+    """
     if rows.units is None or rows.units.kind != "time":
         return rows
     unit = rows.units.codes()
-    marks = np.unique(unit[judged])
-    merged = np.searchsorted(marks, unit, "left") + np.searchsorted(marks, unit, "right")
+    merged = np.searchsorted(np.unique(unit[judged]), unit, "right")
     return replace(rows, units=replace(rows.units, values=merged))
