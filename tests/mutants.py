@@ -49,7 +49,9 @@ ROOMS = {
     "models/calibration.py": "calibration thresholds",
     "models/text_selection.py": "selectors mixed_text",
     "aode": "thresholds aode aode_learning new_values",
-    "logistic": "logistic_penalty logistic_regression",
+    "logistic": "logistic_penalty logistic_regression matrix_groups",
+    "families/bag_unit_removal.py": "matrix_groups",
+    "naive_bayes/dropins/left_out.py": "matrix_groups dropin_scores",
     "ensemble": "selectors_ensemble bayes_parts bayes bayes_text",
     "evaluation": "evaluation thresholds comparison",
     "report": "thresholds report",
@@ -181,6 +183,12 @@ MUTANTS = [
     Mutant("logistic/penalty.py", "np.argmin(loss + surprise)", "np.argmin(loss)"),
     Mutant("logistic/penalty.py", "/ (1 - h * curvature)", ""),
     Mutant("logistic/penalty.py", "p * (1 - p) * against_others", "p * (1 - p)"),
+    Mutant("logistic/penalty.py", "losses * (weight.sum() / judged)", "losses"),
+    # rows that belong together
+    Mutant("families/bag_unit_removal.py", "total = _others(totals) + self.extra.sum()",
+           "total = _others(totals)"),
+    Mutant("naive_bayes/dropins/left_out.py", 'np.unique(unit[judged]), unit, "right")',
+           'np.unique(unit[judged]), unit, "left")'),
     # the ensemble
     Mutant("ensemble/stacking.py", "USUAL_WEIGHTS_PENALTY = 15.0",
            "USUAL_WEIGHTS_PENALTY = 5.0"),

@@ -49,6 +49,20 @@ def test_a_model_of_groups_is_trained_evaluated_and_updated(visits):
     assert "leave-group-out, all rows" in shown
 
 
+@pytest.mark.parametrize("model", ["naive", "aode", "logistic", "bayes", "auto"])
+@pytest.mark.parametrize("how", [["--group", "patient"], ["--time", "sent"]], ids=" ".join)
+def test_every_model_of_train_knows_groups_and_times(visits, model, how):
+    facts, path = train(visits, "--model", model, *how)
+    sets = run("predict", path, visits, "--coverage", 0.9, "--novelty")
+    assert facts["left_out"] == how[0].strip("-")
+    assert how[1] not in facts["importance"]
+    alone, _ = train(visits, "--model", model if model != "auto" else "naive")
+    assert facts["quality"]["log_loss"] > alone["quality"]["log_loss"]  # patients are told apart
+    assert sets.code == 0, sets.err
+    assert "set" in sets.out.splitlines()[0]
+    assert "novelty" in sets.out.splitlines()[0]
+
+
 def test_a_model_in_time(visits):
     facts, model = train(visits, "--time", "sent")
     assert facts["left_out"] == "time"

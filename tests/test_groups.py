@@ -8,9 +8,9 @@ import pytest
 
 import deciban
 from deciban import AODE, BayesClassifier, NaiveBayes
-from deciban.ensemble.unit_folds import deal_units, some_rows
 from deciban.errors import DataWarning, InputError, MissingValueError, ParameterError, ShapeError
 from deciban.sources.labelled import LabelledBatch, labelled_scan
+from deciban.sources.unit_folds import deal_units, some_rows
 from deciban.sources.unit_sample import GroupSample, TrainingUnits
 from deciban.sources.units import unit_source
 
@@ -222,6 +222,12 @@ def test_what_is_refused(classifier, units, error, message, clinic):
     with pytest.raises(error, match=message):
         m.fit(X, y, **units)
     assert not hasattr(m, "model_")
+
+
+def test_the_time_that_is_none_is_named():
+    when = ["2024-12-31", "2024-13-01", "2025-01-02"]
+    with pytest.raises(InputError, match="got '2024-13-01'"):
+        NaiveBayes().fit({"x": [1, 2, 3]}, [0, 1, 0], time=when)
 
 
 def test_one_group_a_class_is_refused_and_a_class_of_one_group_warned_about(clinic):

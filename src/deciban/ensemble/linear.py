@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from deciban.ensemble import penalty_path
 from deciban.ensemble.logits import FloatArray, log_losses, to_logits, to_scores
-from deciban.ensemble.unit_folds import Split
 from deciban.logistic.solvers import Prior, Problem, lbfgs
 from deciban.logistic.solvers import two_valued as splitting
+from deciban.sources.unit_folds import Split
 
 #: The penalties that are tried, in this order.
 PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)

@@ -27,11 +27,11 @@ from deciban.ensemble.phrase_counts import complements, log_count_ratios
 from deciban.ensemble.phrase_rows import MAX_COUNTED_WORDS, PhraseRows, tabulate
 from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.training_table import RowIndices, TrainingTable
-from deciban.ensemble.unit_folds import Split
 from deciban.kernels.sparse import count
 from deciban.logistic.solvers import Prior, Problem
 from deciban.logistic.solvers.dual_ascent import Ascent, SingleArray
 from deciban.logistic.solvers.sparse import Sparse
+from deciban.sources.unit_folds import Split
 from deciban.text import Tokenizer
 
 #: A log-count ratio nearer to zero is taken to be this.

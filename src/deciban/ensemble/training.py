@@ -21,7 +21,6 @@ from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.summary import EnsembleSummary, LearnerSummary
 from deciban.ensemble.text_learner import TextLearner
 from deciban.ensemble.training_table import N_FOLDS, TrainingTable
-from deciban.ensemble.unit_folds import some_rows
 from deciban.ensemble.useful_learners import fit_useful, learner_fits
 from deciban.models import scores
 from deciban.models.calibration import LeftOutScores
@@ -36,6 +35,7 @@ from deciban.models.novelty import (
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch
+from deciban.sources.unit_folds import some_rows
 from deciban.text import Tokenizer
 
 #: Weights, linear terms and texts are learned from no more rows than this; trees from all.

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from deciban.ensemble import features
 from deciban.ensemble.features import Features
 from deciban.ensemble.logits import FloatArray, prior_logits
-from deciban.ensemble.unit_folds import Split, deal_units
 from deciban.families.remaining import Remaining, remaining_rows
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.row_keys import Keys, mix, row_keys
+from deciban.sources.unit_folds import Split, deal_units
 
 RowIndices = NDArray[np.intp]
 

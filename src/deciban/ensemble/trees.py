@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from deciban import threads
 from deciban.ensemble.features import Cells, Features
 from deciban.ensemble.logits import FloatArray
-from deciban.ensemble.unit_folds import Split
 from deciban.kernels import boosting
 from deciban.kernels import trees as kernel
 from deciban.kernels.team import Team
+from deciban.sources.unit_folds import Split
 
 #: Some rows: their cells, classes and weights.
 Side = tuple[Cells, NDArray[np.intp], FloatArray]

@@ -29,7 +29,8 @@ from deciban.sources.databases.query import query_of
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.sample import Sample
 from deciban.sources.tabular import LabelsLike, Tabular, UnitsLike, WeightsLike
-from deciban.sources.units import ARGUMENTS, UnitSource, unit_source
+from deciban.sources.unit_sample import later_units
+from deciban.sources.units import UnitSource, unit_source
 from deciban.stats.counts import Counts
 from deciban.transaction import all_or_nothing
 
@@ -309,28 +310,7 @@ class CountedClassifier(StreamedClassifier[C, T, B]):
     def _units(
         self, groups: UnitsLike, time: UnitsLike, *, fixed: bool = True
     ) -> UnitSource | None:
-        """The groups or times of more rows: as stated, or in the column where they were before.
-
-        They must be there where those of training were, and if ``fixed``, only there.
-        """
-        given, known = unit_source(groups, time), self.units_
-        if known is None:
-            if given is not None and fixed:
-                raise InputError(
-                    f"this model was fitted without {ARGUMENTS[given.kind]}, and some rows of "
-                    "them may be counted already.",
-                    hint=f"fit all rows anew, with {ARGUMENTS[given.kind]}=",
-                )
-            return given
-        what = ARGUMENTS[known.kind]
-        if given is None and known.column is not None:
-            return UnitSource(known.kind, known.column)
-        if given is None or given.kind != known.kind:
-            raise InputError(
-                f"this model was fitted with {what}, which these rows must have too.",
-                hint=f"pass {what}=, an array or the name of a column",
-            )
-        return given
+        return later_units(self.units_, groups, time, fixed=fixed)
 
     def _remember_units(self, sample: Sample | None) -> None:
         if self.units_ is not None:

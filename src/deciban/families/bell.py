@@ -198,7 +198,13 @@ def _share_left(
     n, mean, spread = (np.ascontiguousarray(part[:, column].T) for part in classes.moments)
     for part, left in zip((n, mean, spread), less, strict=True):
         part[rows, own] = left
-    return MeanAndSpread(*(part.T for part in share_variance(MeanAndSpread(n.T, mean.T, spread.T))))
+    return share_by_row(MeanAndSpread(n, mean, spread))
+
+
+def share_by_row(of: MeanAndSpread) -> MeanAndSpread:
+    """Moments, (rows, classes), with one variance for all classes of each row."""
+    by_class = MeanAndSpread(*(part.T for part in of))
+    return MeanAndSpread(*(part.T for part in share_variance(by_class)))
 
 
 def remove_rows(

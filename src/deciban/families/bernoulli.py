@@ -11,9 +11,11 @@ from functools import partial
 import numpy as np
 
 from deciban.families.bag_removal import Entries, leave_out_presences
+from deciban.families.bag_unit_removal import BagsLeft
 from deciban.families.discrete import log_shares
 from deciban.families.linear_bag import BagFamily, LinearParameters
 from deciban.families.piece import Piece, dirichlet_draws
+from deciban.families.remaining import Remaining
 from deciban.families.settings import Settings
 from deciban.stats.amounts import PRESENCES, amount_of
 from deciban.stats.statistic import Codes, FloatArray
@@ -38,7 +40,8 @@ class Bernoulli(BagFamily):
                 out[:, c] = log_shares(part, present + absent, 2)
         present, absent = tables
         curve = partial(_curve, table, tables, extra)
-        return LinearParameters(present, absent, curve, partial(_leave_row_out, table, extra))
+        without = partial(_leave_row_out, table, extra), partial(_leave_units_out, table, extra)
+        return LinearParameters(present, absent, curve, *without)
 
 
 def _leave_row_out(
@@ -47,6 +50,13 @@ def _leave_row_out(
     """Replace what rows have under their own class."""
     own = leave_out_presences(bags, y, weight, amount_of(table), table.rows, extra)
     out[np.arange(len(y)), y] = own
+
+
+def _leave_units_out(
+    table: Table, extra: FloatArray, bags: Entries, remaining: Remaining
+) -> FloatArray:
+    """What rows have under every class, by what is left for each."""
+    return BagsLeft(bags, remaining, amount_of(table), extra).presences(table.rows)
 
 
 def _curve(table: Table, tables: FloatArray, extra: FloatArray, column: int) -> Piece:

@@ -16,8 +16,10 @@ from functools import partial
 import numpy as np
 
 from deciban.families.bag_removal import Entries, leave_out_complement
+from deciban.families.bag_unit_removal import BagsLeft
 from deciban.families.discrete import log_shares
 from deciban.families.linear_bag import BagFamily, LinearParameters, amount_curve
+from deciban.families.remaining import Remaining
 from deciban.families.settings import Settings
 from deciban.stats.amounts import AMOUNTS, amount_of
 from deciban.stats.statistic import Codes, FloatArray
@@ -54,7 +56,8 @@ class Complement(BagFamily):
             weight[:, c] = share / (total or 1.0)
         without = partial(_leave_row_out, counts, extra, normalise)
         curve = partial(amount_curve, table, weight)
-        return LinearParameters(weight, unit_curve=curve, without_row=without)
+        units = partial(_leave_units_out, counts, extra, normalise)
+        return LinearParameters(weight, unit_curve=curve, without_row=without, without_unit=units)
 
 
 def _leave_row_out(
@@ -68,6 +71,13 @@ def _leave_row_out(
 ) -> None:
     """Replace what rows have under every class, by the others without them."""
     out[:] = leave_out_complement(bags, y, weight, amount, extra, MIN_LOG_SHARE, normalise)
+
+
+def _leave_units_out(
+    amount: FloatArray, extra: FloatArray, normalise: bool, bags: Entries, remaining: Remaining
+) -> FloatArray:
+    """What rows have under every class, by what is left of the others for each."""
+    return BagsLeft(bags, remaining, amount, extra).complement(MIN_LOG_SHARE, normalise)
 
 
 COMPLEMENT = Complement()

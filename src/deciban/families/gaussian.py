@@ -26,6 +26,7 @@ from deciban.families.bell import (
     leave_out,
     pool_by_row,
     remove_units,
+    share_by_row,
 )
 from deciban.families.live_bells import LiveBells
 from deciban.families.piece import (
@@ -167,6 +168,7 @@ class GaussianParameters:
         for j, (rows, x) in enumerate(zip(lam, X.T, strict=True)):
             of = remove_units(self.classes, j, x, remaining)
             whole = pool_by_row(of)
+            of = share_by_row(of) if self.settings.shared else of
             out = fit(of, whole, rows, self.settings).log(x[:, None])
             out[np.isnan(x) | is_unknown(whole, self.settings)[:, 0]] = 0.0
             yield out

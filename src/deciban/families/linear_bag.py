@@ -33,6 +33,8 @@ from deciban.stats.table import Table
 #: Of rows, their classes and weights, and their log likelihoods: replace those that a row was
 #: counted in by what they are without it.
 WithoutRow: TypeAlias = Callable[[Entries, Codes, FloatArray, FloatArray], None]
+#: Of rows, and what is left for each: their log likelihoods, (rows, classes).
+WithoutUnit: TypeAlias = Callable[[Entries, Remaining], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,7 @@ class LinearParameters:
     absent: FloatArray | None = None
     unit_curve: Callable[[int], Piece] | None = None
     without_row: WithoutRow | None = None
+    without_unit: WithoutUnit | None = None
 
     @property
     def n_columns(self) -> int:
@@ -132,8 +135,10 @@ class LinearParameters:
         raise TypeError("amounts are not left out column by column")
 
     def leave_out(self, X: AmountRows, remaining: Remaining) -> Iterator[FloatArray]:
-        """Not kept: the drop-in classifiers know no groups of rows."""
-        raise TypeError("amounts are not left out")
+        """Log likelihoods of all columns together, by the counts that are left for each row."""
+        if self.without_unit is None:
+            raise TypeError("these parameters keep no counts")
+        yield self.without_unit(Entries.of(X), remaining)
 
     def curve(self, column: int, seen: Table | None = None) -> Piece:
         """What nothing and one unit of the column say."""

@@ -12,8 +12,10 @@ from functools import partial
 import numpy as np
 
 from deciban.families.bag_removal import Entries, leave_out_multinomial
+from deciban.families.bag_unit_removal import BagsLeft
 from deciban.families.linear_bag import BagFamily, LinearParameters, amount_curve
 from deciban.families.piece import Piece, beta_draws
+from deciban.families.remaining import Remaining
 from deciban.families.settings import Settings, pseudo_count
 from deciban.kernels import shares
 from deciban.stats.amounts import AMOUNTS, amount_of
@@ -39,7 +41,8 @@ class Multinomial(BagFamily):
         present = shares.log_shares(amount, extra, total)
         curve = partial(_curve, table, present, alpha)
         without = partial(_leave_row_out, amount_of(table), alpha)
-        return LinearParameters(present, unit_curve=curve, without_row=without)
+        units = partial(_leave_units_out, amount_of(table), alpha)
+        return LinearParameters(present, unit_curve=curve, without_row=without, without_unit=units)
 
 
 def _leave_row_out(
@@ -52,6 +55,13 @@ def _leave_row_out(
 ) -> None:
     """Replace what rows have under their own class."""
     out[np.arange(len(y)), y] = leave_out_multinomial(bags, y, weight, amount, extra)
+
+
+def _leave_units_out(
+    amount: FloatArray, extra: FloatArray, bags: Entries, remaining: Remaining
+) -> FloatArray:
+    """What rows have under every class, by what is left for each."""
+    return BagsLeft(bags, remaining, amount, extra).multinomial()
 
 
 def _curve(table: Table, present: FloatArray, extra: FloatArray, column: int) -> Piece:

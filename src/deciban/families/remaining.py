@@ -18,9 +18,10 @@ Conventions
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,14 @@ from deciban.labels import Labels
 from deciban.sources.labelled import LabelledBatch
 from deciban.stats import rounding
 
-__all__ = ["BeforeTime", "Remaining", "WithoutGroup", "remaining_rows"]
+__all__ = [
+    "BeforeTime",
+    "Remaining",
+    "UnitLeft",
+    "WithoutGroup",
+    "left_by_unit",
+    "remaining_rows",
+]
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -242,6 +250,49 @@ def _before(by_time: FloatArray) -> FloatArray:
 def _n_codes(codes: Codes) -> int:
     """How many codes there are, with one for none of them."""
     return int(codes.max(initial=-1)) + 2
+
+
+class UnitLeft(NamedTuple):
+    """The rows of a unit, the entries that are theirs, and what is left, (classes, columns)."""
+
+    rows: NDArray[np.intp]
+    entries: NDArray[np.intp]
+    left: FloatArray
+
+
+def left_by_unit(
+    remaining: Remaining,
+    row: NDArray[np.intp],
+    column: NDArray[np.integer[Any]],
+    amount: FloatArray,
+    total: FloatArray,
+) -> Iterator[UnitLeft]:
+    """What is left of ``total``, (classes, columns), for every unit in turn.
+
+    Entry i is an amount of a row in a column; ``total`` are the weighted sums over all rows.
+    """
+    cell = remaining.y[row] * total.shape[1] + column
+    added, flat = remaining.weight[row] * amount, total.ravel()
+    rows, entries = _by_unit(remaining.unit), _by_unit(remaining.unit[row])
+    empty = np.empty(0, dtype=np.intp)
+    before = rounding.difference(flat, _sum_cells(cell, added, flat.size))
+    for unit, mine in rows.items():
+        own = entries.get(unit, empty)
+        counted = _sum_cells(cell[own], added[own], flat.size)
+        left = rounding.difference(flat, counted) if remaining.subtracts else before
+        yield UnitLeft(mine, own, np.maximum(left, 0.0).reshape(total.shape))
+        before = before + counted
+
+
+def _sum_cells(cell: NDArray[np.intp], values: FloatArray, size: int) -> FloatArray:
+    return np.bincount(cell, values, size).astype(np.float64, copy=False)
+
+
+def _by_unit(unit: NDArray[np.intp]) -> dict[int, NDArray[np.intp]]:
+    """The places of every unit, in their order."""
+    order = np.argsort(unit, kind="stable")
+    first = np.flatnonzero(np.diff(unit[order], prepend=-1))
+    return dict(zip(unit[order[first]].tolist(), np.split(order, first[1:]), strict=False))
 
 
 def remaining_rows(part: LabelledBatch, classes: Labels) -> Remaining | None:

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families.discrete import log_shares
-from deciban.families.remaining import Remaining
+from deciban.families.remaining import Remaining, UnitLeft, left_by_unit
 from deciban.families.removal import SmoothedCounts, rarity
-from deciban.stats import rounding
 from deciban.stats.sparse import SparseSum
 from deciban.stats.statistic import FloatArray
 from deciban.stats.sums import Mask
@@ -61,7 +61,7 @@ class UnitRemoval:
         """
         entries = remaining.take(bags.rows)
         documents_left = np.zeros(len(bags.data))
-        for some in _runs(bags, documents.n_classes):
+        for some in runs(bags.indices, documents.n_classes):
             words = bags.indices[some].astype(np.int64)
             left = entries.take(some).left_alike(_amounts(documents, words), words)
             documents_left[some] = left.sum(axis=1)
@@ -97,17 +97,17 @@ class UnitRemoval:
         if self.pseudo_count < 0:
             return self._log_shares_by_unit(amount), np.zeros((0, shape[1]))
         own, rest = np.zeros(shape), np.zeros(shape if others else (0, shape[1]))
-        for some in _runs(self.bags, amount.n_classes):
+        for some in runs(self.bags.indices, amount.n_classes):
             words, x = self.bags.indices[some].astype(np.int64), self.bags.data[some]
             left = self._entries.take(some).left_alike(_amounts(amount, words), words, x)
             stays, row = self.stays[some], self.bags.rows[some]
             left, row = np.maximum(left[stays], 0.0), row[stays]
             x = (x * self.worth[some])[stays, None]
             with np.errstate(divide="ignore"):
-                _add_rows(own, row, x * np.log(left + self.pseudo_count))
+                add_rows(own, row, x * np.log(left + self.pseudo_count))
                 if others:
                     apart = np.maximum(left.sum(axis=1, keepdims=True) - left, 0.0)
-                    _add_rows(rest, row, x * np.log(apart + self.pseudo_count))
+                    add_rows(rest, row, x * np.log(apart + self.pseudo_count))
         totals = self.totals_left(amount.by_class)
         if others:
             rest = self._normalise(rest, totals.sum(axis=1, keepdims=True) - totals)
@@ -116,7 +116,7 @@ class UnitRemoval:
     def log_absence(self, documents: FloatArray, rows: FloatArray) -> FloatArray:
         """``sum_w log P(w there, or not, | c)`` over the words that stay, by the texts left."""
         out, left_rows = np.empty((len(self.size), len(documents))), self.remaining.left(rows)
-        for mine, left in self._left_by_unit(documents):
+        for mine, _, left in self._left_by_unit(documents):
             stays = left.sum(axis=0) > 0
             there = np.maximum(left + self.pseudo_count, 0.0)
             absent = left_rows[mine[0]][:, None] - left + self.pseudo_count
@@ -132,7 +132,7 @@ class UnitRemoval:
     def _log_shares_by_unit(self, amount: SparseSum) -> FloatArray:
         """Where smoothing takes away from counts, totals are of what is left of each."""
         out = np.zeros((len(self.size), amount.n_classes))
-        for mine, left in self._left_by_unit(amount.dense()):
+        for mine, _, left in self._left_by_unit(amount.dense()):
             more = np.maximum(left + self.pseudo_count, 0.0)
             stays = left.sum(axis=0) > 0
             log = log_shares(more, more.sum(axis=1, keepdims=True), float(max(stays.sum(), 1)))
@@ -143,20 +143,9 @@ class UnitRemoval:
                 out[row] = log[:, words[known]] @ x[known]
         return out
 
-    def _left_by_unit(self, amount: FloatArray) -> Iterator[tuple[NDArray[np.intp], FloatArray]]:
-        """The texts of every unit, and the counts that are left for them, (classes, words)."""
-        remaining, bags = self.remaining, self.bags
-        for unit in np.unique(remaining.unit).tolist():
-            removed = remaining.removed(unit)[bags.rows]
-            gone = np.zeros_like(amount)
-            row = bags.rows[removed]
-            np.add.at(
-                gone,
-                (remaining.y[row], bags.indices[removed]),
-                remaining.weight[row] * bags.data[removed],
-            )
-            left = np.maximum(rounding.difference(amount, gone), 0.0)
-            yield np.flatnonzero(remaining.unit == unit), left
+    def _left_by_unit(self, amount: FloatArray) -> Iterator[UnitLeft]:
+        bags = self.bags
+        return left_by_unit(self.remaining, bags.rows, bags.indices, bags.data, amount)
 
     def _words(self, row: int) -> NDArray[np.int32]:
         return self.bags.indices[self.bags.indptr[row] : self.bags.indptr[row + 1]]
@@ -171,10 +160,10 @@ class UnitRemoval:
         return np.where(size > 0, out, 0.0)
 
 
-def _runs(bags: Bags, n_classes: int) -> Iterator[NDArray[np.intp]]:
-    """The entries of bags in the order of their words, some whole words at once."""
-    order = np.argsort(bags.indices, kind="stable")
-    words = bags.indices[order]
+def runs(columns: NDArray[np.integer[Any]], n_classes: int) -> Iterator[NDArray[np.intp]]:
+    """The entries of bags in the order of their columns, some whole columns at once."""
+    order = np.argsort(columns, kind="stable")
+    words = columns[order]
     first = np.flatnonzero(np.diff(words, prepend=-1))
     step, start = max(1, MAX_ENTRY_SCORES // max(1, n_classes)), 0
     while start < len(order):
@@ -198,7 +187,7 @@ def _amounts(sums: SparseSum, words: NDArray[np.int64]) -> FloatArray:
     return out[at]
 
 
-def _add_rows(out: FloatArray, row: NDArray[np.intp], values: FloatArray) -> None:
+def add_rows(out: FloatArray, row: NDArray[np.intp], values: FloatArray) -> None:
     """Add the values of entries to their rows."""
     order = np.argsort(row, kind="stable")
     first = np.flatnonzero(np.diff(row[order], prepend=-1))

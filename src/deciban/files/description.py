@@ -226,6 +226,7 @@ class LogisticEntry(Record):
 
     parameters: Parameters
     posteriors: Count
+    units: UnitsEntry | None = None
 
 
 class TextColumnEntry(Record):

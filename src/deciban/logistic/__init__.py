@@ -2,7 +2,9 @@
 
 Read in this order: ``columns``, what columns were in training, and ``bounds``, where they lay;
 ``model``, what a fitted regression is; ``solvers``, the optimum of the likelihood;
-``closed_form``, coefficients without a search; ``fitting``, from rows to coefficients;
+``closed_form``, coefficients without a search; ``fitting``, from rows to coefficients, with
+``options``; ``penalty``, what the rows choose; ``left_out`` and ``held_out``, rows without which
+it is judged;
 ``classifier`` and ``estimator``, the shell of scikit-learn's API, loaded when it is first used;
 ``stored``, the model in a file.
 """

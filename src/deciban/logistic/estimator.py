@@ -9,23 +9,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
-from deciban import checks, encoding, files
+from deciban import encoding, files
 from deciban.errors import ModelFileError, ParameterError
 from deciban.evaluation.classifier import HasClassCount, HasFeatureNames
+from deciban.files.model import with_units
 from deciban.labels import Labels
-from deciban.logistic import closed_form, fitting, penalty, solvers, stored
+from deciban.logistic import closed_form, fitting, penalty, stored
 from deciban.logistic.bounds import seen_range, union
 from deciban.logistic.checks import check_finite, check_several, row_weights
 from deciban.logistic.classifier import LinearClassifier
 from deciban.logistic.columns import ColumnSummary, summarises_all, summarize
 from deciban.logistic.fitting import Options
+from deciban.logistic.held_out import FoldFit, TrainingRows, refuse_more_rows, split_units
 from deciban.logistic.left_out import FittedRows
+from deciban.logistic.options import check_options
 from deciban.logistic.solvers import Prior, Problem
 from deciban.models.class_weights import ClassWeight
 from deciban.progress import shows_progress
 from deciban.sources.kept_rows import KeptRows
 from deciban.sources.matrix import CheckedMatrix, finite_matrix
-from deciban.sources.tabular import Tabular
+from deciban.sources.matrix_units import take_units
+from deciban.sources.tabular import Tabular, UnitsLike
+from deciban.sources.unit_folds import Split
+from deciban.sources.unit_sample import TrainingUnits
+from deciban.sources.units import unit_source
 from deciban.transaction import all_or_nothing
 
 FloatArray = NDArray[np.float64]
@@ -73,6 +80,8 @@ class LogisticRegression(LinearClassifier):
     _posteriors: list[Prior] | None
     _columns: ColumnSummary | None
     _bounds: FloatArray | None
+    #: What is known of the groups or times of the rows; None where they had none.
+    units_: TrainingUnits | None = None
 
     def __init__(
         self,
@@ -100,16 +109,31 @@ class LogisticRegression(LinearClassifier):
         self.warm_start = warm_start
 
     @shows_progress("learning")
-    def fit(self, X: Tabular, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Tabular,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: UnitsLike = None,
+        time: UnitsLike = None,
+    ) -> Self:
         """Find the optimum of these rows; what was learned before is forgotten.
+
+        ``groups`` are what rows belong to, such as a patient: one value a row, the name of a
+        column of a frame, which is no feature then, or ``"auto"`` for rows that hold the same.
+        The penalty of ``C="auto"``, sets, novelty and ``evaluate()`` then rest on folds that hold
+        whole groups out; with ``time``, on folds that hold out what came later.
 
         >>> m = LogisticRegression(lam=2.0).fit([[-1.0], [1.0]], [0, 1])
         >>> m.coef_.round(3)                       # w = 1 / (1 + exp(w))
         array([[0.401]])
         """
         with all_or_nothing(self):
-            options = self._options()
+            options, units = self._options(), None
             y = encoding.require_labels(y, type(self).__name__)
+            if groups is not None or time is not None:
+                X, units = take_units(X, unit_source(groups, time))
             X = finite_matrix(self, X, reset=True)
             encoding.check_length(X, len(y), "X")
             labelled = encoding.class_codes(y)
@@ -117,14 +141,20 @@ class LogisticRegression(LinearClassifier):
             warm = self.warm_start and self._knows(labelled.classes, X.shape[1])
             self.classes_ = labelled.classes
             weight = self._row_weights(labelled.codes, sample_weight)
-            problems = self._first_problems(X, labelled.codes, weight, options)
+            rows = TrainingRows(X, labelled.codes, weight, labelled.classes)
+            self.units_, splits = (None, None) if units is None else split_units(rows, units)
+            problems = self._first_problems(X, labelled.codes, weight, options, splits)
             start = (
                 self._coefficients() if warm else self._start(X, labelled.codes, weight, problems)
             )
             self._solve(problems, start, options, fitting.MAX_POSTERIOR_FLOPS)
             self._bounds = seen_range(X, weight) if options.lam is None else None
             self._columns = summarize(X, labelled.codes, weight, len(self.classes_))
-            self._keep_rows(X, labelled.codes, weight, None)
+            if splits is None:
+                self._keep_rows(X, labelled.codes, weight, None)
+            else:
+                lam = 1.0 / self.C_ if options.lam is None else options.lam
+                self._left_out = FoldFit(options, lam, self._coefficients()).score(rows, splits)
         return self
 
     def partial_fit(
@@ -150,6 +180,7 @@ class LogisticRegression(LinearClassifier):
         with all_or_nothing(self):
             options = self._options()
             first = not self._is_fitted()
+            refuse_more_rows(self.units_)
             y = encoding.require_labels(y, type(self).__name__)
             self.classes_ = encoding.partial_fit_classes(classes, None if first else self.classes_)
             check_several(self.classes_)
@@ -224,7 +255,7 @@ class LogisticRegression(LinearClassifier):
         posteriors = tuple((p.centre, p.precision) for p in self._posteriors or ())
         chosen = 1.0 / self.C_ if "C_" in vars(self) else None
         training = stored.Training(self.get_params(deep=False), self.n_iter_, posteriors, chosen)
-        return stored.to_stored(model, training)
+        return with_units(stored.to_stored(model, training), self.units_)
 
     @classmethod
     def from_stored(cls, content: files.Stored) -> Self:
@@ -244,45 +275,20 @@ class LogisticRegression(LinearClassifier):
         if model.feature_names is not None:
             result.feature_names_in_ = model.feature_names
         result._posteriors = [Prior(*posterior) for posterior in training.posteriors] or None
-        result._left_out = model.left_out
+        result._left_out, result.units_ = model.left_out, training.units
         if training.penalty is not None:
             result.C_ = 1.0 / training.penalty
         return result
 
-    # ------------------------------------------------------------------ options
+    # ------------------------------------------------------------------ fitting
 
     def _options(self) -> Options:
-        checks.one_of("multi_class", self.multi_class, "softmax", "ovr")
-        checks.one_of("start", self.start, "zero", "bayes")
-        tol = checks.number("tol", self.tol, "1e-8 is usual", above=True)
-        max_iter = None
-        if self.max_iter is not None:
-            max_iter = int(checks.number("max_iter", self.max_iter, "None is usual", least=1))
-        solvers.choose(self.solver, 1, 1)
-        return Options(
-            lam=self._lam(),
-            one_vs_rest=self.multi_class == "ovr",
-            fit_intercept=bool(self.fit_intercept),
-            solver=self.solver,
-            tol=tol,
-            max_iter=max_iter,
-        )
-
-    def _lam(self) -> float | None:
-        """The penalty; None is to be selected."""
-        if self.lam is not None:
-            return checks.number("lam", self.lam, "0 is no penalty, 1 is usual")
-        if isinstance(self.C, str) and self.C == "auto":
-            return None
-        hint = '"auto" leaves it to the rows, lam=0 is no penalty'
-        return 1.0 / checks.number("C", self.C, hint, above=True)
+        return check_options(self.get_params(deep=False))
 
     def _row_weights(
         self, codes: NDArray[np.intp], sample_weight: ArrayLike | None
     ) -> FloatArray | None:
         return row_weights(sample_weight, self.class_weight, self.classes_, codes)
-
-    # ------------------------------------------------------------------ fitting
 
     def _solve(
         self,
@@ -345,13 +351,14 @@ class LogisticRegression(LinearClassifier):
         codes: NDArray[np.intp],
         weight: FloatArray | None,
         options: Options,
+        splits: list[Split] | None = None,
     ) -> list[Problem]:
         """The problems of the first rows, which may choose the penalty."""
         lam, n_classes, n_columns = options.lam, len(self.classes_), X.shape[1]
         if "C_" in vars(self):
             del self.C_
         if lam is None:
-            lam = penalty.select(X, codes, weight, n_classes)
+            lam = penalty.select(X, codes, weight, n_classes, splits)
             self.C_ = 1.0 / lam
             if options.fit_intercept:
                 X, codes, weight = penalty.add_prior_rows(X, codes, weight, n_classes)
@@ -375,9 +382,7 @@ class LogisticRegression(LinearClassifier):
 
     def _set_coefficients(self, W: FloatArray) -> None:
         """Coefficients and intercept from those of the solvers, (width, logits)."""
-        d = len(W) - bool(self.fit_intercept)
-        self.coef_ = np.ascontiguousarray(W[:d].T)
-        self.intercept_ = W[d].copy() if self.fit_intercept else np.zeros(W.shape[1])
+        self.coef_, self.intercept_ = fitting.split_intercept(W, bool(self.fit_intercept))
 
     def _coefficients(self) -> FloatArray:
         """Coefficients and intercept as the solvers have them, (width, logits)."""

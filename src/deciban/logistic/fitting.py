@@ -163,6 +163,16 @@ def coefficients(solutions: Solutions, intercept: bool) -> FloatArray:
     return W
 
 
+def split_intercept(W: FloatArray, intercept: bool) -> tuple[FloatArray, FloatArray]:
+    """Coefficients, (logits, columns), and intercepts, (logits,), of those that solvers have.
+
+    >>> split_intercept(np.array([[2.0], [-1.0]]), True)
+    (array([[2.]]), array([-1.]))
+    """
+    d = len(W) - intercept
+    return np.ascontiguousarray(W[:d].T), W[d].copy() if intercept else np.zeros(W.shape[1])
+
+
 def laplace_posteriors(
     some: Sequence[Problem], solutions: Solutions, max_flops: float = np.inf
 ) -> list[Prior]:

@@ -18,10 +18,14 @@ of the objective, and of row i with the logit z its gradient g and curvature a b
 (Rad and Maleki 2020: approximate leave-one-out). The penalty does not see a rotation
 of the columns, so that where columns are more than rows, rows are described by no more numbers
 than there are rows.
+
+Rows that belong together are not left out one by one: folds hold them out
+(:mod:`deciban.logistic.held_out`), and are fitted anew under every penalty.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -34,6 +38,7 @@ from deciban.logistic.solvers import Prior, Problem
 from deciban.logistic.solvers.dense import Dense
 from deciban.logistic.solvers.problem import LogisticPoint
 from deciban.logistic.solvers.selection import MAX_HESSIAN_COEFFICIENTS
+from deciban.sources.unit_folds import Split
 
 FloatArray = NDArray[np.float64]
 
@@ -74,9 +79,15 @@ def _shares(n_rows: int, weight: FloatArray | None) -> FloatArray:
 
 
 def select(
-    X: FloatArray | csr_array, codes: NDArray[np.intp], weight: FloatArray | None, n_classes: int
+    X: FloatArray | csr_array,
+    codes: NDArray[np.intp],
+    weight: FloatArray | None,
+    n_classes: int,
+    splits: Sequence[Split] | None = None,
 ) -> float:
     """The penalty ``lam`` of least leave-one-out loss and least surprise.
+
+    With ``splits``, the loss is that of the rows which they hold out.
 
     >>> x = np.linspace(-2, 2, 40)[:, None]
     >>> sharp, noise = (x[:, 0] > 0).astype(int), np.arange(40) % 2
@@ -88,7 +99,10 @@ def select(
     if total_variance <= 0:
         return 1.0
     penalties = total_variance / LOGIT_VARIANCES
-    loss = leave_one_out_losses(Z, codes, rows, n_classes, penalties)
+    if splits is None:
+        loss = leave_one_out_losses(Z, codes, rows, n_classes, penalties)
+    else:
+        loss = held_out_losses(Z, codes, rows, n_classes, penalties, splits)
     usual = USUAL_LOG_VARIANCE + BY_ROWS * np.log(max(float(rows.sum()), 1.0))
     surprise = ((np.log(LOGIT_VARIANCES) - usual) / LOG_VARIANCE_SD) ** 2 / 2
     return float(penalties[int(np.argmin(loss + surprise))])
@@ -105,19 +119,52 @@ def leave_one_out_losses(
 
     ``Z`` are the rows less their mean, (rows, columns).
     """
+    rows, problem = _smoothed_problem(Z, codes, weight, n_classes)
+    losses = []
+    for fold, point in _path(problem, penalties):
+        logits = _left_out_logits(rows, fold, point)[: len(codes)]
+        losses.append(float(weight @ _log_losses(logits, codes)))
+    return np.array(losses)
+
+
+def held_out_losses(
+    Z: FloatArray,
+    codes: NDArray[np.intp],
+    weight: FloatArray,
+    n_classes: int,
+    penalties: FloatArray,
+    splits: Sequence[Split],
+) -> FloatArray:
+    """The summed log loss of rows that folds hold out, for as many rows as there are."""
+    losses, judged = np.zeros(len(penalties)), 0.0
+    for inside, held in splits:
+        of = Z[inside], codes[inside], weight[inside]
+        for i, (_, point) in enumerate(_path(_smoothed_problem(*of, n_classes)[1], penalties)):
+            logits = Z[held] @ point.W[:-1] + point.W[-1]
+            losses[i] += weight[held] @ _log_losses(logits, codes[held])
+        judged += float(weight[held].sum())
+    return np.asarray(losses * (weight.sum() / judged))
+
+
+def _smoothed_problem(
+    Z: FloatArray, codes: NDArray[np.intp], weight: FloatArray, n_classes: int
+) -> tuple[FloatArray, Problem]:
+    """Rows less their mean, with one row more of each class, and the problem that they are."""
     m = 1 if n_classes == 2 else n_classes
     rows, y = np.vstack([Z, np.zeros((n_classes, Z.shape[1]))]), np.arange(n_classes)
     weights = np.append(weight, np.ones(n_classes))
     free = Prior.l2(0.0, Z.shape[1], m)
-    problem = Problem(Dense(rows), np.append(codes, y), free, weights)
-    W, losses = np.zeros((Z.shape[1] + 1, m)), []
+    return rows, Problem(Dense(rows), np.append(codes, y), free, weights)
+
+
+def _path(problem: Problem, penalties: FloatArray) -> Iterator[tuple[Problem, LogisticPoint]]:
+    """The optimum under each penalty, strongest first, each from the one before on."""
+    W = np.zeros_like(problem.prior.centre)
     for lam in penalties.tolist():
-        fold = replace(problem, prior=Prior.l2(lam, Z.shape[1], m))
+        fold = replace(problem, prior=Prior.l2(lam, len(W) - 1, W.shape[1]))
         point = solvers.solve(fold, W, "auto", PATH_TOLERANCE, MAX_PATH_ITER).point
         W = point.W
-        logits = _left_out_logits(rows, fold, point)[: len(codes)]
-        losses.append(float(weight @ _log_losses(logits, codes)))
-    return np.array(losses)
+        yield fold, point
 
 
 def _left_out_logits(Z: FloatArray, problem: Problem, point: LogisticPoint) -> FloatArray:

@@ -17,11 +17,12 @@ from deciban.errors import ModelFileError
 from deciban.files import Stored, document
 from deciban.files.arrays import ArrayReader, left_out_from, left_out_to
 from deciban.files.description import LogisticEntry
-from deciban.files.model import plain_parameters, restored_parameters
+from deciban.files.model import plain_parameters, restored_parameters, units_from
 from deciban.labels import Array
 from deciban.logistic.columns import ColumnSummary
 from deciban.logistic.model import LogisticModel
 from deciban.plain import Plain, plain
+from deciban.sources.unit_sample import TrainingUnits
 
 KIND = "LogisticRegression"
 FloatArray = NDArray[np.float64]
@@ -41,13 +42,15 @@ class Training:
 
     ``parameters`` are those of the estimator, ``n_iter`` the iterations of each problem that was
     solved, ``posteriors`` the centre and precision of each, if they are known. ``penalty`` is the
-    one that the rows chose, None where it was stated.
+    one that the rows chose, None where it was stated. ``units`` are the groups or times of the
+    rows, if they had any.
     """
 
     parameters: Mapping[str, Plain]
     n_iter: NDArray[np.integer[Any]]
     posteriors: tuple[tuple[FloatArray, FloatArray], ...] = ()
     penalty: float | None = None
+    units: TrainingUnits | None = None
 
 
 def to_stored(model: LogisticModel, training: Training) -> Stored:
@@ -97,7 +100,8 @@ def read(stored: Stored) -> tuple[LogisticModel, Training]:
     model = model.with_left_out(left_out_from(arrays, model.classes))
     penalty = float(arrays.floats("penalty", (1,), least=0.0)[0]) if "penalty" in arrays else None
     arrays.done()
-    return model, Training(restored_parameters(parameters), n_iter, posteriors, penalty)
+    units = units_from(about.units)
+    return model, Training(restored_parameters(parameters), n_iter, posteriors, penalty, units)
 
 
 def _read_model(

@@ -143,16 +143,20 @@ class ColumnLikelihoods:
     ) -> FloatArray:
         """The sum over the columns of dense rows in a class, but for a constant, (rows,)."""
         scale = (weight * deviation + self._deviation) / (weight + 1.0)
-        scale = np.where(self._deviation > 0, scale, 1.0)
-        number = -np.log(scale)
-        number = number - (DEGREES + 1) / 2 * np.log1p(((X - mean) / scale) ** 2 / DEGREES)
+        varies = self._deviation > 0
+        scale = np.where(varies, scale, 1.0)
+        known = -np.log(scale)
+        known = known - (DEGREES + 1) / 2 * np.log1p(((X - mean) / scale) ** 2 / DEGREES)
         new = -np.log1p(self._n)
-        share = np.clip((weight * mean + self.summary.centre) / (weight + 1.0), 0.0, 1.0)
-        with np.errstate(divide="ignore"):
-            mark = np.where(X == 1, np.log(share), np.where(X == 0, np.log1p(-share), new))
-        one_value = np.where(np.abs(X - self.summary.centre) > self._rounding, new, 0.0)
-        known = np.where(self._is_mark, np.maximum(mark, new), number)
-        return np.asarray(np.where(self._deviation > 0, known, one_value).sum(axis=1))
+        if self._is_mark.any():
+            share = np.clip((weight * mean + self.summary.centre) / (weight + 1.0), 0.0, 1.0)
+            with np.errstate(divide="ignore"):
+                mark = np.where(X == 1, np.log(share), np.where(X == 0, np.log1p(-share), new))
+            known = np.where(self._is_mark, np.maximum(mark, new), known)
+        if not varies.all():
+            one_value = np.where(np.abs(X - self.summary.centre) > self._rounding, new, 0.0)
+            known = np.where(varies, known, one_value)
+        return np.asarray(known.sum(axis=1))
 
     @property
     def _rounding(self) -> FloatArray:

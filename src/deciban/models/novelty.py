@@ -114,9 +114,13 @@ class TypicalityScores:
 
     def typicality(self, rows: RowLikelihoods) -> FloatArray:
         """How likely the values of rows are beside what is expected; low is unlikely, (rows,)."""
-        joint = self._log_prior + _floor(rows)
-        log_row = np.logaddexp.reduce(joint, axis=1)
-        expected = np.exp(joint - log_row[:, None]) @ self._expected
+        joint = np.ascontiguousarray(_floor(rows).T)  # classes are few: sums over them are of lines
+        joint += self._log_prior[:, None]
+        top = joint.max(axis=0)
+        share = np.exp(np.subtract(joint, top, out=joint), out=joint)
+        total = share.sum(axis=0)
+        expected = self._expected @ share / total
+        log_row = top + np.log(total)
         return np.asarray(log_row / np.maximum(rows.size, 1.0) - EXPECTED_SHARE * expected)
 
     def novelty(self, rows: RowLikelihoods) -> FloatArray:

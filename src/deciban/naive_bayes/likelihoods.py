@@ -27,6 +27,7 @@ from deciban.models.novelty import RowLikelihoods
 from deciban.sources.batch import Batch
 from deciban.stats.categories import count_by_column
 from deciban.stats.histogram import HISTOGRAM, grid_of
+from deciban.stats.statistic import Matrix
 from deciban.stats.words import Bags, sum_of
 from deciban.text import Buckets
 
@@ -186,8 +187,8 @@ class Likelihoods:
 
     def of_rows(self, batch: Batch) -> RowLikelihoods:
         """The log likelihood of every row and class, and the values and words of every row."""
-        numbers, size, out = self._start(batch)
-        encoded = self.model.encode(batch)
+        numbers, codes, size, out = self._start(batch)
+        encoded = self._encode(batch, numbers, codes)
         for block in self.model.blocks:
             if block.input != "text":
                 block.parameters.add(encoded[block.name], out)
@@ -211,26 +212,30 @@ class Likelihoods:
 
         ``plain`` is the part of all columns, (rows, classes), where none is a text and it is known.
         """
-        numbers, size, out = self._start(batch)
+        numbers, codes, size, out = self._start(batch)
         if plain is not None and not self._words:
             out += plain
         else:
-            size += self._leave_blocks_out(batch, y, weight, out)
+            encoded = self._encode(batch, numbers, codes)
+            size += self._leave_blocks_out(batch, encoded, y, weight, out)
         if numbers.shape[1]:
             out += self._ranges.log_beyond_without(numbers, weight)[:, None]
         return RowLikelihoods(out, size)
 
     def leave_out(self, batch: Batch, remaining: Remaining) -> RowLikelihoods:
         """Those of counted rows by what is left for each: other words are not known then."""
-        numbers, size, out = self._start(batch)
-        size += self._leave_units_out(batch, remaining, out)
+        numbers, codes, size, out = self._start(batch)
+        encoded = self._encode(batch, numbers, codes)
+        size += self._leave_units_out(batch, encoded, remaining, out)
         if numbers.shape[1]:
             out += self._keys.log_beyond_left(numbers, remaining)[:, None]
         return RowLikelihoods(out, size)
 
-    def _leave_units_out(self, batch: Batch, remaining: Remaining, out: FloatArray) -> FloatArray:
+    def _leave_units_out(
+        self, batch: Batch, encoded: dict[str, Matrix], remaining: Remaining, out: FloatArray
+    ) -> FloatArray:
         """Add the part of every block; returns how many words there are in each row."""
-        encoded, n_words = self.model.encode(batch), np.zeros(batch.n_rows)
+        n_words = np.zeros(batch.n_rows)
         for block in self.model.blocks:
             if block.input != "text":
                 for column in block.parameters.leave_out(encoded[block.name], remaining):
@@ -245,10 +250,15 @@ class Likelihoods:
         return n_words
 
     def _leave_blocks_out(
-        self, batch: Batch, y: NDArray[np.intp], weight: FloatArray, out: FloatArray
+        self,
+        batch: Batch,
+        encoded: dict[str, Matrix],
+        y: NDArray[np.intp],
+        weight: FloatArray,
+        out: FloatArray,
     ) -> FloatArray:
         """Add the part of every block; returns how many words there are in each row."""
-        encoded, n_words = self.model.encode(batch), np.zeros(batch.n_rows)
+        n_words = np.zeros(batch.n_rows)
         for block in self.model.blocks:
             if block.input != "text":
                 out += block.parameters.leave_one_out(encoded[block.name], y, weight)
@@ -267,15 +277,20 @@ class Likelihoods:
         options = self.model.options
         return options.max_words is None and isinstance(options.min_df, int) and options.min_df == 1
 
-    def _start(self, batch: Batch) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The numbers of a batch, how many values other than texts each row has, and zeros."""
+    def _start(self, batch: Batch) -> tuple[FloatArray, NDArray[np.int64], FloatArray, FloatArray]:
+        """Numbers and codes of a batch, how many values other than texts rows have, and zeros."""
         numbers, codes = self.model.columns(batch)
-        size = (~np.isnan(numbers)).sum(axis=1) + (codes >= 0).sum(axis=1)
-        return (
-            numbers,
-            size.astype(np.float64),
-            np.zeros((len(size), len(self.model.counts.classes))),
-        )
+        size = _count(~np.isnan(numbers)) + _count(codes >= 0)
+        return numbers, codes, size, np.zeros((len(size), len(self.model.counts.classes)))
+
+    def _encode(
+        self, batch: Batch, numbers: FloatArray, codes: NDArray[np.int64]
+    ) -> dict[str, Matrix]:
+        """Rows, whose columns other than texts are known, as every block reads them."""
+        texts: dict[str, Matrix] = {
+            name: encoder.encode(batch) for name, encoder in self.model.text_encoders.items()
+        }
+        return texts | self.model.encode_columns(numbers, codes)
 
     def _add_unknown(
         self,
@@ -298,3 +313,8 @@ class Likelihoods:
         share = WORD_SMOOTHING / np.maximum(totals, WORD_SMOOTHING)
         out += np.maximum(size - known, 0.0)[:, None] * np.log(share)
         return size
+
+
+def _count(known: NDArray[np.bool_]) -> FloatArray:
+    """How many values of each row are known: a product, which is faster than short sums."""
+    return known.astype(np.float64) @ np.ones(known.shape[1])

@@ -36,6 +36,7 @@ __all__ = [
     "is_pandas",
     "make_frame",
     "named_frame",
+    "names_of",
     "probability_columns",
     "scan_array",
     "scan_arrow",
@@ -43,6 +44,7 @@ __all__ = [
     "scan_lazy",
     "scan_pandas",
     "take_rows",
+    "without_column",
 ]
 
 #: What answers come as: None is an array, "frame" is what the table is.
@@ -83,13 +85,13 @@ def scan_dict(table: Mapping[Any, Any], rows: int) -> BatchScan:
 def scan_pandas(frame: Tabular, rows: int) -> BatchScan:
     """A frame of pandas; its index is left out."""
     names = tuple(map(str, frame.columns))
-    columns = {name: column(name, frame.iloc[:, i]) for i, name in enumerate(names)}
+    columns = {str(name): column(str(name), values) for name, values in frame.items()}
     return scan_columns(
         names,
         columns,
         len(frame),
         rows,
-        lambda: _formats(columns, {name: frame.iloc[:, i] for i, name in enumerate(names)}),
+        lambda: _formats(columns, {str(name): values for name, values in frame.items()}),
     )
 
 
@@ -180,6 +182,21 @@ def columns_by_name(X: Tabular) -> Mapping[Any, Any]:
             hint="pass {name: values}, a data frame or a list of rows of the same length",
         )
     return dict(enumerate(matrix.T))
+
+
+def names_of(X: Tabular) -> list[str]:
+    """The names of the columns of a frame or a table of Arrow; none of anything else."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    return [] if names is None else list(names)
+
+
+def without_column(X: Tabular, name: str | None) -> Tabular:
+    """A frame without one of its columns; whatever does not have it, as it is."""
+    names = names_of(X)
+    if name not in names:
+        return X
+    others = [each for each in names if each != name]
+    return X.select(others) if hasattr(X, "column_names") else X[others]
 
 
 def named_frame(values: Array, names: Sequence[str]) -> Any:

@@ -65,6 +65,7 @@ def validate(
     """A matrix or CSR of the width of the estimator, which may hold NaN."""
     from sklearn.utils.validation import validate_data
 
+    X = X if reset else _without_units(estimator, X)
     return _translate_errors(
         lambda: validate_data(
             estimator, X, accept_sparse="csr", ensure_all_finite=False, reset=reset, dtype=dtype
@@ -76,12 +77,19 @@ def finite_matrix(estimator: BaseEstimator, X: Tabular, *, reset: bool) -> Check
     """A matrix of finite floats, dense or canonical CSR, of the width of the estimator."""
     from sklearn.utils.validation import validate_data
 
+    X = X if reset else _without_units(estimator, X)
     checked = _translate_errors(
         lambda: validate_data(
             estimator, X, accept_sparse="csr", reset=reset, dtype=np.float64, order="C"
         )
     )
     return _one_index_type(checked) if is_sparse(checked) else checked
+
+
+def _without_units(estimator: BaseEstimator, X: Tabular) -> Tabular:
+    """A frame without the column of groups or times of training, which is not looked at."""
+    units = getattr(estimator, "units_", None)
+    return X if units is None else frames.without_column(X, units.column)
 
 
 def scan_matrix(X: Tabular, names: Sequence[str] | None, named: bool, model: str) -> BatchScan:

@@ -13,8 +13,10 @@ from deciban.errors import DataWarning, InputError
 from deciban.sources.batch import UnitKind
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import ALL_ROWS, SAMPLE_ROWS, Part, Sample
+from deciban.sources.tabular import UnitsLike
+from deciban.sources.units import ARGUMENTS, UnitSource, unit_source
 
-__all__ = ["AllRows", "GroupSample", "TrainingUnits", "check_units"]
+__all__ = ["AllRows", "GroupSample", "TrainingUnits", "check_units", "later_units"]
 
 Keys = NDArray[np.uint64]
 
@@ -191,6 +193,33 @@ class TrainingUnits:
                     "some rows are from before rows that were learned in an earlier call.",
                     hint="learn rows in the order of time, or fit all of them together",
                 )
+
+
+def later_units(
+    known: TrainingUnits | None, groups: UnitsLike, time: UnitsLike, *, fixed: bool = True
+) -> UnitSource | None:
+    """The groups or times of more rows: as stated, or in the column where they were before.
+
+    They must be there where those of training, ``known``, were, and if ``fixed``, only there.
+    """
+    given = unit_source(groups, time)
+    if known is None:
+        if given is not None and fixed:
+            raise InputError(
+                f"this model was fitted without {ARGUMENTS[given.kind]}, and some rows of "
+                "them may be counted already.",
+                hint=f"fit all rows anew, with {ARGUMENTS[given.kind]}=",
+            )
+        return given
+    what = ARGUMENTS[known.kind]
+    if given is None and known.column is not None:
+        return UnitSource(known.kind, known.column)
+    if given is None or given.kind != known.kind:
+        raise InputError(
+            f"this model was fitted with {what}, which these rows must have too.",
+            hint=f"pass {what}=, an array or the name of a column",
+        )
+    return given
 
 
 def check_units(sample: Sample | None) -> None:

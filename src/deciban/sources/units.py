@@ -142,7 +142,16 @@ def _times(column: Column) -> Array:
     try:
         return np.array(texts, dtype="datetime64[us]").astype(np.int64)
     except ValueError:
+        wrong = next(text for text in texts if not _is_time(text))
         raise InputError(
-            f"time must be numbers, dates or timestamps, got {texts[0]!r}.",
+            f"time must be numbers, dates or timestamps, got {wrong!r}.",
             hint="dates as 2024-12-31; others are read by sources.scan(..., date_format=...)",
         ) from None
+
+
+def _is_time(text: Value) -> bool:
+    try:
+        np.datetime64(text, "us")
+    except ValueError:
+        return False
+    return True
