@@ -94,11 +94,10 @@ class RadialBasis:
             U = Z[rows] * self.scale
             slopes = self._slopes(U)
             all_centres = slopes @ self.coef
-            for j in np.unique(columns):
-                for term in np.flatnonzero(columns == j):
-                    u = U[:, term, None]
-                    centred = slopes @ (self.centres[:, term, None] * self.coef)
-                    out[rows, j] += u**2 * all_centres - 2 * u * centred
+            for term, j in enumerate(columns):
+                u = U[:, term, None]
+                centred = slopes @ (self.centres[:, term, None] * self.coef)
+                out[rows, j] += u**2 * all_centres - 2 * u * centred
 
     def _slopes(self, U: FloatArray) -> FloatArray:
         """By how much a centre's exponential changes with the squared distance, on the mean."""
