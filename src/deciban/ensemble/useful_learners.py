@@ -94,7 +94,7 @@ def _useful(
     ((_, held),) = sample.splits
     fitted = {name: each for name, each in judged.items() if isinstance(each, BaseLearner)}
     logits = {name: learner.held_out[held] for name, learner in fitted.items()}
-    useful = stacking.useful(logits, sample.y[held], sample.weight[held])
+    useful = stacking.useful(logits, sample.y[held], sample.weight[held]) if logits else ()
     return {name: fitted[name].by_fold for name in useful}
 
 
