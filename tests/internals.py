@@ -7,7 +7,7 @@ import numpy as np
 
 from deciban.aode import calibration as aode_calibration
 from deciban.ensemble import evidence_weights as weighted_evidence
-from deciban.ensemble import linear, stacking, text_learner
+from deciban.ensemble import linear, radial, stacking, text_learner
 from deciban.ensemble.phrase_rows import PhraseRows
 from deciban.evaluation import bootstrap
 from deciban.evaluation.decisions import decide
@@ -20,6 +20,8 @@ from deciban.report.drift import drifts
 from deciban.stats import rounding
 from deciban.stats.cells import Grid
 from deciban.stats.histogram import cut_points
+
+radial_path = radial._RidgePath
 
 
 class BaseLearner(NamedTuple):

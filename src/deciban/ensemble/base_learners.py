@@ -8,6 +8,7 @@
 - ``pairs``: AODE, where its table fits
 - ``logistic``: a logistic regression on the columns alone. Where rows are many, ``linear`` and
   ``products`` contain it; where they are few, but many for its coefficients, no other is as sure
+- ``radial``: radial basis functions of all columns at once, where numbers are several
 
 All of them see a row only through :class:`~deciban.ensemble.training_table.TrainingTable`.
 """
@@ -24,7 +25,7 @@ from deciban.aode.calibration import StrengthCalibration
 from deciban.aode.counting import count
 from deciban.aode.model import AODEModel
 from deciban.aode.pair_counts import counted_columns
-from deciban.ensemble import evidence_weights, linear, trees
+from deciban.ensemble import evidence_weights, linear, radial, trees
 from deciban.ensemble.logits import FloatArray
 from deciban.ensemble.model import AdditiveTerms
 from deciban.ensemble.training_table import TrainingTable
@@ -38,12 +39,17 @@ MAX_CALIBRATION_ROWS = 2_500
 #: rows are many. Fitted on every second of 52 tables, 4 to 128 rows each.
 HALF_WEIGHT_ROWS = {
     "linear": 10.0, "products": 100.0, "trees": 30.0, "pairs": 0.0, "logistic": 30.0,
+    "radial": 30.0,
 }  # fmt: skip
 #: All base learners, in their order; which are fitted unless they are asked for, the table says.
-LEARNERS = ("linear", "products", "trees", "pairs", "logistic")
+LEARNERS = ("linear", "products", "trees", "pairs", "logistic", "radial")
 #: Between so many rows a logistic regression is fitted as well, if there are more than so many of
 #: them for each of its coefficients. Of 30 tables 12 gained and 4 lost, both halves alike.
 MIN_LOGISTIC_ROWS, MAX_LOGISTIC_ROWS, MIN_ROWS_PER_COEFFICIENT = 100, 1_000, 5
+#: Radial basis functions are fitted between so many rows: fewer have few centres, of more trees
+#: learn what is smooth as well; and on so many numbers, but no more linear terms and classes.
+MIN_RADIAL_ROWS, MAX_RADIAL_ROWS = 50, 10_000
+MIN_RADIAL_NUMBERS, MAX_RADIAL_TERMS, MAX_RADIAL_CLASSES = 2, 200, 50
 #: AODE is fitted where rows times pairs of columns times classes are no more than this.
 MAX_AODE_SCORES = 2e9
 #: Products and trees, which are fitted again and again, are for no more classes than this.
@@ -62,6 +68,7 @@ class FoldFits(NamedTuple):
     regression: linear.LinearFit | None = None
     nearby: linear.LinearFit | None = None
     forests: tuple[Forest, ...] = ()
+    radial: radial.RadialFit | None = None
     aode: AODEModel | None = None
 
 
@@ -102,10 +109,16 @@ def zero_terms(table: TrainingTable) -> AdditiveTerms:
 
 def usual_learners(table: TrainingTable) -> tuple[str, ...]:
     """The base learners that are fitted to a table unless others are asked for."""
-    rows = float(table.weight.sum())
-    n_coefficients = len(table.features.linear_columns) * (table.n_classes - 1)
-    enough = max(MIN_LOGISTIC_ROWS, MIN_ROWS_PER_COEFFICIENT * n_coefficients)
-    return LEARNERS if enough < rows <= MAX_LOGISTIC_ROWS else LEARNERS[:-1]
+    rows, features = float(table.weight.sum()), table.features
+    n_terms = len(features.linear_columns)
+    enough = max(MIN_LOGISTIC_ROWS, MIN_ROWS_PER_COEFFICIENT * n_terms * (table.n_classes - 1))
+    smooth = features.n_numbers >= MIN_RADIAL_NUMBERS and n_terms <= MAX_RADIAL_TERMS
+    few = table.n_classes <= MAX_RADIAL_CLASSES
+    fitted = {
+        "logistic": enough < rows <= MAX_LOGISTIC_ROWS,
+        "radial": smooth and few and MIN_RADIAL_ROWS <= rows <= MAX_RADIAL_ROWS,
+    }
+    return tuple(name for name in LEARNERS if fitted.get(name, True))
 
 
 def usual_weights(learners: Sequence[BaseLearner], n_rows: float) -> FloatArray:
@@ -178,6 +191,21 @@ def _fit_regression(name: str, table: TrainingTable, Z: FloatArray, begun: FoldF
         terms = replace(terms, products=regression.coef[n_linear:-1])
     note, fits = f"penalty {regression.penalty:g}", FoldFits(regression=regression)
     return BaseLearner(name, note, terms, regression.held_out, fits)
+
+
+def fit_radial(table: TrainingTable, begun: FoldFits = NOTHING_FITTED) -> BaseLearner | Unfitted:
+    """Radial basis functions, of which rows are left out in closed form."""
+    fitted = begun.radial
+    if fitted is None:
+        splits = None if table.remaining is None else table.splits
+        Z = table.features.bent_linear(table.numbers, table.codes)
+        rows = table.y, table.weight, table.held_weight
+        fitted = radial.fit(Z, *rows, table.prior_logits, splits)
+    if fitted is None:
+        return Unfitted("radial", "all rows are alike")
+    terms = replace(zero_terms(table), constants=fitted.constants, radial=fitted.basis)
+    note = f"{len(fitted.basis)} centres, penalty {fitted.penalty:g}"
+    return BaseLearner("radial", note, terms, fitted.held_out, FoldFits(radial=fitted))
 
 
 def fit_trees(

@@ -48,8 +48,8 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
 
     It takes whatever :class:`NaiveBayes` takes. Of tables, its answer is a sum of terms: the
     evidence of the counts, each column weighted; linear terms and products of
-    numbers; shallow boosted trees; and AODE. The weight of each is fitted on
-    held-out rows: the counts leave a row out, all else is fitted in folds. Of
+    numbers; shallow boosted trees; radial basis functions; and AODE. The weight of each is
+    fitted on held-out rows: sums leave a row out, all else is fitted in folds. Of
     texts, phrases of up to three words and pieces of words are weighted, each as far
     as the counts of the classes let it be; what texts and other columns tell is
     added. ``report_`` says what was selected. The answer still adds up, column by
@@ -68,8 +68,9 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     learners
         which base learners are fitted: ``"auto"``, or some of ``"linear"`` (the evidence of the
         counts, weighted, and linear terms), ``"products"`` (linear terms and products of numbers),
-        ``"trees"``, ``"pairs"`` (AODE) and ``"logistic"`` (linear terms alone). ``["logistic"]``
-        is a logistic regression on the columns of a table as they are
+        ``"trees"``, ``"pairs"`` (AODE), ``"logistic"`` (linear terms alone) and ``"radial"``
+        (radial basis functions of all columns). ``["logistic"]`` is a logistic regression on the
+        columns of a table as they are
     max_rows
         trees are learned from no more different rows than this, weights, linear terms and
         texts from no more than 50,000 of them, chosen by what they hold; the counts are

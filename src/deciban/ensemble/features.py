@@ -36,7 +36,7 @@ MAX_BINS_OF_TABLE, MIN_BINS_BY_COLUMNS = 16_384, 16
 MAX_CATEGORY_CELLS, MAX_CATEGORY_INDICATORS = 254, 64
 #: All products of numbers are terms while they are no more than this; else squares alone.
 MAX_PRODUCTS = 300
-#: Beyond this many standard deviations, what enters products grows ever more slowly.
+#: Beyond this many standard deviations, what enters products and distances grows ever more slowly.
 PRODUCT_BEND_SDS = 3.0
 #: The standard deviation of products, where that of numbers is 1.
 PRODUCT_SD = 0.7
@@ -98,6 +98,12 @@ class Features:
         indicators = np.where(mine >= 0, (mine == ranks) - frequency, 0.0)
         return np.concatenate([self.standardise(numbers), indicators], axis=1)
 
+    def bent_linear(self, numbers: FloatArray, codes: Codes) -> FloatArray:
+        """The linear terms, numbers bent where these are far from the mean."""
+        Z = self.linear(numbers, codes)
+        Z[:, : self.n_numbers] = bend(Z[:, : self.n_numbers])
+        return Z
+
     @cached_property
     def _indicators(self) -> tuple[NDArray[np.intp], Codes, FloatArray]:
         """The category, the rank and the frequency of every indicator."""
@@ -114,8 +120,7 @@ class Features:
 
     def raw_products(self, numbers: FloatArray) -> FloatArray:
         """Squares and products of standardised numbers, bent where these are far from the mean."""
-        z = self.standardise(numbers)
-        z = z / np.sqrt(1.0 + (z / PRODUCT_BEND_SDS) ** 2)
+        z = bend(self.standardise(numbers))
         first, second = self.product_columns
         return np.asarray(z[:, first] * z[:, second])
 
@@ -165,6 +170,15 @@ class Features:
         """How frequent values are, 0 being the most; -1 for missing and for unseen values."""
         sizes, starts, ranks = self._flat_ranks
         return np.asarray(ranks[_known(codes, sizes) + starts])
+
+
+def bend(z: FloatArray) -> FloatArray:
+    """Standardised numbers that grow ever more slowly, up to ``PRODUCT_BEND_SDS``.
+
+    >>> bend(np.array([0.0, -3.0, 1e9])).round(2)
+    array([ 0.  , -2.12,  3.  ])
+    """
+    return np.asarray(z / np.sqrt(1.0 + (z / PRODUCT_BEND_SDS) ** 2))
 
 
 def _known(codes: Codes, sizes: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -11,6 +11,7 @@ import numpy as np
 from deciban.encoding.inputs import Inputs
 from deciban.ensemble.evidence_weights import MAX_EVIDENCE_NATS, MIN_LOG_LIKELIHOOD
 from deciban.ensemble.features import PRODUCT_BEND_SDS
+from deciban.ensemble.radial_formulas import RadialFormula
 from deciban.ensemble.tree_formulas import CellTests, Tree, column_tree, tree, trees_by_class
 from deciban.errors import InputError
 from deciban.formulas.build import clip, known, lookup, minus, times
@@ -71,6 +72,8 @@ class _Terms:
             terms, weight = list(self.class_terms(k)), Number(self.terms.aode_weight)
             whole = [term for _, term in terms]
             whole += self._trees(k)
+            if self._radial is not None:
+                whole.append(self._radial.logit(k))
             by_column = self._by_column(terms, k)
             if aode is not None:
                 whole.append(Product(weight, aode.log_joint[k]))
@@ -84,7 +87,7 @@ class _Terms:
         return Formula(joint, dict(columns), prior, fallback, self.inputs.refused)
 
     def _by_column(self, terms: list[Term], k: int) -> dict[str, list[Expression]]:
-        """What each column adds: its part of every term, and what trees change by it."""
+        """What each column adds: its part of every term, what trees change by it, and centres."""
         out: dict[str, list[Expression]] = {name: [] for name in self.model.schema.names}
         for names, term in terms:
             share = term if len(names) == 1 else Product(Number(1 / len(names)), term)
@@ -93,6 +96,9 @@ class _Terms:
         for j, name in enumerate(self.names):
             some = [each for each in self._forest[k] if (each.column == j).any()]
             out[self.homes[name]] += _grouped([column_tree(self._tests, one, j) for one in some])
+        if self._radial is not None:
+            for place, j in enumerate(self.features.linear_columns.tolist()):
+                out[self.homes[self.names[j]]].append(self._radial.part(place, k))
         return out
 
     def class_terms(self, k: int) -> Iterator[Term]:
@@ -200,6 +206,26 @@ class _Terms:
     @cached_property
     def _pairs(self) -> dict[tuple[int, int], Expression]:
         return {}
+
+    # ------------------------------------------------------------------ centres
+
+    @cached_property
+    def _radial(self) -> RadialFormula | None:
+        """Radial basis functions of the bent linear terms, scaled; None where there are none."""
+        basis, f = self.terms.radial, self.features
+        if not len(basis):
+            return None
+        scale = basis.scale.tolist()
+        terms = [Shared(times(s, z)) for s, z in zip(scale, self._bent, strict=False)]
+        names = self.names[self.n_numbers :]
+        for name, rank, frequency, n in zip(
+            names, f.rank, f.frequency, f.n_indicators, strict=True
+        ):
+            own = basis.scale[len(terms) : len(terms) + n]
+            indicators = (rank[:, None] == np.arange(n)) - frequency[:n]
+            x = self.inputs.by_name[name]
+            terms += map(Shared, lookup(x, self._values[name], indicators * own, np.zeros(n)))
+        return RadialFormula(basis, terms)
 
     # ------------------------------------------------------------------ trees
 

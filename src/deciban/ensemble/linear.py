@@ -19,7 +19,7 @@ PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
 #: As many that do not gain end the path.
 PENALTY_PATIENCE = 2
 #: The penalty is selected in as many folds as hold so many rows out, but in two at least.
-SELECTION_ROWS, MIN_SELECTION_FOLDS = 1_000, 2
+SELECTION_ROWS, MIN_SELECTION_FOLDS = 400, 2
 #: Coefficients to this accuracy; more would not change the probabilities.
 SOLVER_TOLERANCE = 1e-3
 MAX_SOLVER_STEPS = 200
@@ -77,8 +77,8 @@ def fit(
 def _n_selecting(held_weights: Sequence[float]) -> int:
     """How many folds select the penalty, given the weight that each holds out.
 
-    >>> _n_selecting([30.0] * 5), _n_selecting([300.0] * 5), _n_selecting([3000.0] * 5)
-    (5, 4, 2)
+    >>> _n_selecting([30.0] * 5), _n_selecting([150.0] * 5), _n_selecting([3000.0] * 5)
+    (5, 3, 2)
     """
     enough = 1 + int(np.searchsorted(np.cumsum(held_weights), SELECTION_ROWS))
     return min(len(held_weights), max(MIN_SELECTION_FOLDS, enough))

@@ -25,6 +25,7 @@ from deciban.ensemble.evidence_weights import (
 from deciban.ensemble.features import Features
 from deciban.ensemble.logits import FloatArray
 from deciban.ensemble.phrases import PhraseModel
+from deciban.ensemble.radial import RadialBasis
 from deciban.ensemble.summary import EnsembleSummary
 from deciban.ensemble.trees import Forest
 from deciban.explanation import measure
@@ -54,6 +55,7 @@ class AdditiveTerms:
     - ``evidence[j]`` times the evidence of part j of the counts,
     - the linear terms times ``linear``, (terms, classes), and the products times ``products``,
     - the values of the trees of ``forest``,
+    - what ``radial`` makes of the distances to its centres,
     - ``aode_weight`` times the log joint of ``aode``.
     """
 
@@ -62,6 +64,7 @@ class AdditiveTerms:
     linear: FloatArray
     products: FloatArray
     forest: Forest
+    radial: RadialBasis
     aode: AODEModel | None = None
     aode_weight: float = 0.0
 
@@ -74,6 +77,7 @@ class AdditiveTerms:
             np.zeros((n_linear, n_classes)),
             np.zeros((n_products, n_classes)),
             Forest.empty(),
+            RadialBasis.empty(n_linear, n_classes),
         )
 
     def __mul__(self, factor: float) -> AdditiveTerms:
@@ -83,18 +87,20 @@ class AdditiveTerms:
             self.linear * factor,
             self.products * factor,
             self.forest * factor,
+            self.radial * factor,
             self.aode,
             self.aode_weight * factor,
         )
 
     def __add__(self, other: AdditiveTerms) -> AdditiveTerms:
-        """Both; only one of them has trees, and one of them AODE."""
+        """Both; only one of them has trees, one of them centres, and one of them AODE."""
         return AdditiveTerms(
             self.constants + other.constants,
             self.evidence + other.evidence,
             self.linear + other.linear,
             self.products + other.products,
             self.forest if len(self.forest) else other.forest,
+            self.radial if len(self.radial) else other.radial,
             self.aode or other.aode,
             self.aode_weight + other.aode_weight,
         )
@@ -143,7 +149,7 @@ class EnsembleModel:
 
     @property
     def additive(self) -> bool:
-        """False: products, trees and AODE make what a value contributes depend on others."""
+        """False: what a value contributes depends on others, but for linear terms and evidence."""
         return False
 
     @property
@@ -156,6 +162,7 @@ class EnsembleModel:
         """The constant part of every class's logit."""
         terms, n_classes = self.terms, len(self.classes)
         out = terms.constants + (terms.forest.constants(n_classes) if n_classes > 1 else 0.0)
+        out = out + terms.radial.constants
         if terms.aode is not None:
             out = out + terms.aode_weight * terms.aode.log_prior
         return np.asarray(out)
@@ -222,6 +229,8 @@ class EnsembleModel:
             out += self.features.products(numbers) @ terms.products
         if len(terms.forest):
             terms.forest.add(self.features.cells(numbers, codes), out)
+        if len(terms.radial):
+            out += terms.radial.logits(self.features.bent_linear(numbers, codes))
 
     def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
         """``log P(x | c)`` by the counts, (rows, classes), and the size of every row."""
@@ -238,7 +247,7 @@ class EnsembleModel:
         """Each column's part of the logits, (rows, columns, classes).
 
         A product's part is halved between its two numbers; what a split of a
-        tree changes is its column's; AODE and texts have contributions of their own.
+        tree changes is its column's; centres, AODE and texts have contributions of their own.
         """
         out = np.zeros((batch.n_rows, len(self.schema.names), len(self.classes)))
         self._add_features(batch, out)
@@ -253,7 +262,7 @@ class EnsembleModel:
         return out
 
     def _add_features(self, batch: Batch, out: FloatArray) -> None:
-        """Add the parts of linear terms, products and trees, each to its column."""
+        """Add the parts of linear terms, products, trees and centres, each to its column."""
         features, terms = self.features, self.terms
         numbers, codes = self.counted.columns(batch)
         names = (*self.schema.numbers, *self.schema.categories)
@@ -264,6 +273,9 @@ class EnsembleModel:
             _add_terms(by_feature, side, products, terms.products / 2)
         if len(terms.forest):
             terms.forest.add_contributions(features.cells(numbers, codes), by_feature)
+        if len(terms.radial):
+            bent = features.bent_linear(numbers, codes)
+            terms.radial.add_contributions(bent, features.linear_columns, by_feature)
         for j, name in enumerate(names):
             out[:, self._column_of[name]] += by_feature[:, j]
 

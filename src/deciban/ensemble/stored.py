@@ -22,6 +22,7 @@ from deciban.ensemble.features import MAX_CATEGORY_CELLS, Features, category_ran
 from deciban.ensemble.logits import FloatArray
 from deciban.ensemble.model import KIND, AdditiveTerms, EnsembleModel
 from deciban.ensemble.phrases import PhraseModel
+from deciban.ensemble.radial import RadialBasis
 from deciban.ensemble.summary import EnsembleSummary, LearnerSummary
 from deciban.ensemble.trees import MAX_DEPTH, Forest
 from deciban.errors import ModelFileError
@@ -42,6 +43,10 @@ Arrays = dict[str, Array]
 #: The arrays of the scales of numbers and of products.
 _NUMBER_SCALES = ("low", "high", "middle", "spread")
 _PRODUCT_SCALES = ("product_middle", "product_spread")
+#: Those of radial basis functions, where there are any.
+_RADIAL = ("radial_scale", "radial_centres", "radial")
+#: Scales and centres beyond this come of no table: what hardly varies is left out.
+MAX_RADIAL_SCALE = 1e9
 
 
 def to_stored(
@@ -104,6 +109,9 @@ def _arrays(model: EnsembleModel) -> Arrays:
         "tree_values": terms.forest.value,
         "tree_sets": terms.forest.left.view(np.int64),
     }
+    if len(terms.radial):
+        of_radial = terms.radial.scale, terms.radial.centres, terms.radial.coef
+        arrays |= dict(zip(_RADIAL, of_radial, strict=True))
     for j, text in enumerate(model.texts):
         arrays |= {f"phrases_{j}": text.weights, f"rarity_{j}": text.idf}
     return arrays
@@ -260,6 +268,20 @@ def _terms(counted: NaiveBayesModel, features: Features, arrays: ArrayReader) ->
         arrays.floats("linear", (n_linear, n_classes)),
         arrays.floats("products", (n_products, n_classes)),
         _forest(arrays, len(features.n_cells), n_classes),
+        _radial(arrays, n_linear, n_classes),
+    )
+
+
+def _radial(arrays: ArrayReader, n_linear: int, n_classes: int) -> RadialBasis:
+    """The radial basis functions; none where the file has no array of them."""
+    if not any(name in arrays for name in _RADIAL):
+        return RadialBasis.empty(n_linear, n_classes)
+    scale, centres, coef = _RADIAL
+    n_centres, _ = arrays.shape(centres, 2)
+    return RadialBasis(
+        arrays.floats(scale, (n_linear,), 0.0, MAX_RADIAL_SCALE),
+        arrays.floats(centres, (n_centres, n_linear), -MAX_RADIAL_SCALE, MAX_RADIAL_SCALE),
+        arrays.floats(coef, (n_centres, n_classes)),
     )
 
 

@@ -151,8 +151,14 @@ def _of_one_class(
 
 
 def _weigh(table: TrainingTable, learners: Sequence[BaseLearner | Unfitted]) -> Stack:
-    """The weighted sum of base learners; those that were not fitted have no weight."""
+    """The weighted sum of base learners; those that were not fitted have no weight.
+
+    Where none was fitted, the class frequencies answer.
+    """
     fitted = [learner for learner in learners if isinstance(learner, BaseLearner)]
+    if not fitted:
+        terms = replace(zero_terms(table), constants=table.prior_logits)
+        return Stack(terms, _summaries(table, learners, ()), terms.evidence, table.offset)
     held_out = [learner.held_out for learner in fitted]
     usual = base_learners.usual_weights(fitted, float(table.weight.sum()))
     weights = stacking.simplex_weights(held_out, table.y, table.held_weight, usual).tolist()

@@ -32,6 +32,7 @@ def learner_fits(
         "products": base_learners.fit_products,
         "trees": lambda table, begun: base_learners.fit_trees(table, advance, begun),
         "logistic": base_learners.fit_logistic,
+        "radial": base_learners.fit_radial,
         "pairs": lambda table, begun: base_learners.fit_aode(table, whole, memory_limit, begun),
     }
 
@@ -93,7 +94,7 @@ def _useful(
     ((_, held),) = sample.splits
     fitted = {name: each for name, each in judged.items() if isinstance(each, BaseLearner)}
     logits = {name: learner.held_out[held] for name, learner in fitted.items()}
-    useful = stacking.useful(logits, sample.y[held], sample.weight[held])
+    useful = stacking.useful(logits, sample.y[held], sample.weight[held]) if logits else ()
     return {name: fitted[name].by_fold for name in useful}
 
 
@@ -102,7 +103,9 @@ def _nearby(begun: FoldFits) -> FoldFits:
 
     Regressions saw but some of the rows, and are near to what all rows will say.
     """
-    return begun._replace(rows=None, evidence=(), regression=None, nearby=begun.regression)
+    return begun._replace(
+        rows=None, evidence=(), regression=None, radial=None, nearby=begun.regression
+    )
 
 
 def _left_out(judged: Mapping[str, BaseLearner | Unfitted]) -> dict[str, BaseLearner | Unfitted]:
