@@ -238,7 +238,11 @@ def test_columns_on_a_common_scale():
     np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(Z[:, 0].std(), 1)
     cells = columns.cells(np.array([[np.nan], [-1e9], [1e9]]), np.array([[-1], [0], [9]]))
-    assert cells.tolist() == [[63, 2], [0, cells[1, 1]], [62, 2]]
+    none = features.UNKNOWN_CELL
+    assert cells.tolist() == [[none, none], [0, cells[1, 1]], [62, none]]
+    holed = replace(columns, has_missing=np.array([True, True]))
+    cells = holed.cells(np.array([[np.nan], [0.0]]), np.array([[-1], [9]]))
+    assert cells.tolist() == [[63, 2], [cells[1, 0], none]]
     beyond = columns.linear(np.array([[1e9], [numbers.max()]]), np.array([[-1], [-1]]))
     assert beyond[0].tolist() == beyond[1].tolist()
 

@@ -224,6 +224,14 @@ def test_bursts_length_and_contrast_are_chosen_by_leave_one_out():
     assert -np.log(p[own]).mean() < -np.log(np.maximum(raw[own], 1e-300)).mean()
 
 
+def test_the_length_of_texts_of_one_length_is_not_corrected():
+    words = {"a": ["one", "two", "three", "four"], "b": ["three", "four", "five", "six"]}
+    rng = np.random.default_rng(1)
+    y = rng.choice(list("ab"), 200)
+    model = NaiveBayes().fit([" ".join(rng.choice(words[label], 9)) for label in y], y)
+    assert model.model_.text_choices["text"].length == 0.0
+
+
 def test_more_rows_decide_how_texts_are_read():
     few, many = NaiveBayes().fit(TEXTS, LABELS), NaiveBayes().fit(TEXTS * 5, LABELS * 5)
     chosen = many.model_.text_choices

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deciban import AODE, BayesClassifier, NaiveBayes, explanation
+from deciban.ensemble.features import UNKNOWN_CELL
+from deciban.ensemble.trees import Forest
 from deciban.families.alone import categorical_losses
 from deciban.families.categorical import CATEGORICAL, CategoricalSettings
 from deciban.families.discrete import (
@@ -259,3 +261,58 @@ def test_a_number_that_one_row_alone_has_says_nothing_of_others():
     assert np.isfinite(model.leave_one_out(X, y)).all()
     by_group = model.leave_one_out(X, y, groups=[0, 1, 2, 3])
     np.testing.assert_allclose(by_group, model.leave_one_out(X, y))
+
+
+@pytest.mark.parametrize("learners", ["auto", ["trees"]])
+@pytest.mark.parametrize("x", ["never", None])
+def test_trees_say_nothing_of_what_training_had_none_of(learners, x):
+    rows = {"x": list("ab") * 40 + ["c"] * 20, "n": np.arange(100.0) % 7}
+    model = BayesClassifier(learners=learners).fit(rows, list("pq") * 40 + ["q"] * 20)
+    new = [{"x": x, "n": float(n)} for n in range(20)]
+    assert np.abs(model.predict_proba(new)[:, 0] - 0.4).max() < 0.1
+    q_of_b, q_of_a = model.predict_proba([{"x": "b", "n": 3.0}, {"x": "a", "n": 3.0}])[:, 1]
+    assert q_of_b > 0.9
+    assert q_of_a < 0.1
+
+
+def test_trees_learn_what_holes_say_where_training_had_some():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    x = np.where(y & (rng.random(400) < 0.7), None, rng.choice(list("ab"), 400)).tolist()
+    model = BayesClassifier(learners=["trees"]).fit({"x": x}, y)
+    hole, known = model.predict_proba([{"x": None}, {"x": "a"}])[:, 1]
+    assert hole > 0.9
+    assert known < 0.4
+    assert np.all(model.evidence([{"x": "never"}]) == 0.0)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_row_stays_where_a_tree_asks_for_what_is_unknown(n_classes):
+    rng = np.random.default_rng(n_classes)
+    n_trees, depth, n_columns = 4 * n_classes, 3, 3
+    inner = 2**depth - 1
+    column = rng.integers(-1, n_columns, (n_trees, inner)).astype(np.int32)
+    for node in range(1, inner):  # what hangs on a leaf is none
+        column[column[:, (node - 1) // 2] < 0, node] = -1
+    left = rng.integers(0, 2**63, (n_trees, inner, 4)).astype(np.uint64)
+    value = rng.normal(size=(n_trees, 2 * inner + 1))
+    cells = rng.choice([0, 1, 2, 254, UNKNOWN_CELL], (50, n_columns)).astype(np.uint8)
+
+    def node_of(t, row):
+        node = 0
+        while node < inner and column[t, node] >= 0 and row[column[t, node]] != UNKNOWN_CELL:
+            cell = int(row[column[t, node]])
+            node = 2 * node + 2 - (int(left[t, node, cell >> 6]) >> (cell & 63) & 1)
+        return node
+
+    wanted = np.zeros((50, n_classes))
+    for i, row in enumerate(cells):
+        for t in range(n_trees):
+            wanted[i, 1 if n_classes == 2 else t % n_classes] += value[t, node_of(t, row)]
+    forest, out = Forest(column, left, value), np.zeros((50, n_classes))
+    forest.add(cells, out)
+    np.testing.assert_allclose(out, wanted, rtol=0, atol=1e-12)
+    parts = np.zeros((50, n_columns, n_classes))
+    forest.add_contributions(cells, parts)
+    whole = parts.sum(axis=1) + forest.constants(n_classes)
+    np.testing.assert_allclose(whole, wanted, rtol=0, atol=1e-12)

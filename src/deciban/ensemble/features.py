@@ -2,8 +2,8 @@
 
 Numbers on a common scale, indicators of categories, products of numbers, and the
 cells of all columns for trees. Everything is fixed by the rows of training. A
-number beyond those that were seen is treated as the nearest of them, a value
-never seen as a missing one.
+number beyond those that were seen is treated as the nearest of them. A value never seen
+says nothing, nor does a missing one where training had none.
 """
 
 from __future__ import annotations
@@ -34,6 +34,10 @@ ROWS_PER_BIN, MIN_BINS_BY_ROWS = 16, 63
 MAX_BINS_OF_TABLE, MIN_BINS_BY_COLUMNS = 16_384, 16
 #: The most frequent values of a category are told apart, by trees and by linear terms.
 MAX_CATEGORY_CELLS, MAX_CATEGORY_INDICATORS = 254, 64
+#: The cell of what training had none of: a row with it stays where a tree asks for it.
+UNKNOWN_CELL = 255
+#: Weights that differ by less than this share are equal: they may have been rounded.
+ROUNDING_SHARE = 1e-9
 #: All products of numbers are terms while they are no more than this; else squares alone.
 MAX_PRODUCTS = 300
 #: Beyond this many standard deviations, what enters products and distances grows ever more slowly.
@@ -48,7 +52,8 @@ class Features:
 
     ``low`` to ``high`` is the range of each number, ``mean`` and ``sd`` its mean
     and standard deviation, ``edges`` its cut points; ``rank`` orders the values of
-    a category by their frequency, ``frequency`` is that of each rank.
+    a category by their frequency, ``frequency`` is that of each rank. ``has_missing`` says in which
+    columns values were missing.
     """
 
     low: FloatArray
@@ -58,6 +63,7 @@ class Features:
     edges: tuple[FloatArray, ...]
     rank: tuple[Codes, ...]
     frequency: tuple[FloatArray, ...]
+    has_missing: NDArray[np.bool_]
     product_mean: FloatArray
     product_sd: FloatArray
 
@@ -139,20 +145,31 @@ class Features:
         return np.repeat([1, 0], [self.n_numbers, len(self.frequency)]).astype(np.uint8)
 
     def cells(self, numbers: FloatArray, codes: Codes) -> Cells:
-        """The cell of every value; the last one of a column is for missing values."""
+        """The cell of every value: the last one of a column is for missing and rare values.
+
+        What training had none of is in no cell of a column: it has ``UNKNOWN_CELL``.
+        """
         out = np.empty((len(numbers), len(self.n_cells)), dtype=np.uint8)
         bins = kernel.bins(np.ascontiguousarray(numbers), *self._flat_edges)
-        out[:, : self.n_numbers] = np.where(bins < 0, self.n_cells[: self.n_numbers], bins)
+        out[:, : self.n_numbers] = np.where(bins < 0, self.missing_cells[: self.n_numbers], bins)
         sizes, starts, _ = self._flat_ranks
-        out[:, self.n_numbers :] = self._flat_cells[_known(codes, sizes) + starts]
+        values = self._flat_cells[_known(codes, sizes) + starts]
+        out[:, self.n_numbers :] = np.where(codes >= sizes, UNKNOWN_CELL, values)
         return out
 
     @cached_property
+    def missing_cells(self) -> NDArray[np.intp]:
+        """The cell of a missing value of each column."""
+        return np.where(self.has_missing, self.n_cells, UNKNOWN_CELL)
+
+    @cached_property
     def _flat_cells(self) -> Cells:
-        """The cell of every value of every category, beside their ranks."""
+        """The cell of every value of every category and of a missing one, beside their ranks."""
         _, starts, ranks = self._flat_ranks
-        last = np.repeat(self.n_cells[self.n_numbers :], np.diff(np.append(starts, len(ranks))))
-        return np.where((ranks >= 0) & (ranks < last), ranks, last).astype(np.uint8)
+        lengths = np.diff(np.append(starts, len(ranks)))
+        last = np.repeat(self.n_cells[self.n_numbers :], lengths)
+        missing = np.repeat(self.missing_cells[self.n_numbers :], lengths)
+        return np.where(ranks < 0, missing, np.minimum(ranks, last)).astype(np.uint8)
 
     @cached_property
     def _flat_edges(self) -> tuple[FloatArray, NDArray[np.intp]]:
@@ -208,7 +225,8 @@ def fit(counts: Counts, numbers: FloatArray, weight: FloatArray) -> Features:
     """The features of a table: bins from its counts, scales from (some of) its rows."""
     none = np.empty(0)
     scales = _scales(numbers, weight)
-    unscaled = Features(*scales, _edges(counts), *category_ranks(counts), none, none)
+    known = *category_ranks(counts), missing_columns(counts)
+    unscaled = Features(*scales, _edges(counts), *known, none, none)
     share = weight / weight.sum()
 
     def moments(rows: slice) -> FloatArray:
@@ -308,3 +326,11 @@ def category_ranks(counts: Counts) -> tuple[tuple[Codes, ...], tuple[FloatArray,
         ranks.append(rank)
         frequencies.append(amount[order] / max(amount.sum(), np.finfo(float).tiny))
     return tuple(ranks), tuple(frequencies)
+
+
+def missing_columns(counts: Counts) -> NDArray[np.bool_]:
+    """Which columns have rows without a value: numbers, then categories."""
+    tables = (counts.tables.get(name) for name in ("histogram", "categories"))
+    columns = [part for table in tables if table is not None for part in count_by_column(table)]
+    present = np.array([part.sum() for part in columns], dtype=np.float64)
+    return np.asarray(present < (1.0 - ROUNDING_SHARE) * counts.weight.sum())

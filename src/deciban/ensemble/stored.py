@@ -18,7 +18,13 @@ from deciban.aode.model import AODEModel
 from deciban.aode.pair_counts import VALUES
 from deciban.checks import MAX_FLOAT, MAX_NUMBER
 from deciban.ensemble.evidence_weights import evidence_columns
-from deciban.ensemble.features import MAX_CATEGORY_CELLS, Features, category_ranks, product_columns
+from deciban.ensemble.features import (
+    MAX_CATEGORY_CELLS,
+    Features,
+    category_ranks,
+    missing_columns,
+    product_columns,
+)
 from deciban.ensemble.logits import FloatArray
 from deciban.ensemble.model import KIND, AdditiveTerms, EnsembleModel
 from deciban.ensemble.phrases import PhraseModel
@@ -243,6 +249,7 @@ def _features(counted: NaiveBayesModel, arrays: ArrayReader) -> Features:
         sd,
         _edges(arrays, n),
         *category_ranks(counted.counts),
+        missing_columns(counted.counts),
         arrays.floats("product_middle", (n_products,)),
         arrays.floats("product_spread", (n_products,), least=1 / MAX_NUMBER),
     )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.encoding.inputs import Inputs
-from deciban.ensemble.features import Features
+from deciban.ensemble.features import UNKNOWN_CELL, Features
 from deciban.ensemble.trees import Forest
 from deciban.formulas.build import runs
 from deciban.formulas.nodes import (
@@ -71,13 +71,24 @@ class CellTests:
             conditions.append(Missing(x))
         return conditions[0] if len(conditions) == 1 else Any(tuple(conditions))
 
+    def unknown(self, column: int) -> Condition | None:
+        """Whether training had no such value of a column; None where it had them all."""
+        if column >= self._features.n_numbers:
+            return Compare(self._rank(column), "=", Number(float(UNKNOWN_CELL)))
+        known = self._features.has_missing[column]
+        return None if known else Missing(self._inputs.by_name[self._names[column]])
+
     def _rank_of(self, column: int) -> Expression:
-        """The cell of a category: how frequent it is, the last one if it is rare or not known."""
+        """The cell of a category: how frequent it is; the last one if it is rare."""
         name, j = self._names[column], column - self._features.n_numbers
-        n_cells = int(self._features.n_cells[column])
-        cells = np.minimum(self._features.rank[j], n_cells).astype(np.float64)
-        table = Table((tuple(self._values[name]),), cells[:, None])
-        return Shared(Cell(table, (self._inputs.by_name[name],), 0, Number(float(n_cells))))
+        cells = np.minimum(self._features.rank[j], self._features.n_cells[column])
+        table = Table((tuple(self._values[name]),), cells[:, None].astype(np.float64))
+        x, unknown = self._inputs.by_name[name], Number(float(UNKNOWN_CELL))
+        cell: Expression = Cell(table, (x,), 0, unknown)
+        if self._features.has_missing[column]:
+            missing = Number(float(self._features.n_cells[column]))
+            cell = Case(((Missing(x), missing),), cell)
+        return Shared(cell)
 
     def split(self, tree: Tree, node: int) -> tuple[Condition, bool]:
         """The condition of a node on the smaller of its two sets, and whether that goes left."""
@@ -107,7 +118,7 @@ def tree(tests: CellTests, of: Tree, node: int = 0) -> Expression:
     if node >= len(of.column) or of.column[node] < 0:
         return Number(float(of.value[node]))
     children = [tree(tests, of, 2 * node + side) for side in (1, 2)]
-    return _fork(tests, of, node, *children)
+    return _fork(tests, of, node, float(of.value[node]), *children)
 
 
 def column_tree(tests: CellTests, of: Tree, column: int) -> Expression:
@@ -123,13 +134,20 @@ def _changes(tests: CellTests, of: Tree, column: int, node: int, before: float) 
     for child in (2 * node + 1, 2 * node + 2):
         change = float(of.value[child] - of.value[node]) if own else 0.0
         children.append(_changes(tests, of, column, child, before + change))
-    return _fork(tests, of, node, *children)
+    return _fork(tests, of, node, before, *children)
 
 
-def _fork(tests: CellTests, of: Tree, node: int, left: Expression, right: Expression) -> Expression:
-    """One of two expressions by the split of a node; one alone where both are one number."""
-    if isinstance(left, Number) and isinstance(right, Number) and left.value == right.value:
+def _fork(
+    tests: CellTests, of: Tree, node: int, here: float, left: Expression, right: Expression
+) -> Expression:
+    """One of two expressions by the split of a node, or ``here`` where a row stays at it.
+
+    One number alone where all of them are it.
+    """
+    if all(isinstance(one, Number) and one.value == here for one in (left, right)):
         return left
     condition, goes_left = tests.split(of, node)
     then, otherwise = (left, right) if goes_left else (right, left)
-    return Case(((condition, then),), otherwise)
+    unknown = tests.unknown(int(of.column[node]))
+    stays = () if unknown is None else ((unknown, Number(here)),)
+    return Case((*stays, (condition, then)), otherwise)

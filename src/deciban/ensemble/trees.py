@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
-from deciban.ensemble.features import Cells, Features
+from deciban.ensemble.features import UNKNOWN_CELL, Cells, Features
 from deciban.ensemble.logits import FloatArray
 from deciban.kernels import boosting
 from deciban.kernels import trees as kernel
@@ -108,8 +108,18 @@ class Forest:
         return out
 
     def add(self, cells: Cells, out: FloatArray) -> None:
-        """Add the logits of the trees to ``out``, (rows, classes)."""
-        kernel.add(cells, self.column, self.left, self.value, out)
+        """Add the logits of the trees to ``out``, (rows, classes).
+
+        A row stays at a node that asks for what is unknown of it, and has the node's own value.
+        """
+        unknown = (cells == UNKNOWN_CELL).any(axis=1)
+        if not unknown.any():
+            kernel.add(cells, self.column, self.left, self.value, out, False)
+            return
+        for some, are in ((~unknown, False), (unknown, True)):
+            logits = out[some]
+            kernel.add(cells[some], self.column, self.left, self.value, logits, are)
+            out[some] = logits
 
     def add_contributions(self, cells: Cells, out: FloatArray) -> None:
         """Add what each column changes to ``out``, (rows, columns, classes), without constants."""

@@ -16,20 +16,36 @@ static inline int deciban_goes_left(const uint64_t *left, ptrdiff_t cell)
 /* The most inner nodes of a tree, and how many rows fall through it side by side. */
 enum { DECIBAN_INNER = 255, DECIBAN_ABREAST = 8 };
 
-/* Add the leaf of every row, one after another: of few rows, which take no preparing. */
+/* The cell of what training had none of: it goes neither left nor right. */
+enum { DECIBAN_UNKNOWN = 255 };
+
+/* The node to which a row goes from a node that it has reached; this one itself where it stays. */
+static inline ptrdiff_t deciban_child(
+    const uint8_t *row, ptrdiff_t at, ptrdiff_t inner, const int32_t *column, const uint64_t *left)
+{
+    if (at >= inner || column[at] < 0 || row[column[at]] == DECIBAN_UNKNOWN)
+        return at;
+    return 2 * at + 2 - deciban_goes_left(left + 4 * at, row[column[at]]);
+}
+
+/* Add the node of every row that it stays at, one row after another: of few rows, which take no
+   preparing, and of those with unknown cells. */
 static inline void deciban_fall_alone(
     const uint8_t *X, ptrdiff_t n, ptrdiff_t d, ptrdiff_t inner, const int32_t *column,
     const uint64_t *left, const double *value, double *logits, ptrdiff_t stride)
 {
     for (ptrdiff_t i = 0; i < n; i++) {
-        ptrdiff_t at = 0;
-        while (at < inner && column[at] >= 0)
-            at = 2 * at + 2 - deciban_goes_left(left + 4 * at, X[i * d + column[at]]);
+        ptrdiff_t at = -1, next = 0;
+        while (next != at) {
+            at = next;
+            next = deciban_child(X + i * d, at, inner, column, left);
+        }
         logits[i * stride] += value[at];
     }
 }
 
-/* Add the leaf of every row, n of d cells, to logits that stand `stride` apart.
+/* Add the leaf of every row, n of d cells, to logits that stand `stride` apart; where rows are not
+   few, none has an unknown cell.
 
    Rows fall to the bottom without asking whether there is a split, so that the processor need not
    guess: a node without one sends all to the left, where its value has been passed down. */

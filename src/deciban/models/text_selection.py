@@ -42,6 +42,8 @@ UNIFORMITIES_TRIED = (0.0, 1.0)
 #: What each of the two must gain of the summed log loss: of a few texts, less is luck.
 MIN_GAIN_NATS = 2.0
 LENGTH_POWERS_TRIED = (0.0, 0.5, 0.75, 1.0)
+#: Losses that differ by less than this share are equal: processors may round them otherwise.
+TIE_SHARE = 1e-9
 #: A text of ``TYPICAL_WORDS`` words is multiplied by no less, whatever the power of its length; so
 #: many multiples are tried at first, and so many in the end.
 MIN_SCALE, N_FIRST_SCALES, N_SCALES = 0.01, 8, 24
@@ -136,7 +138,7 @@ class Trial:
             ]
 
         ways = [Way(*each, contrasts) for each in product(weightings, smoothings)]
-        best = min(chain.from_iterable(threads.run(work, ways)), key=_loss_of)
+        best = _least(chain.from_iterable(threads.run(work, ways)))
         if corrected and best.choice.weighting != "absence":
             uniformities, at = (best.choice.uniformity,), smoothings.index(best.choice.smoothing)
             near = smoothings[max(at - 1, 0) : at + 2]
@@ -145,7 +147,7 @@ class Trial:
                 Way(best.choice.weighting, smoothing, contrasts, idf)
                 for idf, smoothing in product(IDF_POWERS_TRIED, near)
             ]
-            best = min([best, *chain.from_iterable(threads.run(work, ways))], key=_loss_of)
+            best = _least([best, *chain.from_iterable(threads.run(work, ways))])
         return _refine(best, corrected=corrected)
 
     def _scores(self, way: Way) -> dict[float, Scores]:
@@ -196,8 +198,13 @@ class Tried(NamedTuple):
     scores: Scores
 
 
-def _loss_of(tried: Tried) -> float:
-    return tried.loss
+def _least(tried: Iterable[Tried]) -> Tried:
+    """The one of least loss; of those that differ by rounding alone, the first."""
+    best, *others = tried
+    for one in others:
+        if one.loss < best.loss - TIE_SHARE * abs(best.loss):
+            best = one
+    return best
 
 
 def _refine(best: Tried, *, corrected: bool) -> TextChoice:
@@ -207,9 +214,9 @@ def _refine(best: Tried, *, corrected: bool) -> TextChoice:
     def attempt(length: float, uniformity: float) -> Tried:
         return scores.tried(choice, length, N_SCALES, uniformity)
 
-    best = min((attempt(p, choice.uniformity) for p in LENGTH_POWERS_TRIED), key=_loss_of)
+    best = _least(attempt(p, choice.uniformity) for p in LENGTH_POWERS_TRIED)
     if corrected:
-        best = min(best, attempt(best.choice.length, 0.5), key=_loss_of)
+        best = _least([best, attempt(best.choice.length, 0.5)])
     return best.choice
 
 
