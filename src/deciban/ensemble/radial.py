@@ -28,7 +28,7 @@ from deciban.sources.unit_folds import Split
 MAX_CENTRES, MIN_ROWS_PER_CENTRE = 300, 2
 #: Centres are moved to the mean of the rows nearest to them so many times.
 N_MOVES = 2
-#: Two rows are this far apart in the mean of squares. Of 1 to 4 the best on every second of 36
+#: Two rows are this far apart in the mean of squares. Better than 2 on every second of 36
 #: tables, and on the others.
 MEAN_SQUARED_DISTANCE = 3.0
 #: A column has this share of relevance even if all classes have the same mean and variance.
