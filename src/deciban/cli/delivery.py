@@ -61,13 +61,14 @@ def run(arguments: Sequence[str]) -> int | None:
 
 def classify(options: Options, files: Sequence[str] = ()) -> int:
     """Say what messages are: the code of a single one, and 0 for several."""
+    from deciban.mail.garbage import rare_collections
     from deciban.mail.mailboxes import read as contents
     from deciban.mail.mailboxes import some_places
     from deciban.mail.store import Store
 
     costs = Costs(options.lost, options.unsure).check()
     places = [] if from_input(files) else some_places(files)
-    with Store(options.store or default_store()) as store:
+    with Store(options.store or default_store()) as store, rare_collections():
         if len(places) < 2:
             raw = contents(places[0]) if places else sys.stdin.buffer.read()
             verdict = next(_verdicts(store, [raw], costs))

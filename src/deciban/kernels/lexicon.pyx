@@ -1,6 +1,7 @@
 """Tokens by number, and the tokens of a message. Nothing here needs NumPy."""
 
 from array import array
+from operator import itemgetter
 from os import urandom
 
 from cpython.array cimport array as Array
@@ -96,11 +97,15 @@ cdef class Lexicon:
             ham, spam = row[1], row[2]
             self.entries[self.slot_of(row[0]).number - 1].count += ham + (spam << 32)
 
-    def counts(self, list texts not None):
-        """The counts of tokens, which are known from now on, if only with a zero."""
+    def counts(self, list texts=None):
+        """The counts of all tokens, or of some: known from now on, if only with a zero."""
         cdef:
-            Array out = array("q", bytes(8 * len(texts)))
+            Array out = array("q", bytes(8 * len(self.texts if texts is None else texts)))
             Py_ssize_t i
+        if texts is None:
+            for i in range(len(self.texts)):
+                out.data.as_longlongs[i] = self.entries[i].count
+            return out
         for i in range(len(texts)):
             out.data.as_longlongs[i] = self.entries[self.slot_of(texts[i]).number - 1].count
         return out
@@ -108,13 +113,14 @@ cdef class Lexicon:
     def rows(self):
         """Tokens in their order, with the messages of ham and of spam: see :meth:`merge_rows`."""
         cdef:
-            list texts = sorted(self.texts)
-            Array counts = self.counts(texts)
+            list out = []
+            int64_t count
             Py_ssize_t i
-        return [
-            (texts[i], <uint32_t>counts.data.as_longlongs[i], counts.data.as_longlongs[i] >> 32)
-            for i in range(len(texts))
-        ]
+        for i in range(len(self.texts)):
+            count = self.entries[i].count
+            out.append((self.texts[i], <uint32_t>count, count >> 32))
+        out.sort(key=itemgetter(0))
+        return out
 
     def forget(self):
         """Set all counts to zero."""

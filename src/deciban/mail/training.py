@@ -22,6 +22,7 @@ from deciban.kernels import messages as kernel
 from deciban.kernels.lexicon import Lexicon, Tokens
 from deciban.mail.copies import group, signature
 from deciban.mail.envelope import canonical, digest
+from deciban.mail.garbage import rare_collections
 from deciban.mail.lessons import read
 from deciban.mail.mailboxes import Place
 from deciban.mail.mailboxes import read as contents
@@ -107,6 +108,7 @@ class Total(NamedTuple):
     sample: list[tuple[Pair, list[Sampled]]]
 
 
+@rare_collections()
 def train(store: Store, messages: Iterable[LabelledPlace], processes: int | None = None) -> Report:
     """Learn messages that are not known yet."""
     rest = iter(messages)
@@ -255,6 +257,7 @@ def _batch_digests(labelled: Sequence[LabelledPlace]) -> list[tuple[bytes, float
     return [(digest(message), delivery_time(message)) for message in messages]
 
 
+@rare_collections()
 def _count_batch(tasks: Sequence[Task], every: int) -> BatchCounts:
     """Count a batch of messages; one that has changed since its digest was taken is skipped."""
     lessons: list[Lesson] = []
@@ -269,7 +272,7 @@ def _count_batch(tasks: Sequence[Task], every: int) -> BatchCounts:
         if number % every == 0:
             sample.append((lesson, message.tokens))
     own = [Sampled(lesson, list(tokens), tokens.counts()) for lesson, tokens in sample]
-    return BatchCounts(lessons, lexicon.texts, lexicon.counts(lexicon.texts), own)
+    return BatchCounts(lessons, lexicon.texts, lexicon.counts(), own)
 
 
 def _batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
