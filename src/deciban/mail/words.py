@@ -25,6 +25,7 @@ def add_words(out: Tokens, text: str, prefix: str = "", *, numbers: bool = True)
 
     Without ``numbers``, none that begins with a digit.
 
+    >>> from deciban.kernels.lexicon import Lexicon
     >>> out = Tokens(Lexicon())
     >>> add_words(out, "Win a Prize!"), add_words(out, "我爱", "subject:"), sorted(out)
     (None, None, ['prize', 'subject:我', 'subject:我爱', 'subject:爱', 'win'])
@@ -35,6 +36,7 @@ def add_words(out: Tokens, text: str, prefix: str = "", *, numbers: bool = True)
 def add_hosts(out: Tokens, text: str, prefix: str = "") -> None:
     """Add the hosts in a text, with the domains above each; addresses with their networks.
 
+    >>> from deciban.kernels.lexicon import Lexicon
     >>> out = Tokens(Lexicon())
     >>> add_hosts(out, "by mx.example.org [192.0.2.1]")
     >>> sorted(out)
@@ -48,6 +50,7 @@ def add_text(out: Tokens, text: str, prefix: str = "", *, links: bool = False) -
 
     With ``links``, also where links go: hosts with their domains, and the words of the paths.
 
+    >>> from deciban.kernels.lexicon import Lexicon
     >>> out = Tokens(Lexicon())
     >>> add_text(out, "Now! $ 9.99?! http://x.example/a", links=True), sorted(out)
     (None, ['$ 9.99', '99', '?!', 'example', 'http', 'now', 'url:x.example'])
@@ -62,6 +65,7 @@ def add_text(out: Tokens, text: str, prefix: str = "", *, links: bool = False) -
 def add_link(out: Tokens, target: str) -> None:
     """Add where one link goes.
 
+    >>> from deciban.kernels.lexicon import Lexicon
     >>> out = Tokens(Lexicon())
     >>> add_link(out, "HTTP://x.example"), add_link(out, "mailto:me"), sorted(out)
     (None, None, ['url:mailto', 'url:x.example'])
