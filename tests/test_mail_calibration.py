@@ -1,5 +1,6 @@
 """How sure the filter is: near copies, time, what was never seen, and the number of lessons."""
 
+from array import array
 from itertools import pairwise
 from math import log
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deciban.kernels.lexicon import Lexicon
 from deciban.mail import training
 from deciban.mail.copies import group, signature
 from deciban.mail.lessons import learn, read, score
@@ -18,6 +20,7 @@ from deciban.mail.model import (
     HALF_FAMILIAR_SHARE,
     MAX_HALF_FAMILIAR,
     MIN_WEIGHT,
+    PREFIXES,
     PRIOR_MESSAGES,
     PRIOR_WORDS,
     SECTIONS,
@@ -27,7 +30,9 @@ from deciban.mail.model import (
     calibrate,
     familiarity,
     is_text,
+    level,
     score_counts,
+    summarize,
     weights,
 )
 from deciban.mail.store import Lesson, Store
@@ -222,11 +227,14 @@ def test_a_campaign_has_one_level(tmp_path):
 
 
 def test_block_and_copies_are_left_out_by_hand():
-    unit = training.SPAM_UNIT
-    row = LeftOut(b"x", Pair(40, 50), ["a", "b", "c", "subject:d"],
-                  training.array("q", [5 + 9 * unit, 1, 4 * unit, 2 + 2 * unit]),
-                  training.array("q", [1 + 2 * unit, 1, unit, 2]), Pair(0, 3))  # fmt: skip
-    assert training._left_counts(row) == Counts(Pair(40, 50), {"a": (4, 4)}, 3)
+    unit, lexicon = training.SPAM_UNIT, Lexicon(PREFIXES)
+    names = ["a", "b", "c", "subject:d"]
+    lexicon.merge(names, array("q", [5 + 9 * unit, 1, 4 * unit, 2 + 2 * unit]))
+    block = array("q", [1 + 2 * unit, 1, unit, 2])
+    row = LeftOut(Pair(40, 50), lexicon.tokens(names), block, Pair(0, 3))
+    by_hand = Counts(Pair(40, 50), {"a": (4, 4)}, 3)
+    assert training._level(row) == level(Pair(40, 50), summarize(by_hand))
+    assert training._level(row._replace(totals=Pair(40, -1))) == 0
 
 
 # The order of time
@@ -277,7 +285,7 @@ def test_the_level_of_a_message_does_not_know_its_day(tmp_path):
             letters.append((_letter(rng, False, day, own[:5], "x.example"), False))
     with _trained(tmp_path, letters) as store:
         levels = store.levels()
-        assert max(abs(level) for level in levels) <= 10
+        assert max(map(abs, levels)) <= 10
         known = score(store, read(letters[0][0] + b"more words"))
         assert sum(known.tokens.values()) > 10
 
@@ -293,7 +301,7 @@ def test_golden_verdicts(tmp_path):
         ("ham", False),
     }
     assert calibrate(levels) == pytest.approx((0.0, 0.3444, 1 / 402), abs=1e-4)
-    assert sum(abs(level) * sum(pair) for level, pair in levels.items()) == 59_993
+    assert sum(abs(at) * sum(pair) for at, pair in levels.items()) == 59_993
     assert str(verdicts[0][0]) == "ham; p=0.0025; evidence=-26.0dB"
     assert familiar == pytest.approx(0.8809, abs=1e-4)
 

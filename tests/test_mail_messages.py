@@ -10,12 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deciban.errors import FileError
+from deciban.kernels.lexicon import Lexicon, Tokens
 from deciban.mail import html, mime
 from deciban.mail.charsets import decode
 from deciban.mail.envelope import canonical, digest, with_header, without_header
 from deciban.mail.mailboxes import Place, places, read, split
 from deciban.mail.mime import parse
-from deciban.mail.tokens import tokens
+from deciban.mail.tokens import tokens as read_tokens
 from deciban.mail.words import MAX_WORD_LENGTH, add_hosts, add_words
 from deciban.text import Tokenizer, scripts
 
@@ -31,6 +32,10 @@ PIECES = st.sampled_from(
     ]
 )  # fmt: skip
 RAW = st.one_of(st.binary(max_size=300), st.lists(PIECES, max_size=25).map(b"".join))
+
+
+def tokens(raw):
+    return set(read_tokens(raw))
 
 
 @given(RAW)
@@ -208,9 +213,9 @@ LETTERS = st.one_of(
 
 
 def distinct(find, *arguments, **options):
-    found = set()
-    find(found, *arguments, **options)
-    return found
+    out = Tokens(Lexicon())
+    find(out, *arguments, **options)
+    return set(out)
 
 
 def short(tokens):

@@ -17,6 +17,7 @@ from deciban.errors import (
     NegativeCountError,
     ParameterError,
 )
+from deciban.kernels.lexicon import Lexicon
 from deciban.mail.lessons import Read, learn, read, relearn, score, score_all, unlearn
 from deciban.mail.mailboxes import Place
 from deciban.mail.model import (
@@ -29,7 +30,7 @@ from deciban.mail.model import (
     score_counts,
     weights,
 )
-from deciban.mail.store import Lesson, Store
+from deciban.mail.store import MAX_REMEMBERED_TOKENS, TOKEN_CHARACTERS, Lesson, Store
 from deciban.mail.tables import LAYOUT
 from deciban.mail.training import train
 from deciban.mail.verdict import Costs, decide
@@ -117,13 +118,14 @@ def test_learning_and_taking_back_is_nothing(tmp_path_factory, first, second, ra
 def test_a_failed_change_changes_nothing(store):
     learnt(store)
     before = everything(store)
-    message = read(HAM[0])
+    message, changed = read(HAM[0]), read(HAM[0])
+    changed.tokens.add("never-seen")
     with pytest.raises(NegativeCountError, match="never counted"):
-        unlearn(store, message._replace(tokens=message.tokens | {"never-seen"}))
+        unlearn(store, changed)
     with pytest.raises(NegativeCountError), store.writing():
         store.take(Lesson(message.digest, True), message.tokens)
     with pytest.raises(ModelFileError), store.writing():
-        store.add([Lesson(message.digest, True)], {"x": Pair(0, 1)})
+        store.add([Lesson(message.digest, True)], [("x", 0, 1)])
     assert everything(store) == before
 
 
@@ -351,7 +353,7 @@ def taught(store, request, monkeypatch):
 
 
 def judge(store, raw):
-    (scored,) = score_all(store, [read(raw)])
+    (scored,) = score_all(store, [read(raw, store.lexicon).tokens])
     return scored
 
 
@@ -383,10 +385,11 @@ def test_what_was_never_done_is_not_remembered(taught):
     def break_off():
         message = read(NEW_HAM)
         with taught.writing():
-            tokens = dict.fromkeys(message.tokens, Pair(0, 9))
-            taught.add([Lesson(b"new", True, 3)], tokens)
+            tokens = list(message.tokens)
+            taught.add([Lesson(b"new", True, 3)], [(token, 0, 9) for token in tokens])
             assert taught.counts(tokens).tokens["agenda"][1] >= 9
-            assert taught.look_up([["agenda"]])(["agenda"])[0] >= 9 << 32
+            taught.look_up([message.tokens])
+            assert message.tokens.lexicon.counts(["agenda"])[0] >= 9 << 32
             raise KeyboardInterrupt
 
     before = judge(taught, NEW_HAM)
@@ -398,7 +401,40 @@ def test_what_was_never_done_is_not_remembered(taught):
 def test_no_more_is_remembered_than_fits(taught, monkeypatch):
     monkeypatch.setattr("deciban.mail.store.MAX_REMEMBERED_TOKENS", 1)
     for raw in (NEW_HAM, HAM[0], NEW_HAM):
+        before = taught.lexicon
+        assert len(before) == 0
         assert judge(taught, raw) == fresh(taught, raw)
+        assert taught.lexicon is not before
+
+
+def test_few_long_tokens_are_many(taught):
+    first = taught.lexicon
+    first.tokens(["x" * 1000])
+    assert taught.lexicon is first
+    first.tokens(["x" * (TOKEN_CHARACTERS * MAX_REMEMBERED_TOKENS)])
+    assert taught.lexicon is not first
+
+
+def test_stores_that_share_a_lexicon_do_not_mix(taught, tmp_path):
+    message = read(NEW_HAM, taught.lexicon).tokens
+    before = score_all(taught, [message])
+    with Store(str(tmp_path / "other.db"), create=True) as other:
+        assert learn(other, read(NEW_HAM), True) == "learnt"
+        assert score_all(other, [message]) != before
+        assert score_all(taught, [message]) == before
+    assert score_all(taught, []) == []
+    with pytest.raises(ValueError, match="one lexicon"):
+        score_all(taught, [message, read(NEW_HAM).tokens])
+
+
+def test_rows_by_the_hundred_and_one_by_one(store):
+    rows = [(f"token{number}", number, 1) for number in range(250)]
+    with store.writing():
+        store.add([], rows[::-1])
+        store.add([], rows[:120])
+    lexicon = Lexicon()
+    lexicon.merge_rows([*rows, *rows[:120]])
+    assert everything(store)["tokens"] == lexicon.rows()
 
 
 @pytest.mark.parametrize("count", [-1, 1 << 31])

@@ -88,12 +88,16 @@ class Database:
 
         SQLite itself keeps any value in any column, and a damaged page may hold any value.
         """
-        with _plain_errors(self.path, self.layout):  # also outside of transactions
-            rows = self.connection.execute(query, parameters).fetchall()
+        rows = self.rows(query, parameters)
         columns = zip(zip(*rows, strict=True), types, strict=True) if rows else ()
         if any({*map(type, column)} != {of} for column, of in columns):
             raise self.damage(f"{short(rows)} where {types} are expected")
         return rows
+
+    def rows(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query, whatever their values are: for whoever looks at them anyway."""
+        with _plain_errors(self.path, self.layout):  # also outside of transactions
+            return self.connection.execute(query, parameters).fetchall()
 
     def select_one(self, query: str, types: tuple[type, ...]) -> tuple[Any, ...]:
         """The one row of a query."""

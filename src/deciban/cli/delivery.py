@@ -26,6 +26,7 @@ from deciban.errors import DecibanError, ParameterError
 from deciban.mail.verdict import Costs, Verdict, decide
 
 if TYPE_CHECKING:
+    from deciban.kernels.lexicon import Tokens
     from deciban.mail.store import Store
 
 __all__ = ["CODES", "Options", "classify", "default_store", "from_input", "run", "screen"]
@@ -60,13 +61,14 @@ def run(arguments: Sequence[str]) -> int | None:
 
 def classify(options: Options, files: Sequence[str] = ()) -> int:
     """Say what messages are: the code of a single one, and 0 for several."""
+    from deciban.mail.garbage import rare_collections
     from deciban.mail.mailboxes import read as contents
     from deciban.mail.mailboxes import some_places
     from deciban.mail.store import Store
 
     costs = Costs(options.lost, options.unsure).check()
     places = [] if from_input(files) else some_places(files)
-    with Store(options.store or default_store()) as store:
+    with Store(options.store or default_store()) as store, rare_collections():
         if len(places) < 2:
             raw = contents(places[0]) if places else sys.stdin.buffer.read()
             verdict = next(_verdicts(store, [raw], costs))
@@ -83,12 +85,15 @@ def classify(options: Options, files: Sequence[str] = ()) -> int:
 
 def _verdicts(store: Store, messages: Iterable[bytes], costs: Costs) -> Iterator[Verdict]:
     """What messages are; those before one that cannot be read too."""
-    from deciban.mail.lessons import Read, read, score_all
+    from deciban.mail.envelope import canonical
+    from deciban.mail.lessons import score_all
+    from deciban.mail.tokens import tokens
 
-    done: list[Read] = []
+    done: list[Tokens] = []
+    lexicon = store.lexicon
     error: Exception | None = None
-    try:
-        done.extend(map(read, messages))  # those before an error stay
+    try:  # those before an error stay
+        done.extend(tokens(canonical(raw), lexicon) for raw in messages)
     except Exception as raised:
         error = raised
     for score in score_all(store, done):
@@ -137,12 +142,12 @@ def default_store() -> str:
 
 def _marked(raw: bytes, options: Options) -> bytes:
     from deciban.mail.envelope import with_header
-    from deciban.mail.lessons import read, score_all
     from deciban.mail.store import Store
 
     costs = Costs(options.lost, options.unsure).check()
     with Store(options.store or default_store()) as store:
-        return with_header(raw, str(decide(score_all(store, [read(raw)])[0], costs)))
+        (verdict,) = _verdicts(store, [raw], costs)
+        return with_header(raw, str(verdict))
 
 
 def _parsed(arguments: Sequence[str]) -> tuple[Options, list[str]]:

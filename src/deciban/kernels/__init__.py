@@ -11,6 +11,6 @@ Conventions of every kernel:
   can be scored one after the other.
 - Every loop runs without the interpreter lock.
 
-``letters`` and ``frequencies`` are the exceptions: Python's strings in and out, under the lock,
+``letters`` and ``lexicon`` are the exceptions: Python's strings in and out, under the lock,
 for a program that reads mail and must start without NumPy.
 """

@@ -1,13 +1,11 @@
-"""The different words, hosts, signs and links of one text, as Python's strings.
+"""The different words, hosts, signs and links of one text, as tokens of a lexicon.
 
 For programs that read one message and end: nothing here needs NumPy. A text is in lower
-case already; what a letter is, is what Python says, as in its regular expressions. A
-token that was met before, in this message or in another, is not made again: see ``lexicon``.
+case already; what a letter is, is what Python says, as in its regular expressions.
 """
 
-from deciban.kernels.lexicon cimport FNV_OFFSET, FNV_PRIME, Lexicon, Point, add_token, hash_points
+from deciban.kernels.lexicon cimport FNV_PRIME, Point, Tokens, add_token, hash_points
 
-cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "Python.h":
@@ -37,8 +35,6 @@ for _c in range(256):
         | (CURRENCY if chr(_c) in "$£¥" else MARKED if chr(_c) in "!?" else 0)
     )
 
-cdef Lexicon LEXICON = Lexicon()
-
 
 cdef inline int kind_of(uint32_t c) noexcept nogil:
     """What a character is; those beyond Latin-1 are asked for."""
@@ -50,27 +46,25 @@ cdef inline int kind_of(uint32_t c) noexcept nogil:
 
 
 cdef class Text:
-    """A text that is looked at, what its tokens begin with, and the set that they are added to."""
+    """A text that is looked at, what its tokens begin with, and what they are added to."""
 
     cdef:
-        Lexicon lexicon
-        uint64_t round
         str text
         str prefix
-        set out
+        Tokens out
         uint64_t start      # the hash of the prefix
         Py_ssize_t longest
         bint numbers
 
 
-cdef Text open_text(str text, str prefix, set out, Py_ssize_t longest=0, bint numbers=True):
+cdef Text open_text(str text, str prefix, Tokens out, Py_ssize_t longest=0, bint numbers=True):
     cdef Text opened = Text.__new__(Text)
-    if not prefix.isascii():
-        raise ValueError(f"a prefix of ASCII is needed, got {prefix!r}.")
-    opened.lexicon, opened.text, opened.prefix, opened.out = LEXICON, text, prefix, out
+    if prefix and not (prefix.isascii() and prefix.endswith(":")):
+        raise ValueError(f"a prefix of ASCII with a colon is needed, got {prefix!r}.")
+    out.begin()
+    opened.text, opened.prefix, opened.out = text, prefix, out
     opened.longest, opened.numbers = longest, numbers
-    opened.start = hash_points(<const uint8_t*>PyUnicode_DATA(prefix), 0, len(prefix), FNV_OFFSET)
-    opened.round = LEXICON.begin()
+    opened.start = hash_points(<const uint8_t*>PyUnicode_DATA(prefix), 0, len(prefix), out.lexicon.start)
     return opened
 
 
@@ -84,8 +78,7 @@ cdef inline int add_hashed(
     Text text, const Point* at, Py_ssize_t start, Py_ssize_t stop, uint64_t h
 ) except -1:
     """Add a piece of the text, whose hash with the prefix is known."""
-    return add_token(
-        text.lexicon, text.round, at, start, stop, h, text.text, text.prefix, text.out)
+    return add_token(text.out, at, start, stop, h, text.text, text.prefix)
 
 
 # Words
@@ -349,7 +342,7 @@ cdef Py_ssize_t find_points(
 
 
 cdef Py_ssize_t find_in(
-    str text, Unspaced scripts, int what, str prefix, set out, Py_ssize_t longest=0,
+    str text, Unspaced scripts, int what, str prefix, Tokens out, Py_ssize_t longest=0,
     bint numbers=True,
 ) except -2:
     """Look for something in a text, whatever the width of its characters."""
@@ -357,19 +350,17 @@ cdef Py_ssize_t find_in(
         void* data = PyUnicode_DATA(text)
         int kind = PyUnicode_KIND(text)
         Py_ssize_t n = len(text)
-        Text opened
-    with cython.critical_section(LEXICON):
-        opened = open_text(text, prefix, out, longest, numbers)
-        if kind == 1:
-            return find_points(opened, scripts, what, <const uint8_t*>data, n)
-        if kind == 2:
-            return find_points(opened, scripts, what, <const uint16_t*>data, n)
-        return find_points(opened, scripts, what, <const uint32_t*>data, n)
+        Text opened = open_text(text, prefix, out, longest, numbers)
+    if kind == 1:
+        return find_points(opened, scripts, what, <const uint8_t*>data, n)
+    if kind == 2:
+        return find_points(opened, scripts, what, <const uint16_t*>data, n)
+    return find_points(opened, scripts, what, <const uint32_t*>data, n)
 
 
 def words(
     str text not None, Unspaced scripts not None, str prefix not None, Py_ssize_t longest,
-    bint numbers, set out not None,
+    bint numbers, Tokens out not None,
 ):
     """Add the runs of two or more letters, up to the longest; ``numbers`` also if digits begin.
 
@@ -378,19 +369,19 @@ def words(
     find_in(text, scripts, WORDS, prefix, out, longest, numbers)
 
 
-def hosts(str text not None, str prefix not None, set out not None):
+def hosts(str text not None, str prefix not None, Tokens out not None):
     """Add names joined by dots, with the domains above each; addresses with their networks."""
     find_in(text, None, HOSTS, prefix, out)
 
 
-def signs(str text not None, str prefix not None, set out not None):
+def signs(str text not None, str prefix not None, Tokens out not None):
     """Add sums of money, and exclamation and question marks that follow each other."""
     find_in(text, None, SIGNS, prefix, out)
 
 
 def links(
     str text not None, Unspaced scripts not None, str prefix not None, Py_ssize_t longest,
-    set out not None,
+    Tokens out not None,
 ):
     """Add the hosts and the words of the paths of links to the web, wherever they are."""
     find_in(text, scripts, LINKS, prefix, out, longest)
@@ -398,7 +389,7 @@ def links(
 
 def link(
     str text not None, Unspaced scripts not None, str prefix not None, Py_ssize_t longest,
-    set out not None,
+    Tokens out not None,
 ):
     """Add what :func:`links` adds of a text that is one link; False if it does not begin so."""
     if not text.startswith(("h", "w")):

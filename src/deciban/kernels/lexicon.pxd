@@ -1,15 +1,13 @@
-"""Tokens that were made last, by a hash of what is in them.
+"""Tokens by number: a message is the numbers of its tokens, and what is known of a token is by it.
 
-Most tokens of a message are in others as well: a string that is met again costs a look and no
-making, and whoever keeps it by its identity finds it at once.
+Most tokens of a message are in others as well: one that is met again costs a look and no making,
+and whatever is counted of it stands beside it.
 """
 
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF, Py_XDECREF
-from cpython.set cimport PySet_Add
 from cpython.unicode cimport PyUnicode_Substring
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp
 
 cdef extern from "Python.h":
@@ -20,10 +18,8 @@ cdef extern from "Python.h":
 # A hash of the Fowler-Noll-Vo kind (FNV-1a), 64 bits.
 cdef extern from *:
     """
-    #define DECIBAN_FNV_OFFSET 0xCBF29CE484222325ULL
     #define DECIBAN_FNV_PRIME 0x100000001B3ULL
     """
-    const uint64_t FNV_OFFSET "DECIBAN_FNV_OFFSET"
     const uint64_t FNV_PRIME "DECIBAN_FNV_PRIME"
 
 ctypedef fused Point:
@@ -31,21 +27,46 @@ ctypedef fused Point:
     uint16_t
     uint32_t
 
-cdef enum:
-    SLOT_BITS = 17
+cdef struct Entry:
+    PyObject* text      # owned by the list of all texts
+    int64_t count       # messages of ham, and 2 ** 32 times those of spam
+    uint32_t section    # 0 without a prefix; else the number of its prefix from 1, of others one more
 
 cdef struct Slot:
     uint64_t key
-    uint64_t round      # the last in which it was added
-    PyObject* token     # owned, or NULL
+    int32_t number      # of the entry, from 1; 0 is empty
+    uint32_t round      # the message that had it last
 
 
 cdef class Lexicon:
     cdef:
+        readonly list texts
+        readonly tuple prefixes
+        readonly Py_ssize_t characters
+        readonly Py_ssize_t forgotten
+        Entry* entries
         Slot* slots
-        uint64_t rounds
+        int slot_bits
+        uint32_t rounds
+        uint64_t start          # of hashes, and an odd number that spreads keys: nobody can know
+        uint64_t multiplier     # which tokens fall into one place
 
-    cdef uint64_t begin(self) noexcept
+    cdef Slot* append(self, str token, uint64_t key) except NULL
+    cdef Slot* slot_of(self, str token) except NULL
+    cdef Slot* free_slot(self, uint64_t key) noexcept
+    cdef int grow(self) except -1
+
+
+cdef class Tokens:
+    cdef:
+        readonly Lexicon lexicon
+        int32_t* numbers
+        Py_ssize_t n
+        Py_ssize_t capacity
+        uint32_t round
+
+    cdef int begin(self) except -1
+    cdef int append(self, Slot* slot) except -1
 
 
 cdef inline uint64_t hash_points(
@@ -58,9 +79,38 @@ cdef inline uint64_t hash_points(
     return h
 
 
-cdef inline bint is_token(
-    PyObject* token, str prefix, const Point* at, Py_ssize_t n
-) noexcept:
+cdef enum:
+    MAX_NARROW = 7      # characters of one byte, or of two, of which a key is made
+    MAX_WIDE = 3
+    HASH_BITS = 56
+
+
+cdef inline uint64_t key_of(const Point* at, Py_ssize_t n, uint64_t h) noexcept nogil:
+    """What a token is looked for by: its characters if they fit and are no prefix, else a hash.
+
+    The eight highest bits are zero if it is a hash, and only then tokens are compared.
+    """
+    cdef:
+        uint64_t key = 0
+        uint32_t seen = 0
+        Py_ssize_t i
+    if n <= MAX_NARROW:
+        for i in range(n):
+            if at[i] == 58:
+                return h >> (64 - HASH_BITS)
+            seen |= at[i]
+            key = key << 8 | <uint8_t>at[i]
+        if seen < 0x100:
+            return key | <uint64_t>(n + 1) << HASH_BITS
+        if n <= MAX_WIDE and seen < 0x10000:
+            key = 0
+            for i in range(n):
+                key = key << 16 | at[i]
+            return key | <uint64_t>(n + 0x80) << HASH_BITS
+    return h >> (64 - HASH_BITS)
+
+
+cdef inline bint is_token(PyObject* token, str prefix, const Point* at, Py_ssize_t n) noexcept:
     """Whether a token is a prefix, which is ASCII, and these characters."""
     cdef:
         Py_ssize_t before = len(prefix), i
@@ -83,26 +133,37 @@ cdef inline bint is_token(
     return True
 
 
+cdef inline Slot* find_token(
+    Lexicon lexicon, str prefix, const Point* at, Py_ssize_t n, uint64_t key
+) noexcept:
+    """The slot of the token of a prefix and some characters; NULL if it is new."""
+    cdef:
+        Py_ssize_t mask = (<Py_ssize_t>1 << lexicon.slot_bits) - 1
+        Py_ssize_t place = key * lexicon.multiplier >> (64 - lexicon.slot_bits)
+        Slot* slot
+    while True:
+        slot = &lexicon.slots[place]
+        if not slot.number:
+            return NULL
+        if slot.key == key and (
+            key >> HASH_BITS or is_token(lexicon.entries[slot.number - 1].text, prefix, at, n)
+        ):
+            return slot
+        place = (place + 1) & mask
+
+
 cdef inline int add_token(
-    Lexicon lexicon, uint64_t round, const Point* at, Py_ssize_t start, Py_ssize_t stop, uint64_t h,
-    str text, str prefix, set out
+    Tokens out, const Point* at, Py_ssize_t start, Py_ssize_t stop, uint64_t h, str text, str prefix
 ) except -1:
-    """Add the token of a prefix and a piece of a text, whose hash is ``h``, unless this round did.
+    """Add the token of a prefix and a piece of a text, whose hash is ``h``, unless it is there.
+
+    A prefix is empty, or of ASCII with a colon.
     """
     cdef:
-        Slot* slot = &lexicon.slots[(h * <uint64_t>0x9E3779B97F4A7C15) >> (64 - SLOT_BITS)]
+        uint64_t key = key_of(at + start, stop - start, h) if not prefix else h >> (64 - HASH_BITS)
+        Slot* slot = find_token(out.lexicon, prefix, at + start, stop - start, key)
         str token
-    if slot.token != NULL and slot.key == h and is_token(slot.token, prefix, at + start, stop - start):
-        if slot.round == round:
-            return 0
-        slot.round = round
-        return PySet_Add(out, <object>slot.token)
-    token = PyUnicode_Substring(text, start, stop)
-    if prefix:
-        token = prefix + token
-    PySet_Add(out, token)
-    if stop - start <= 64:  # nobody can make us keep long ones
-        Py_INCREF(token)
-        Py_XDECREF(slot.token)
-        slot.key, slot.round, slot.token = h, round, <PyObject*>token
-    return 0
+    if slot == NULL:
+        token = PyUnicode_Substring(text, start, stop)
+        slot = out.lexicon.append(prefix + token if prefix else token, key)
+    return 0 if slot.round == out.round else out.append(slot)

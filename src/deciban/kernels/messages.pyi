@@ -1,22 +1,18 @@
 from array import array
 from collections.abc import Iterable, Mapping
 
+from deciban.kernels.lexicon import Tokens
+
 Pairs = dict[str, tuple[int, int]]
 Sums = tuple[list[int], list[float], int, float]
 
 def known(
     tokens: Iterable[str], seen: Mapping[str, tuple[int, int] | None], prefixes: tuple[str, ...]
 ) -> tuple[Pairs, int]: ...
-def left(
-    tokens: list[str],
-    counts: array[int],
-    without: array[int],
-    hams: int,
-    spams: int,
-    prefixes: tuple[str, ...],
-) -> tuple[Pairs, int]: ...
-def texts(tokens: Iterable[str], prefixes: tuple[str, ...]) -> list[str]: ...
+def left(tokens: Tokens, without: array[int], hams: int, spams: int) -> array[int]: ...
+def texts(tokens: Tokens, text_prefixes: int) -> list[str]: ...
 def least_hashes(words: Iterable[str], multiplier: int, places: int) -> tuple[int, ...]: ...
+def are_near(one: tuple[int, ...], other: tuple[int, ...], similarity: float) -> bool: ...
 def strong(
     tokens: Pairs,
     ham: float,
@@ -36,11 +32,10 @@ class Summary:
         prior: float,
         least: float,
         half: float,
-        prefixes: tuple[str, ...],
+        prefixes: int,
         text_prefixes: int,
     ) -> None: ...
-    def of_pairs(self, tokens: Pairs) -> Sums: ...
-    def of_counts(self, tokens: list[str], counts: array[int]) -> Sums: ...
+    def of_tokens(self, tokens: Tokens, counts: array[int] | None = None) -> Sums: ...
 
 def scaled(
     out: dict[str, float], weights: dict[str, float], factor: float, divisor: float

@@ -5,16 +5,17 @@ and each is looked at a few times. For programs that read one message and end: n
 NumPy.
 """
 
+from deciban.kernels.lexicon cimport Entry, Tokens
+
+from cpython.array cimport array as Array
 from cpython.tuple cimport PyTuple_Check, PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cpython.unicode cimport PyUnicode_FindChar, PyUnicode_Substring, PyUnicode_Tailmatch
 
 from libc.math cimport exp, log
 from libc.stdint cimport int64_t, uint8_t, uint32_t
-from libc.string cimport memcmp, memset
+from libc.string cimport memset
 
 cdef extern from "Python.h":
-    int PyUnicode_KIND(object text)
-    void* PyUnicode_DATA(object text)
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* n) except NULL
 
 cdef enum:
@@ -89,42 +90,42 @@ def known(tokens, dict seen, tuple prefixes):
     return out, unknown
 
 
-def left(list tokens not None, const int64_t[::1] counts, const int64_t[::1] without, int64_t hams,
-         int64_t spams, tuple prefixes):
-    """What :func:`known` says by counts less others, and less so many messages that had all tokens.
-
-    A count is the number of messages of ham, plus 2 ** 32 times that of spam.
+def left(Tokens tokens not None, const int64_t[::1] without, int64_t hams, int64_t spams):
+    """The counts of tokens less others, and less so many messages that had all of them.
 
     >>> from array import array
-    >>> left(["a", "b"], array("q", [5, 1]), array("q", [1, 0]), 1, 0, ())
-    ({'a': (3, 0)}, 1)
+    >>> from deciban.kernels.lexicon import Lexicon
+    >>> lexicon = Lexicon()
+    >>> lexicon.merge(["a", "b"], array("q", [5 + (3 << 32), 1]))
+    >>> left(lexicon.tokens(["b", "a"]), array("q", [0, 1]), 1, 3)
+    array('q', [0, 3])
     """
     cdef:
-        dict out = {}
-        Py_ssize_t unknown = 0, i
+        Array out = tokens.counts()
+        int64_t* counts = <int64_t*>out.data.as_longlongs
         int64_t rest, ham, spam
-        str token
-    if not len(tokens) == counts.shape[0] == without.shape[0]:
-        raise ValueError("a count and another are needed for every token")
-    for i in range(counts.shape[0]):
-        token = tokens[i]
+        Py_ssize_t i
+    if tokens.n != without.shape[0]:
+        raise ValueError("a count is needed for every token")
+    for i in range(tokens.n):
         rest = counts[i] - without[i]
-        ham, spam = max(0, (rest & 0xFFFFFFFF) - hams), max(0, (rest >> 32) - spams)
-        if ham > 0 or spam > 0:
-            out[token] = ham, spam
-        elif begins(token, prefixes):
-            unknown += 1
-    return out, unknown
+        ham, spam = max(0, <int64_t><uint32_t>rest - hams), max(0, (rest >> 32) - spams)
+        counts[i] = ham + (spam << 32)
+    return out
 
 
-def texts(tokens, tuple prefixes):
-    """Those of some tokens that have no prefix, or one of these.
+def texts(Tokens tokens not None, uint32_t text_prefixes):
+    """Those of some tokens that have no prefix, or one of the first ones of the lexicon.
 
-    >>> texts(["a", "x:b", "y:c"], ("y:",))
+    >>> from deciban.kernels.lexicon import Lexicon
+    >>> texts(Lexicon(("y", "z")).tokens(["a", "x:b", "y:c", "z:d"]), 1)
     ['a', 'y:c']
     """
-    cdef str token
-    return [token for token in tokens if begins(token, prefixes)]
+    cdef Py_ssize_t i
+    return [
+        tokens.lexicon.texts[tokens.numbers[i]] for i in range(tokens.n)
+        if tokens.lexicon.entries[tokens.numbers[i]].section <= text_prefixes
+    ]
 
 
 def least_hashes(words, uint32_t multiplier, int places):
@@ -157,6 +158,24 @@ def least_hashes(words, uint32_t multiplier, int places):
     return tuple([least[i] for i in range(places)])
 
 
+def are_near(tuple one not None, tuple other not None, double similarity):
+    """Whether this share of places agrees at least, of those that are not -1 in both.
+
+    >>> are_near((1, 2, -1), (1, 3, -1), 0.5), are_near((1, 2, -1), (1, 3, 4), 0.5)
+    (True, False)
+    """
+    cdef:
+        Py_ssize_t places = 0, agreeing = 0, i
+        int64_t a, b
+    if len(one) != len(other):
+        raise ValueError(f"as many places are needed, got {len(one)} and {len(other)}.")
+    for i in range(len(one)):
+        a, b = one[i], other[i]
+        places += a >= 0 or b >= 0
+        agreeing += a == b and a >= 0
+    return agreeing >= similarity * places
+
+
 def strong(dict tokens, double ham, double spam, double prior, double least, dict sections,
            str body, str head):
     """The weights of tokens that are not lighter than the least, by section.
@@ -186,24 +205,6 @@ def strong(dict tokens, double ham, double spam, double prior, double least, dic
     return out
 
 
-cdef inline int prefix_number(str token, Py_ssize_t at, tuple prefixes) except -1:
-    """Which of some prefixes, all ASCII, ends here; as many as there are if none does."""
-    cdef:
-        void* data = PyUnicode_DATA(token)
-        bint narrow = PyUnicode_KIND(token) == 1
-        int i, n = len(prefixes)
-        str prefix
-    for i in range(n):
-        prefix = <str>PyTuple_GET_ITEM(prefixes, i)
-        if len(prefix) != at:
-            continue
-        if not memcmp(data, PyUnicode_DATA(prefix), at) if narrow else (
-            PyUnicode_Tailmatch(token, prefix, 0, len(token), -1)
-        ):
-            return i
-    return n
-
-
 cdef struct Sums:
     double[MAX_SECTIONS] weights
     Py_ssize_t[MAX_SECTIONS] counts
@@ -215,77 +216,63 @@ cdef class Summary:
     """The sums of what :func:`strong` and :func:`familiar` say of the tokens of a message.
 
     ``ham``, ``spam``, ``prior`` and ``least`` are those of :func:`strong`, ``half`` that of
-    :func:`familiar`. ``prefixes`` are the sections, the first ``text_prefixes`` those of texts.
+    :func:`familiar`. The sections of tokens are those of their lexicon: as many prefixes as there
+    are, and two more; of the prefixes, the first ``text_prefixes`` are those of texts.
     """
 
     cdef:
         Rule rule
         Sums sums
         double half
-        tuple prefixes
+        int prefixes
         int text_prefixes
         bint both
 
     def __init__(self, double ham, double spam, double prior, double least, double half,
-                 tuple prefixes, int text_prefixes):
-        if len(prefixes) + 2 > MAX_SECTIONS or not all(
-            [type(prefix) is str and prefix.isascii() for prefix in prefixes]
-        ):
-            message = f"at most {MAX_SECTIONS - 2} prefixes of ASCII are needed, got {prefixes}."
-            raise ValueError(message)
+                 int prefixes, int text_prefixes):
+        if not 0 <= prefixes <= MAX_SECTIONS - 2:
+            raise ValueError(f"at most {MAX_SECTIONS - 2} prefixes are needed, got {prefixes}.")
         self.rule, self.both = rule_of(ham, spam, prior, least), ham > 0 and spam > 0
         self.half, self.prefixes, self.text_prefixes = half, prefixes, text_prefixes
 
-    cdef int add(self, str token, double hams, double spams) except -1:
+    cdef inline void add(self, int section, int64_t count) noexcept nogil:
         """Count a token that was in so many messages of ham and of spam."""
-        cdef:
-            Py_ssize_t at = colon(token)
-            int section = 0 if at < 0 else prefix_number(token, at, self.prefixes) + 1
-            double weight
+        cdef double weight, hams = <uint32_t>count, spams = count >> 32
         if section <= self.text_prefixes:
             self.sums.texts += 1
-            if hams + spams > 0:
+            if count:
                 self.sums.seen += (hams + spams) / (hams + spams + self.half)
-        weight = weigh(&self.rule, hams, spams) if self.both and hams + spams > 0 else 0.0
+        weight = weigh(&self.rule, hams, spams) if self.both and count else 0.0
         if weight:
             self.sums.weights[section] += weight
             self.sums.counts[section] += 1
-        return 0
 
-    def of_pairs(self, dict tokens not None):
-        """Of tokens with messages of ham and of spam.
+    def of_tokens(self, Tokens tokens not None, const int64_t[::1] counts=None):
+        """Of the tokens of a message, by counts of their own or by those of the lexicon.
 
-        >>> Summary(3, 3, 1, 1, 1, ("y",), 1).of_pairs({"a": (0, 3), "x:b": (3, 0), "c": (0, 0)})
+        >>> from deciban.kernels.lexicon import Lexicon
+        >>> lexicon = Lexicon(("y",))
+        >>> lexicon.merge_rows([("a", 0, 3), ("x:b", 3, 0)])
+        >>> Summary(3, 3, 1, 1, 1, 1, 1).of_tokens(lexicon.tokens(["a", "x:b", "c"]))
         ([1, 0, 1], [1.38..., 0.0, -1.38...], 2, 0.75)
         """
         cdef:
-            double hams, spams
-            str token
-        memset(&self.sums, 0, sizeof(Sums))
-        for token, pair in tokens.items():
-            read_pair(pair, &hams, &spams)
-            self.add(token, hams, spams)
-        return self.result()
-
-    def of_counts(self, list tokens not None, const int64_t[::1] counts):
-        """Of tokens with the messages of ham that had each, plus 2 ** 32 times those of spam.
-
-        >>> from array import array
-        >>> Summary(3, 3, 1, 1, 1, (), 0).of_counts(["a", "x:b"], array("q", [3 << 32, 3]))
-        ([1, 1], [1.38..., -1.38...], 1, 0.75)
-        """
-        cdef Py_ssize_t i
-        if len(tokens) != counts.shape[0]:
+            Entry* entry
+            Py_ssize_t i
+        if counts is not None and tokens.n != counts.shape[0]:
             raise ValueError("a count is needed for every token")
+        if len(tokens.lexicon.prefixes) != self.prefixes:
+            raise ValueError(f"{self.prefixes} prefixes are needed, got {tokens.lexicon.prefixes}.")
         memset(&self.sums, 0, sizeof(Sums))
-        for i in range(counts.shape[0]):
-            self.add(tokens[i], counts[i] & 0xFFFFFFFF, counts[i] >> 32)
+        for i in range(tokens.n):
+            entry = &tokens.lexicon.entries[tokens.numbers[i]]
+            self.add(entry.section, entry.count if counts is None else counts[i])
         return self.result()
 
     cdef result(self):
         """The numbers of strong tokens and their weights, for tokens without a prefix, for every
         section and for the others; the number of texts, and how many of them were seen."""
-        cdef int i, n = len(self.prefixes) + 2
+        cdef int i, n = self.prefixes + 2
         weights, counts = [self.sums.weights[i] for i in range(n)], [self.sums.counts[i] for i in range(n)]
         return counts, weights, self.sums.texts, self.sums.seen
 

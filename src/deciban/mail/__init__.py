@@ -18,6 +18,8 @@ Read in the order of a run:
     one message scored, learnt and taken back; many messages learnt by all cores
 ``times``, ``copies``
     when a message was delivered, and which ones are near copies: what training is calibrated by
+``garbage``
+    how often Python looks for cycles while many messages are read
 ``verdict``
     spam, ham or unsure, whichever costs least
 

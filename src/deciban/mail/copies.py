@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from deciban.kernels.messages import least_hashes
+from deciban.kernels.messages import are_near, least_hashes
 
 __all__ = ["Signature", "group", "signature"]
 
@@ -51,7 +51,7 @@ def group(signatures: Sequence[Signature]) -> list[int]:
                 continue
             owner = buckets.setdefault((start, *band), number)
             one, other = _root(first, owner), _root(first, number)
-            if one != other and _are_near(signatures[owner], own):
+            if one != other and are_near(signatures[owner], own, SIMILARITY):
                 first[max(one, other)] = min(one, other)
     return [_root(first, number) for number in range(len(signatures))]
 
@@ -60,8 +60,3 @@ def _root(first: list[int], number: int) -> int:
     while first[number] != number:
         number = first[number]
     return number
-
-
-def _are_near(one: Signature, other: Signature) -> bool:
-    pairs = [(a, b) for a, b in zip(one, other, strict=True) if a >= 0 or b >= 0]
-    return sum(a == b for a, b in pairs) >= SIMILARITY * len(pairs)

@@ -9,8 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+from deciban.kernels.lexicon import Lexicon, Tokens
 from deciban.mail.envelope import canonical, digest
-from deciban.mail.model import Score, level, score_counts, score_summary, summarize_all
+from deciban.mail.model import (
+    Score,
+    level,
+    score_counts,
+    score_summary,
+    summarize,
+    summarize_all,
+)
 from deciban.mail.store import Lesson, Store
 from deciban.mail.tokens import tokens
 
@@ -24,13 +32,13 @@ class Read(NamedTuple):
     """A message as the store sees it."""
 
     digest: bytes
-    tokens: set[str]
+    tokens: Tokens
 
 
-def read(raw: bytes) -> Read:
-    """The digest and the tokens of a message."""
+def read(raw: bytes, lexicon: Lexicon | None = None) -> Read:
+    """The digest and the tokens of a message, those of a lexicon of its own unless one is given."""
     message = canonical(raw)
-    return Read(digest(message), tokens(message))
+    return Read(digest(message), tokens(message, lexicon))
 
 
 def score(store: Store, message: Read) -> Score:
@@ -39,12 +47,15 @@ def score(store: Store, message: Read) -> Score:
         return score_counts(store.counts(message.tokens), store.calibration())
 
 
-def score_all(store: Store, messages: Sequence[Read]) -> list[Score]:
-    """The evidence that each of some messages is spam, by one state of the store; without parts."""
-    tokens = [list(message.tokens) for message in messages]
+def score_all(store: Store, messages: Sequence[Tokens]) -> list[Score]:
+    """The evidence that each of some messages is spam, by one state of the store; without parts.
+
+    They are of one lexicon; that of the store remembers what was looked up before.
+    """
     with store.reading():
+        store.look_up(messages)
+        summaries = summarize_all(store.totals(), messages)
         calibration = store.calibration()
-        summaries = summarize_all(store.totals(), tokens, store.look_up(tokens))
     return [score_summary(summary, calibration) for summary in summaries]
 
 
@@ -81,5 +92,6 @@ def relearn(store: Store, message: Read, spam: bool) -> Outcome:
 
 
 def _add(store: Store, message: Read, spam: bool) -> None:
-    lesson = Lesson(message.digest, spam, level(store.counts(message.tokens)))
-    store.add([lesson], dict.fromkeys(message.tokens, lesson.one))
+    counts = store.counts(message.tokens)
+    lesson = Lesson(message.digest, spam, level(counts.totals, summarize(counts)))
+    store.add([lesson], [(token, *lesson.one) for token in message.tokens])

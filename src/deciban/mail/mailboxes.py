@@ -18,6 +18,8 @@ from deciban.errors import FileError
 
 __all__ = ["Place", "places", "read", "some_places", "split"]
 
+#: Larger files are not read to see whether they are an mbox, but mapped into memory.
+MAX_READ_BYTES = 1 << 16
 _HINT = "give a Maildir, an mbox, a folder of messages, or a message"
 #: What comes before a message: an empty line, and after it "From ", a sender, a time.
 _SEPARATOR = re.compile(rb"\n\r?\n(?=From [^\n]*\d\d:\d\d[^\n]*\d{4}[^\n]*\n)")
@@ -74,7 +76,8 @@ def split(box: bytes | mmap.mmap) -> list[tuple[int, int]]:
     >>> split(b"From a Thu Aug 22 13:17:22 2002\n\nx\n\nFrom b Thu Aug 22 13:17:23 2002\n\ny")
     [(0, 36), (36, 70)]
     """
-    starts = [separator.end() for separator in _SEPARATOR.finditer(box)]
+    several = box.find(b"\nFrom ") >= 0  # which is found out much faster
+    starts = [separator.end() for separator in _SEPARATOR.finditer(box)] if several else []
     return list(zip([0, *starts], [*starts, len(box)], strict=True))
 
 
@@ -103,14 +106,20 @@ def _inside(path: str) -> Iterator[Place]:
     """The messages of a file: many if it is an mbox."""
     try:
         with FileIO(path) as file:
-            if path.endswith(".eml") or file.read(5) != b"From ":
+            begin = b"" if path.endswith(".eml") else file.read(MAX_READ_BYTES)
+            if not begin.startswith(b"From "):
                 yield Place(path)
                 return
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as box:
-                spans = split(box)
+            spans = split(begin) if len(begin) < MAX_READ_BYTES else _split_mapped(file)
     except OSError as error:
         raise _read_error(path, error) from None
     yield from (Place(path, *span) for span in spans) if len(spans) > 1 else [Place(path)]
+
+
+def _split_mapped(file: FileIO) -> list[tuple[int, int]]:
+    """Where the messages of a large mbox start and end."""
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as box:
+        return split(box)
 
 
 def _read_error(path: str | Path, error: OSError) -> FileError:

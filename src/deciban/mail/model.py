@@ -21,14 +21,16 @@ show that fewer than one in ``n + 2`` is mistaken (Laplace's rule of succession)
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from math import exp, log, log1p
 from typing import NamedTuple
 
 from deciban.kernels import messages as kernel
+from deciban.kernels.lexicon import Lexicon, Tokens
 
 __all__ = [
+    "PREFIXES",
     "Calibration",
     "Counts",
     "Pair",
@@ -38,11 +40,11 @@ __all__ = [
     "familiarity",
     "is_text",
     "level",
-    "raw",
     "score_counts",
     "score_summary",
     "summarize",
     "summarize_all",
+    "summarize_left",
     "weights",
 ]
 
@@ -70,8 +72,8 @@ TEXT_PREFIXES = tuple(
     f"{prefix}:" for prefix, name in SECTIONS.items() if name in (BODY, "subject")
 )
 #: The prefixes, those of texts first; the sections of tokens without one, with each, with another.
-_PREFIXES = tuple(sorted(SECTIONS, key=lambda prefix: f"{prefix}:" not in TEXT_PREFIXES))
-_SECTIONS = (BODY, *(SECTIONS[prefix] for prefix in _PREFIXES), HEAD)
+PREFIXES = tuple(sorted(SECTIONS, key=lambda prefix: f"{prefix}:" not in TEXT_PREFIXES))
+_SECTIONS = (BODY, *(SECTIONS[prefix] for prefix in PREFIXES), HEAD)
 #: A token of the text that was in this share of the messages is half familiar; no more messages
 #: than these are asked for.
 HALF_FAMILIAR_SHARE, MAX_HALF_FAMILIAR = 0.002, 8.0
@@ -219,23 +221,27 @@ def summarize(counts: Counts) -> Summary:
     >>> summarize(counts).weight == sum(weights(counts).values())
     True
     """
-    return _summary(_kernel_summary(counts.totals).of_pairs(counts.tokens), counts.unknown)
+    lexicon = Lexicon(PREFIXES)
+    tokens = lexicon.tokens(counts.tokens)
+    lexicon.merge_rows([(token, *pair) for token, pair in counts.tokens.items()])
+    return _summary(_kernel_summary(counts.totals).of_tokens(tokens), counts.unknown)
 
 
-def summarize_all(
-    totals: Pair, messages: Iterable[list[str]], counts: Callable[[list[str]], array[int]]
-) -> list[Summary]:
-    """What the tokens of each of some messages say in all.
-
-    ``counts`` tells of tokens the messages of ham that had each, plus 2 ** 32 times those of spam.
-    """
+def summarize_all(totals: Pair, messages: Iterable[Tokens]) -> list[Summary]:
+    """What the tokens of each of some messages say in all, by the counts of their lexicon."""
     sums = _kernel_summary(totals)
-    return [_summary(sums.of_counts(tokens, counts(tokens))) for tokens in messages]
+    return [_summary(sums.of_tokens(tokens)) for tokens in messages]
+
+
+def summarize_left(totals: Pair, tokens: Tokens, counts: array[int]) -> Summary:
+    """What the tokens of a message say in all by counts of their own."""
+    return _summary(_kernel_summary(totals).of_tokens(tokens, counts))
 
 
 def _kernel_summary(totals: Pair) -> kernel.Summary:
     half = _half_familiar(totals)
-    return kernel.Summary(*totals, PRIOR_MESSAGES, MIN_WEIGHT, half, _PREFIXES, len(TEXT_PREFIXES))
+    prefixes = len(PREFIXES), len(TEXT_PREFIXES)
+    return kernel.Summary(*totals, PRIOR_MESSAGES, MIN_WEIGHT, half, *prefixes)
 
 
 def _summary(sums: tuple[list[int], list[float], int, float], unknown: int = 0) -> Summary:
@@ -250,17 +256,12 @@ def _summary(sums: tuple[list[int], list[float], int, float], unknown: int = 0) 
     return Summary(total, _familiarity(words + unknown, seen))
 
 
-def raw(counts: Counts) -> float:
-    """The evidence of a message's tokens before it is calibrated, in natural logarithms."""
-    summary = summarize(counts)
-    return summary.familiar * summary.weight
-
-
-def level(counts: Counts) -> int | None:
+def level(totals: Pair, summary: Summary) -> int | None:
     """The raw evidence in whole decibans; none as long as a class was never seen."""
-    if not counts.totals.ham or not counts.totals.spam:
+    if not totals.ham or not totals.spam:
         return None
-    return max(-MAX_LEVEL, min(MAX_LEVEL, round(raw(counts) * DECIBANS)))
+    raw = summary.familiar * summary.weight
+    return max(-MAX_LEVEL, min(MAX_LEVEL, round(raw * DECIBANS)))
 
 
 def calibrate(levels: Mapping[int, Pair]) -> Calibration:

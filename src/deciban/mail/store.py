@@ -19,16 +19,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from deciban.errors import NegativeCountError
 from deciban.kernels import messages as kernel
-from deciban.kernels.frequencies import Frequencies
-from deciban.mail.model import TEXT_PREFIXES, Calibration, Counts, Pair, calibrate
+from deciban.kernels.lexicon import Lexicon, Tokens
+from deciban.mail.model import PREFIXES, TEXT_PREFIXES, Calibration, Counts, Pair, calibrate
 from deciban.mail.tables import LAYOUT
 from deciban.sqlite import Database
 
@@ -36,8 +36,12 @@ __all__ = ["Lesson", "Store"]
 
 #: No more tokens than this are remembered from one message to the next.
 MAX_REMEMBERED_TOKENS = 1 << 19
+#: That is, if they have so many characters in the mean.
+TOKEN_CHARACTERS = 32
 #: Tokens that are looked up in the time that it takes to read a page of them.
 PAGE_TOKENS = 50
+#: Rows that are written by one statement.
+STATEMENT_ROWS = 100
 #: More messages than anybody has.
 MAX_MESSAGES = 1 << 31
 #: A token or a level.
@@ -59,14 +63,18 @@ class Lesson(NamedTuple):
 
 @dataclass
 class Memory:
-    """What was read of one state of the file: all of its tokens, or those that were asked for."""
+    """What was read of one state of the file.
+
+    The counts of the lexicon are those of the first ``known`` of its tokens, or of all.
+    """
 
     state: tuple[int, int]
     totals: Pair
     levels: dict[int, Pair]
     calibration: Calibration
-    tokens: Frequencies = field(default_factory=Frequencies)
-    known: set[str] = field(default_factory=set)
+    lexicon: Lexicon | None = None
+    known: int = 0
+    forgotten: int = 0
     asked: int = 0
     has_all: bool = False
 
@@ -81,7 +89,7 @@ class Store(Database):
     >>> folder = tempfile.TemporaryDirectory()
     >>> with Store(f"{folder.name}/mail.db", create=True) as store:
     ...     with store.writing():
-    ...         store.add([Lesson(b"digest", True)], {"free": Pair(0, 1)})
+    ...         store.add([Lesson(b"digest", True)], [("free", 0, 1)])
     ...     with store.reading():
     ...         store.counts(["free", "lunch"])
     Counts(totals=Pair(ham=0, spam=1), tokens={'free': (0, 1)}, unknown=1)
@@ -90,6 +98,7 @@ class Store(Database):
 
     def __init__(self, path: str, *, create: bool = False) -> None:
         super().__init__(path, LAYOUT, create=create)
+        self._lexicon = Lexicon(PREFIXES)
         self._memory: Memory | None = None
         self._believed: Memory | None = None
 
@@ -107,7 +116,7 @@ class Store(Database):
         """What is remembered of the present state of the file; nothing of others is."""
         (version,) = self.select_one("PRAGMA data_version", (int,))  # others' changes, then our own
         state, memory = (version, self.connection.total_changes), self._memory
-        if memory and memory.state == state and len(memory.tokens) <= MAX_REMEMBERED_TOKENS:
+        if memory and memory.state == state:
             return memory
         levels = self.levels()
         self._memory = Memory(state, self.totals(), levels, calibrate(levels))
@@ -136,50 +145,64 @@ class Store(Database):
         """What is known of these tokens, and the totals."""
         own, totals = list(tokens), self.totals()
         rows = self._rows_of(own) if any(totals) else []
+        self._merge(Lexicon(), rows)
         pairs = {token: (ham, spam) for token, ham, spam in rows}
         return Counts(totals, *kernel.known(own, pairs, TEXT_PREFIXES))
 
-    def look_up(self, messages: Sequence[list[str]]) -> Callable[[list[str]], array[int]]:
-        """A function that tells how many messages had tokens, of which some messages consist.
+    @property
+    def lexicon(self) -> Lexicon:
+        """What messages are read with that are to be looked up: what was read is remembered."""
+        own = self._lexicon
+        if max(len(own), own.characters // TOKEN_CHARACTERS) > MAX_REMEMBERED_TOKENS:
+            self._lexicon = Lexicon(PREFIXES)
+        return self._lexicon
 
-        It returns the messages of ham that had each token, plus 2 ** 32 times those of spam. Tokens
-        that are not remembered are looked up at once; once so many were asked for that it would
-        have taken as long to read all that there are, these are read.
+    def look_up(self, messages: Sequence[Tokens]) -> None:
+        """Give the tokens of some messages, all of one lexicon, the counts of the store.
+
+        Tokens that are not remembered are looked up at once; once so many were asked for that it
+        would have taken as long to read all that there are, these are read.
         """
+        if not messages:
+            return
         memory = self._believed or Memory((0, 0), self.totals(), {}, calibrate({}))
-        if any(memory.totals) and not (memory.has_all or self._read_all(memory, messages)):
-            new = list(set().union(*messages).difference(memory.known))
-            if new:
-                _merge(memory.tokens, self._rows_of(new))
-                memory.known.update(new)
-        return memory.tokens.counts
-
-    def _read_all(self, memory: Memory, messages: Sequence[list[str]]) -> bool:
-        """Read all tokens, if to look up as many as were asked for would take as long."""
+        lexicon = messages[0].lexicon
+        if any(tokens.lexicon is not lexicon for tokens in messages):
+            raise ValueError("messages that are looked up at once must be of one lexicon.")
+        if memory.lexicon is not lexicon or memory.forgotten != lexicon.forgotten:
+            memory.lexicon, memory.known, memory.has_all = lexicon, 0, False
+            lexicon.forget()
         memory.asked += sum(map(len, messages))
+        new = lexicon.texts[memory.known :]
+        if any(memory.totals) and not memory.has_all and new:
+            memory.has_all = self._is_worth_reading(memory.asked)
+            if memory.has_all:
+                lexicon.forget()
+            self._merge(lexicon, self._all_rows() if memory.has_all else self._rows_of(new))
+        memory.known, memory.forgotten = len(lexicon), lexicon.forgotten
+
+    def _is_worth_reading(self, asked: int) -> bool:
+        """Whether to read all tokens, since to look up as many as were asked for takes as long."""
         (pages,) = self.select_one("PRAGMA page_count", (int,))
-        if memory.asked < PAGE_TOKENS * pages or self.vocabulary() > MAX_REMEMBERED_TOKENS // 2:
-            return False
-        every = Frequencies()
-        _merge(every, self._rows("SELECT token, ham, spam FROM tokens"))
-        memory.tokens, memory.has_all = every, True
-        return True
+        return asked >= PAGE_TOKENS * pages and self.vocabulary() <= MAX_REMEMBERED_TOKENS // 2
+
+    def _all_rows(self) -> list[tuple[str, int, int]]:
+        """All tokens, and the messages of ham and of spam."""
+        return self.rows("SELECT token, ham, spam FROM tokens")
 
     def _rows_of(self, tokens: list[str]) -> list[tuple[str, int, int]]:
         """Those of these tokens that are known, and the messages of ham and of spam."""
-        return self._rows(
+        return self.rows(
             "SELECT token, ham, spam FROM json_each(?) CROSS JOIN tokens ON token = value",
             (json.dumps(tokens, ensure_ascii=False),),
         )
 
-    def _rows(self, query: str, parameters: Sequence[object] = ()) -> list[tuple[str, int, int]]:
-        """Tokens with two numbers of messages each, that can be such."""
-        rows = self.select(query, (str, int, int), parameters)
-        if rows:
-            _, hams, spams = zip(*rows, strict=True)
-            self._pair(min(hams), min(spams))
-            self._pair(max(hams), max(spams))
-        return rows
+    def _merge(self, lexicon: Lexicon, rows: list[tuple[str, int, int]]) -> None:
+        """Add rows to the counts of a lexicon; one that nobody can have written is damage."""
+        try:
+            lexicon.merge_rows(rows)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self.damage(str(error)) from None
 
     def lesson(self, digest: bytes) -> Lesson | None:
         """What was learnt from a message, if anything."""
@@ -206,13 +229,15 @@ class Store(Database):
 
     # Changes
 
-    def add(self, lessons: Iterable[Lesson], tokens: Mapping[str, tuple[int, int]]) -> None:
-        """Record lessons that are not known yet, and count the tokens of all of them."""
-        self._add("tokens", tokens)
-        rows = list(lessons)
-        self.connection.executemany("INSERT INTO lessons VALUES (?, ?, ?)", rows)
-        self._add("levels", _count_levels(rows))
-        self._add_total(rows, 1)
+    def add(self, lessons: list[Lesson], tokens: list[tuple[str, int, int]]) -> None:
+        """Record lessons that are not known yet, and count the tokens of all of them.
+
+        Of each token the messages of ham and of spam; those that are in order are added faster.
+        """
+        self._insert("tokens", tokens)
+        self.connection.executemany("INSERT INTO lessons VALUES (?, ?, ?)", lessons)
+        self._insert("levels", [(at, *pair) for at, pair in _count_levels(lessons).items()])
+        self._add_total(lessons, 1)
 
     def take(self, lesson: Lesson, tokens: Iterable[str]) -> None:
         """Take back a lesson, and everything that it added."""
@@ -221,13 +246,17 @@ class Store(Database):
         self._subtract("levels", _count_levels([lesson]))
         self._add_total([lesson], -1)
 
-    def _add(self, table: str, counts: Mapping[Key, tuple[int, int]]) -> None:
-        name = table[:-1]
-        self.connection.executemany(
-            f"INSERT INTO {table} VALUES (?, ?, ?) ON CONFLICT ({name}) DO UPDATE SET"
-            " ham = ham + excluded.ham, spam = spam + excluded.spam",
-            [(key, *counts[key]) for key in sorted(counts)],
-        )
+    def _insert(self, table: str, rows: Sequence[tuple[str | int, int, int]]) -> None:
+        """Add to what is counted, many rows by one statement: it takes half of the time."""
+        whole = len(rows) - len(rows) % STATEMENT_ROWS
+        for n, some in ((STATEMENT_ROWS, rows[:whole]), (1, rows[whole:])):
+            values = ", ".join(["(?, ?, ?)"] * n)
+            flat = list(chain.from_iterable(some))
+            self.connection.executemany(
+                f"INSERT INTO {table} VALUES {values} ON CONFLICT ({table[:-1]}) DO UPDATE SET"
+                " ham = ham + excluded.ham, spam = spam + excluded.spam",
+                [flat[start : start + 3 * n] for start in range(0, len(flat), 3 * n)],
+            )
 
     def _subtract(self, table: str, counts: Mapping[Key, tuple[int, int]]) -> None:
         name = table[:-1]
@@ -249,12 +278,6 @@ class Store(Database):
             "UPDATE totals SET ham = ham + ?, spam = spam + ?",
             (sign * (len(lessons) - spam), sign * spam),
         )
-
-
-def _merge(tokens: Frequencies, rows: list[tuple[str, int, int]]) -> None:
-    """Add tokens with the messages of ham and of spam that had them, as one number each."""
-    numbers = [ham + (spam << 32) for _, ham, spam in rows]
-    tokens.merge([token for token, _, _ in rows], array("q", numbers))
 
 
 def _count_levels(lessons: list[Lesson]) -> dict[int, Pair]:

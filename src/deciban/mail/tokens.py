@@ -15,8 +15,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from deciban.kernels.heads import by_field
+from deciban.kernels.lexicon import Lexicon, Tokens
 from deciban.mail import html
 from deciban.mail.mime import Mail, Part, parse
+from deciban.mail.model import PREFIXES
 from deciban.mail.words import MAX_WORD_LENGTH, add_hosts, add_link, add_text, add_words
 
 __all__ = ["tokens"]
@@ -58,21 +60,21 @@ _FIELDS = {
 }
 
 
-def tokens(message: bytes) -> set[str]:
-    r"""The tokens of a message.
+def tokens(message: bytes, lexicon: Lexicon | None = None) -> Tokens:
+    r"""The tokens of a message; of several, those of one lexicon are compared and counted faster.
 
     >>> sorted(tokens(b"Subject: Free\n\nSee www.x.example"))
     ['example', 'header:subject', 'see', 'subject:free', 'type:text/plain', 'url:x.example', 'www']
     """
     mail = parse(message)
-    out: set[str] = set()
+    out = Tokens(Lexicon(PREFIXES) if lexicon is None else lexicon)
     _add_headers(mail, out)
     for part in mail.parts:
         _add_part(part, out)
     return out
 
 
-def _add_headers(mail: Mail, out: set[str]) -> None:
+def _add_headers(mail: Mail, out: Tokens) -> None:
     out.update([_header_token(name[:MAX_WORD_LENGTH]) for name, _ in mail.headers])
     for field, values in by_field(mail.headers, _FIELDS, _HEAD, MAX_HEADER_LENGTH).items():
         if field is _DATE:
@@ -83,7 +85,7 @@ def _add_headers(mail: Mail, out: set[str]) -> None:
             _add_field(field, values, out)
 
 
-def _add_field(field: Field, values: list[str], out: set[str]) -> None:
+def _add_field(field: Field, values: list[str], out: Tokens) -> None:
     """The words of headers, and of those that name machines the hosts."""
     if field.end:
         values = [value.partition(field.end)[0] for value in values]
@@ -93,7 +95,7 @@ def _add_field(field: Field, values: list[str], out: set[str]) -> None:
     add_words(out, text, field.prefix, numbers=False)
 
 
-def _add_part(part: Part, out: set[str]) -> None:
+def _add_part(part: Part, out: Tokens) -> None:
     out.add(f"type:{_printable(part.type)}")
     if part.charset:
         out.add(f"charset:{_printable(part.charset)}")
@@ -108,7 +110,7 @@ def _add_part(part: Part, out: set[str]) -> None:
         add_text(out, part.text, links=True)
 
 
-def _add_page(page: html.Page, out: set[str]) -> None:
+def _add_page(page: html.Page, out: Tokens) -> None:
     out.update([f"html:{name}" for name in page.tags])
     add_words(out, page.hidden, "hidden:")
     for target in set(page.links):

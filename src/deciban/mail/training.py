@@ -19,13 +19,14 @@ from multiprocessing import get_context
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from deciban.kernels import messages as kernel
-from deciban.kernels.frequencies import Frequencies
+from deciban.kernels.lexicon import Lexicon, Tokens
 from deciban.mail.copies import group, signature
 from deciban.mail.envelope import canonical, digest
+from deciban.mail.garbage import rare_collections
 from deciban.mail.lessons import read
 from deciban.mail.mailboxes import Place
 from deciban.mail.mailboxes import read as contents
-from deciban.mail.model import TEXT_PREFIXES, Counts, Pair, level
+from deciban.mail.model import PREFIXES, TEXT_PREFIXES, Pair, level, summarize_left
 from deciban.mail.store import Lesson, Store
 from deciban.mail.times import delivery_time
 from deciban.threads import n_cores
@@ -42,12 +43,11 @@ BLOCKS = 20
 SAMPLE_MESSAGES = 1000
 #: What one message of spam adds to a number that counts both classes; one of ham adds 1.
 SPAM_UNIT = 1 << 32
-HAM_BITS = SPAM_UNIT - 1
 
 LabelledPlace: TypeAlias = tuple[Place, bool]
 Task: TypeAlias = tuple[Place, Lesson]
-#: The level of a message, by its digest.
-Levels: TypeAlias = dict[bytes, int | None]
+#: The levels of messages by their digests.
+Levels: TypeAlias = dict[bytes, int]
 T = TypeVar("T")
 
 
@@ -94,10 +94,8 @@ class LeftOut(NamedTuple):
     The totals have neither already; near copies are taken to have all the tokens of the message.
     """
 
-    digest: bytes
     totals: Pair
-    tokens: list[str]
-    counts: array[int]
+    tokens: Tokens
     block: array[int]
     copies: Pair
 
@@ -106,15 +104,11 @@ class Total(NamedTuple):
     """The counts of all batches, and the sample of each of them with its class totals."""
 
     lessons: list[Lesson]
-    tokens: Frequencies
+    tokens: Lexicon
     sample: list[tuple[Pair, list[Sampled]]]
 
-    def pairs(self, tokens: list[str]) -> dict[str, tuple[int, int]]:
-        """How many messages of ham and of spam had each of these tokens."""
-        counts = self.tokens.counts(tokens)
-        return {t: (n & HAM_BITS, n >> 32) for t, n in zip(tokens, counts, strict=True)}
 
-
+@rare_collections()
 def train(store: Store, messages: Iterable[LabelledPlace], processes: int | None = None) -> Report:
     """Learn messages that are not known yet."""
     rest = iter(messages)
@@ -138,8 +132,9 @@ def _learn_batch(store: Store, run: Map, tasks: list[Task]) -> Pair:
         late = store.known(lesson.digest for _, lesson in tasks)
         if late:  # another program was faster: count again, without those
             total = _count_all(run, [task for task in tasks if task[1].digest not in late])
-        levels = _levels(store, run, total)  # by other processes, while tokens are written
-        store.add(_with_levels(levels, total.lessons), total.pairs(total.tokens.texts))
+        levels = _levels(store, total)
+        lessons = [lesson._replace(level=levels.get(lesson.digest)) for lesson in total.lessons]
+        store.add(lessons, total.tokens.rows())
     return _class_totals(total.lessons)
 
 
@@ -196,7 +191,7 @@ def _count_all(run: Map, tasks: list[Task]) -> Total:
     """The counts of all messages; batches are added up while others are still read."""
     every = max(1, len(tasks) // SAMPLE_MESSAGES)
     size = min(BATCH_MESSAGES, -(-len(tasks) // BLOCKS))
-    total = Total([], Frequencies(), [])
+    total = Total([], Lexicon(), [])
     for batch in run(_count_batch, _batches(tasks, size), repeat(every)):
         total.lessons.extend(batch.lessons)
         total.tokens.merge(batch.tokens, batch.counts)
@@ -204,52 +199,48 @@ def _count_all(run: Map, tasks: list[Task]) -> Total:
     return total
 
 
-def _levels(store: Store, run: Map, total: Total) -> Iterator[Levels]:
+def _levels(store: Store, total: Total) -> Levels:
     """The levels of the sample, by all counts that are left without blocks and near copies."""
-    tokens = list({token for _, block in total.sample for own in block for token in own.tokens})
-    known = Frequencies()
-    known.merge(tokens, total.tokens.counts(tokens))
-    before = store.counts(tokens)
-    known.merge(list(before.tokens), array("q", map(_number, before.tokens.values())))
-    totals = before.totals.plus(_class_totals(total.lessons))
+    lexicon = Lexicon(PREFIXES)
+    sample = [
+        (block, own, lexicon.tokens(own.tokens)) for block, some in total.sample for own in some
+    ]
+    tokens = [message for _, _, message in sample]
+    store.look_up(tokens)
+    lexicon.merge(lexicon.texts, total.tokens.counts(lexicon.texts))
+    totals = store.totals().plus(_class_totals(total.lessons))
     if not all(totals):  # there is nothing to tell apart
-        return iter(())
-    rows = (
-        LeftOut(
-            own.lesson.digest,
-            totals.minus(block).minus(copies),
-            own.tokens,
-            known.counts(own.tokens),
-            own.counts,
-            copies,
-        )
-        for block, own, copies in _without_copies(total)
-    )
-    return run(_batch_levels, _batches(rows, SAMPLE_MESSAGES // 4))
+        return {}
+    levels: Levels = {}
+    for number, copies in _copies(total, tokens).items():
+        block, own, message = sample[number]
+        left = totals.minus(block).minus(copies)
+        levels[own.lesson.digest] = _level(LeftOut(left, message, own.counts, copies))
+    return levels
 
 
-def _without_copies(total: Total) -> Iterator[tuple[Pair, Sampled, Pair]]:
-    """The first of all near copies of the sample: class totals of its block, it, and its copies.
+def _copies(total: Total, tokens: list[Tokens]) -> dict[int, Pair]:
+    """Of the sample, the first of all near copies, and how many copies there are.
 
     The copies are those in other blocks, as many as there would be if all messages were sampled.
     """
-    rows = [(at, own) for at, (_, block) in enumerate(total.sample) for own in block]
-    first = group([signature(kernel.texts(own.tokens, TEXT_PREFIXES)) for _, own in rows])
-    scale = len(total.lessons) / max(1, len(rows))
+    rows = [(at, own.lesson) for at, (_, block) in enumerate(total.sample) for own in block]
+    first = group([signature(kernel.texts(own, len(TEXT_PREFIXES))) for own in tokens])
     copies: dict[int, Pair] = {}
-    for (at, own), one in zip(rows, first, strict=True):
-        outside = own.lesson.one if at != rows[one][0] else Pair(0, 0)
+    for (at, lesson), one in zip(rows, first, strict=True):
+        outside = lesson.one if at != rows[one][0] else Pair(0, 0)
         copies[one] = copies.get(one, Pair(0, 0)).plus(outside)
-    for one, (ham, spam) in copies.items():
-        at, own = rows[one]
-        yield total.sample[at][0], own, Pair(round(ham * scale), round(spam * scale))
+    scale = len(total.lessons) / max(1, len(rows))
+    return {
+        one: Pair(round(ham * scale), round(spam * scale)) for one, (ham, spam) in copies.items()
+    }
 
 
-def _with_levels(levels: Iterable[Levels], lessons: list[Lesson]) -> Iterator[Lesson]:
-    """The lessons with their levels; these are waited for when the first lesson is asked for."""
-    by_digest = {name: level for batch in levels for name, level in batch.items()}
-    for lesson in lessons:
-        yield lesson._replace(level=by_digest.get(lesson.digest))
+def _level(row: LeftOut) -> int:
+    """The level of a message; 0 if nothing of a class is left without it."""
+    totals = Pair(max(0, row.totals.ham), max(0, row.totals.spam))
+    counts = kernel.left(row.tokens, row.block, *row.copies)
+    return level(totals, summarize_left(totals, row.tokens, counts)) or 0
 
 
 def _class_totals(lessons: list[Lesson]) -> Pair:
@@ -266,40 +257,22 @@ def _batch_digests(labelled: Sequence[LabelledPlace]) -> list[tuple[bytes, float
     return [(digest(message), delivery_time(message)) for message in messages]
 
 
+@rare_collections()
 def _count_batch(tasks: Sequence[Task], every: int) -> BatchCounts:
     """Count a batch of messages; one that has changed since its digest was taken is skipped."""
     lessons: list[Lesson] = []
-    sample: list[tuple[Lesson, list[str]]] = []
-    frequencies = Frequencies()
+    sample: list[tuple[Lesson, Tokens]] = []
+    lexicon = Lexicon()
     for number, (place, lesson) in enumerate(tasks):
-        message = read(contents(place))
+        message = read(contents(place), lexicon)
         if message.digest != lesson.digest:
             continue
-        tokens = list(message.tokens)
-        frequencies.add(tokens, SPAM_UNIT if lesson.spam else 1)
+        message.tokens.count(SPAM_UNIT if lesson.spam else 1)
         lessons.append(lesson)
         if number % every == 0:
-            sample.append((lesson, tokens))
-    own = [Sampled(lesson, tokens, frequencies.counts(tokens)) for lesson, tokens in sample]
-    texts = frequencies.texts
-    return BatchCounts(lessons, texts, frequencies.counts(texts), own)
-
-
-def _batch_levels(rows: Sequence[LeftOut]) -> Levels:
-    """Levels; that of a message is 0 if nothing of a class is left without it."""
-    return {row.digest: level(_left_counts(row)) or 0 for row in rows}
-
-
-def _left_counts(row: LeftOut) -> Counts:
-    """The counts of a message's tokens without its block and its near copies."""
-    known, unknown = kernel.left(row.tokens, row.counts, row.block, *row.copies, TEXT_PREFIXES)
-    return Counts(Pair(max(0, row.totals.ham), max(0, row.totals.spam)), known, unknown)
-
-
-def _number(pair: tuple[int, int]) -> int:
-    """One number for messages of ham and of spam."""
-    ham, spam = pair
-    return ham + SPAM_UNIT * spam
+            sample.append((lesson, message.tokens))
+    own = [Sampled(lesson, list(tokens), tokens.counts()) for lesson, tokens in sample]
+    return BatchCounts(lessons, lexicon.texts, lexicon.counts(), own)
 
 
 def _batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:

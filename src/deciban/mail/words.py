@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from deciban.kernels import letters
+from deciban.kernels.lexicon import Tokens
 from deciban.text import scripts
 
 __all__ = ["MAX_WORD_LENGTH", "add_hosts", "add_link", "add_text", "add_words"]
@@ -19,22 +20,24 @@ MAX_WORD_LENGTH = 30
 LINK_PREFIX = "url:"
 
 
-def add_words(out: set[str], text: str, prefix: str = "", *, numbers: bool = True) -> None:
+def add_words(out: Tokens, text: str, prefix: str = "", *, numbers: bool = True) -> None:
     """Add the words of a text in lower case; characters and pairs of scripts that have no spaces.
 
     Without ``numbers``, none that begins with a digit.
 
-    >>> out = set()
+    >>> from deciban.kernels.lexicon import Lexicon
+    >>> out = Tokens(Lexicon())
     >>> add_words(out, "Win a Prize!"), add_words(out, "我爱", "subject:"), sorted(out)
     (None, None, ['prize', 'subject:我', 'subject:我爱', 'subject:爱', 'win'])
     """
     letters.words(text.lower(), _unspaced(), prefix, MAX_WORD_LENGTH, numbers, out)
 
 
-def add_hosts(out: set[str], text: str, prefix: str = "") -> None:
+def add_hosts(out: Tokens, text: str, prefix: str = "") -> None:
     """Add the hosts in a text, with the domains above each; addresses with their networks.
 
-    >>> out = set()
+    >>> from deciban.kernels.lexicon import Lexicon
+    >>> out = Tokens(Lexicon())
     >>> add_hosts(out, "by mx.example.org [192.0.2.1]")
     >>> sorted(out)
     ['192.0', '192.0.2', '192.0.2.1', 'example.org', 'mx.example.org']
@@ -42,12 +45,13 @@ def add_hosts(out: set[str], text: str, prefix: str = "") -> None:
     letters.hosts(text.lower(), prefix, out)
 
 
-def add_text(out: set[str], text: str, prefix: str = "", *, links: bool = False) -> None:
+def add_text(out: Tokens, text: str, prefix: str = "", *, links: bool = False) -> None:
     """Add words, sums of money, and exclamation and question marks that follow each other.
 
     With ``links``, also where links go: hosts with their domains, and the words of the paths.
 
-    >>> out = set()
+    >>> from deciban.kernels.lexicon import Lexicon
+    >>> out = Tokens(Lexicon())
     >>> add_text(out, "Now! $ 9.99?! http://x.example/a", links=True), sorted(out)
     (None, ['$ 9.99', '99', '?!', 'example', 'http', 'now', 'url:x.example'])
     """
@@ -58,10 +62,11 @@ def add_text(out: set[str], text: str, prefix: str = "", *, links: bool = False)
         letters.links(lower, _unspaced(), LINK_PREFIX, MAX_WORD_LENGTH, out)
 
 
-def add_link(out: set[str], target: str) -> None:
+def add_link(out: Tokens, target: str) -> None:
     """Add where one link goes.
 
-    >>> out = set()
+    >>> from deciban.kernels.lexicon import Lexicon
+    >>> out = Tokens(Lexicon())
     >>> add_link(out, "HTTP://x.example"), add_link(out, "mailto:me"), sorted(out)
     (None, None, ['url:mailto', 'url:x.example'])
     """
