@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from deciban.families.discrete import MAX_ROW_LOSS, leave_out_cells
 from deciban.families.protocol import CountedColumns
-from deciban.stats.categories import count_of, sum_columns
+from deciban.kernels.categorical import sum_columns
+from deciban.stats.categories import count_of
 from deciban.stats.histogram import HISTOGRAM, grid_of
 from deciban.stats.sparse import SparseSum
 from deciban.stats.statistic import Codes, FloatArray

@@ -34,8 +34,9 @@ from deciban.families.soft import SoftBlock, count_softly, dot, identity
 from deciban.formulas.build import lookup
 from deciban.formulas.nodes import Expression
 from deciban.kernels import evidence, panels
+from deciban.kernels.categorical import sum_columns
 from deciban.stats import rounding
-from deciban.stats.categories import CATEGORIES, count_by_column, count_of, sum_columns
+from deciban.stats.categories import CATEGORIES, count_by_column, count_of
 from deciban.stats.statistic import Codes, FloatArray, Matrix
 from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table

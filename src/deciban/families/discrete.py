@@ -28,7 +28,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.stats.categories import sum_columns
+from deciban.kernels.categorical import sum_columns
 
 FloatArray = NDArray[np.float64]
 #: What a value never seen in training says.

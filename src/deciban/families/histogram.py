@@ -38,7 +38,8 @@ from deciban.families.soft import SoftBlock
 from deciban.formulas.build import steps
 from deciban.formulas.nodes import Expression
 from deciban.kernels import histogram as kernel
-from deciban.stats.categories import CATEGORIES, count_by_column, count_of, sum_columns
+from deciban.kernels.categorical import sum_columns
+from deciban.stats.categories import CATEGORIES, count_by_column, count_of
 from deciban.stats.cells import Cells, Grid
 from deciban.stats.histogram import EACH, HISTOGRAM, MDL, bin_columns, cut_columns, grid_of
 from deciban.stats.statistic import Codes, FloatArray

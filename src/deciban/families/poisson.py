@@ -40,7 +40,8 @@ from deciban.families.settings import Method, Settings
 from deciban.families.soft import SoftBlock, count_softly, dot
 from deciban.formulas.counts import as_count, negative_binomial, poisson
 from deciban.formulas.nodes import Expression
-from deciban.stats.categories import count_of, sum_columns
+from deciban.kernels.categorical import sum_columns
+from deciban.stats.categories import count_of
 from deciban.stats.cells import Grid
 from deciban.stats.histogram import grid_of
 from deciban.stats.moments import MOMENTS

@@ -21,12 +21,13 @@ from deciban.families.categorical import CATEGORICAL, CategoricalSettings
 from deciban.families.protocol import Family, Parameters
 from deciban.families.settings import Settings
 from deciban.families.words import WORD_FAMILY
+from deciban.kernels.categorical import sum_columns
 from deciban.models.options import Options
 from deciban.models.selection import Choice
 from deciban.models.text_selection import TEXT_MODELS, TextChoice, plain_choice
 from deciban.naive_bayes.texts import column_table, limit_words
 from deciban.schema import Schema
-from deciban.stats.categories import CATEGORIES, count_of, sum_columns
+from deciban.stats.categories import CATEGORIES, count_of
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
