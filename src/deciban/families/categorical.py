@@ -232,9 +232,8 @@ class Categorical:
 
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """Smoothing by empirical Bayes, or as stated."""
-        table, weight = columns.tables[CATEGORIES.name], columns.class_weight
-        count, offsets = count_of(table), table.cells.offsets
-        judged = smooth_and_judge(count, offsets, columns.smoothing, weight, new_values=True)
+        about = columns.count, columns.offsets, columns.smoothing, columns.class_weight
+        judged = smooth_and_judge(*about, new_values=True)
         return [[Candidate(lam, loss=loss)] for lam, loss in judged]
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> CategoricalSettings:

@@ -14,7 +14,7 @@ from deciban.sources import duckdb, files, frames, matrix, objects, stream, text
 from deciban.sources.batch import Batch
 from deciban.sources.databases import is_database, scan_database
 from deciban.sources.databases.query import query_of
-from deciban.sources.options import ReadOptions
+from deciban.sources.options import USUAL_OPTIONS, ReadOptions
 from deciban.sources.scan import BATCH_ROWS, BatchScan, Scan
 from deciban.sources.spark import is_spark, scan_spark
 from deciban.sources.tabular import Tabular
@@ -23,6 +23,10 @@ __all__ = ["Form", "batches", "is_matrix", "is_texts", "names", "scan", "scan_fe
 
 #: What the features of a model come in: named columns, a matrix without names, one column of texts.
 Form = Literal["table", "matrix", "texts"]
+
+
+#: What is stated about files where nothing is.
+_NOTHING_STATED: tuple[Any, ...] = (BATCH_ROWS, None, None, {}, None, None, None, True, None)
 
 
 def scan(
@@ -90,9 +94,8 @@ def scan(
     if query is not None or _is_database(source):
         return scan_database(source, query, rows)
     if isinstance(source, str | os.PathLike):
-        options = ReadOptions(
-            rows, na, encoding, types or {}, decimal, thousands, date_format, trim, sheet
-        )
+        stated = rows, na, encoding, types or {}, decimal, thousands, date_format, trim, sheet
+        options = USUAL_OPTIONS if stated == _NOTHING_STATED else ReadOptions(*stated)
         return files.scan([os.fspath(source)], options)
     if types and isinstance(source, BatchScan) and source.reopen is not None:
         return source.reopen(types)
