@@ -13,9 +13,10 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.discrete import MAX_ROW_LOSS, leave_out_cells
+from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.families.protocol import CountedColumns
 from deciban.kernels.categorical import sum_columns
+from deciban.kernels.discrete import leave_out_cells
 from deciban.stats.cells import Grid
 from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.sparse import SparseSum

@@ -16,15 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban.families.alone import smooth_and_judge
-from deciban.families.discrete import (
-    ROUNDED_SHARE,
-    UnseenSays,
-    estimate_log_shares,
-    leave_out_unseen,
-    log_shares,
-    log_unseen_shares,
-    seen_once,
-)
+from deciban.families.discrete import UnseenSays
 from deciban.families.live_shares import LiveShares
 from deciban.families.piece import Piece, dirichlet_draws
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
@@ -35,6 +27,14 @@ from deciban.formulas.build import lookup
 from deciban.formulas.nodes import Expression
 from deciban.kernels import evidence, panels
 from deciban.kernels.categorical import sum_columns
+from deciban.kernels.discrete import (
+    ROUNDED_SHARE,
+    estimate_log_shares,
+    leave_out_unseen,
+    log_shares,
+    log_unseen_shares,
+    seen_once,
+)
 from deciban.stats import rounding
 from deciban.stats.categories import CATEGORIES, count_by_column, count_of
 from deciban.stats.statistic import Codes, FloatArray, Matrix

@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.discrete import log_shares
 from deciban.families.remaining import Remaining
 from deciban.families.removal import SmoothedCounts, rarity
+from deciban.kernels.discrete import log_shares
 from deciban.stats import rounding
 from deciban.stats.sparse import SparseSum
 from deciban.stats.statistic import FloatArray

@@ -93,6 +93,11 @@ def count_by_column(table: Table) -> list[FloatArray]:
     return [count[:, start:stop] for start, stop in pairwise(table.cells.offsets)]
 
 
+def rows_with_value(table: Table) -> FloatArray:
+    """The weight of each class's rows in which each column of such a table has a value."""
+    return kernel.sum_columns(count_of(table), table.cells.offsets)
+
+
 def exceeds(amount: FloatArray, rows: FloatArray) -> Mask:
     """Where more is counted, (classes, ...), than there are rows."""
     return np.asarray(amount > (1 + rounding.ROUNDING) * rows[:, None])
