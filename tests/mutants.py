@@ -28,7 +28,6 @@ MAX_SLOWDOWN = 5
 ALL = "golden selectors selectors_models"
 ROOMS = {
     "stats": "thresholds cuts exact grid sparse algebra counts bad_counts storage_counts",
-    "stats/rounding.py": "rounding thresholds",
     "stats/histogram.py": "cuts",
     "stats/exact.py": "exact",
     "stats/cells.py": "grid",
@@ -77,9 +76,6 @@ class Mutant(NamedTuple):
 
 MUTANTS = [
     # stats: what is counted, and what rounding is
-    Mutant("stats/rounding.py", "ROUNDING = 1e-12", "ROUNDING = 1e-9"),
-    Mutant("stats/rounding.py", "tiny &= ~(_exact(a) & _exact(b))", "tiny &= ~_exact(a - b)"),
-    Mutant("stats/rounding.py", "ROUNDING * np.maximum(a, b)", "ROUNDING * np.minimum(a, 1.0)"),
     Mutant("stats/histogram.py", "rules[j : j + 1])[0]", "rules[-1:])[0]"),
     Mutant("stats/histogram.py", "np.log2(total - 1) + labellings", "np.log2(total) + labellings"),
     Mutant("stats/histogram.py", "(k * e - k1 * e1 - k2 * e2)", "(k * e + k1 * e1 - k2 * e2)"),
