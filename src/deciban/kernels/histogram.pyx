@@ -235,11 +235,14 @@ def only_counts(const int64_t[::1] keys, double max_count):
     cdef:
         Py_ssize_t i
         double x
-    for i in range(keys.shape[0]):
-        memcpy(&x, &keys[i], 8)                  # of a key below zero, it is negative as well
-        if not (0 <= x <= max_count and x == <double><int64_t>x):
-            return False
-    return True
+        bint whole = True
+    with nogil:
+        for i in range(keys.shape[0]):
+            memcpy(&x, &keys[i], 8)              # of a key below zero, it is negative as well
+            if not (0 <= x <= max_count and x == <double><int64_t>x):
+                whole = False
+                break
+    return whole
 
 
 def bins(const double[:, ::1] X, const double[::1] edges, const Py_ssize_t[::1] offsets):

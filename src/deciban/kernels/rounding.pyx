@@ -38,8 +38,11 @@ def same(a, b):
     cdef:
         const double[::1] left, right
         Py_ssize_t i
+        bint equal = True
     left, right = (np.asarray(side, dtype=np.float64).ravel() for side in np.broadcast_arrays(a, b))
-    for i in range(left.shape[0]):
-        if left[i] != right[i] and not is_rounding(left[i], right[i]):
-            return False
-    return True
+    with nogil:
+        for i in range(left.shape[0]):
+            if left[i] != right[i] and not is_rounding(left[i], right[i]):
+                equal = False
+                break
+    return equal
