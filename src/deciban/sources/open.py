@@ -25,10 +25,6 @@ __all__ = ["Form", "batches", "is_matrix", "is_texts", "names", "scan", "scan_fe
 Form = Literal["table", "matrix", "texts"]
 
 
-#: What is stated about files where nothing is.
-_NOTHING_STATED: tuple[Any, ...] = (BATCH_ROWS, None, None, {}, None, None, None, True, None)
-
-
 def scan(
     source: Tabular,
     *,
@@ -94,8 +90,11 @@ def scan(
     if query is not None or _is_database(source):
         return scan_database(source, query, rows)
     if isinstance(source, str | os.PathLike):
-        stated = rows, na, encoding, types or {}, decimal, thousands, date_format, trim, sheet
-        options = USUAL_OPTIONS if stated == _NOTHING_STATED else ReadOptions(*stated)
+        options, stated = USUAL_OPTIONS, (na, encoding, decimal, thousands, date_format, sheet)
+        if types or rows != BATCH_ROWS or not trim or any(one is not None for one in stated):
+            options = ReadOptions(
+                rows, na, encoding, types or {}, decimal, thousands, date_format, trim, sheet
+            )
         return files.scan([os.fspath(source)], options)
     if types and isinstance(source, BatchScan) and source.reopen is not None:
         return source.reopen(types)
