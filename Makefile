@@ -71,7 +71,7 @@ SANITIZE_TESTS ?= $(wildcard $(addprefix tests/test_,algebra.py arrow.py bad_inp
   cuts.py dictionary.py dual_ascent.py em.py encodings.py exact.py families.py file_formats.py formats.py \
   frequencies.py gamma.py grid.py groups.py logistic.py mixed_columns.py mixed_text.py poisson.py rounding.py \
   sparse.py storage_counts.py tokenizer.py von_mises.py bayes.py bayes_text.py aode.py near_copies.py mail_messages.py \
-  mail_reader.py))
+  mail_reader.py new_values.py))
 sanitize: $(STAMPS)/installed $(STAMPS)/group-test
 	$(PIP) install --no-deps --no-build-isolation --upgrade --target $(SANITIZED)/lib -Cbuild-dir=$(SANITIZED)/build \
 	  -Csetup-args=-Db_sanitize=address,undefined -Csetup-args=-Db_lundef=false -Csetup-args=-Dbuildtype=debugoptimized .

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deciban.kernels.categorical import sum_columns
 from deciban.stats.histogram import EACH, MDL, by_description, cut_columns, cut_points
 
 tables = st.integers(1, 3).flatmap(
@@ -125,3 +126,15 @@ def test_columns_are_cut_by_their_own_rules():
         own = starts[ends[j] : ends[j + 1]] - start
         assert own.tolist() == [0, *cut_points(counts[:, start:stop], int(rule))]
     assert np.diff(ends).tolist() == [2, 4, 2]
+
+
+@law
+@given(st.lists(st.lists(st.integers(0, 99), max_size=150), min_size=1, max_size=6))
+def test_the_cells_of_columns_are_summed(columns):
+    """Of whole numbers exactly, however many cells a column has, and however they lie in memory."""
+    count = np.array([cell for column in columns for cell in column], dtype=np.float64)[None]
+    offsets = np.cumsum([0, *map(len, columns)])
+    expected = [[sum(column) for column in columns]]
+    assert sum_columns(count, offsets).tolist() == expected
+    assert sum_columns(np.repeat(count, 3, axis=1)[:, ::3], offsets).tolist() == expected
+    assert sum_columns(np.repeat(count, 2, axis=0), offsets).tolist() == expected * 2

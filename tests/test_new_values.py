@@ -12,8 +12,10 @@ from deciban.ensemble.features import UNKNOWN_CELL
 from deciban.ensemble.trees import Forest
 from deciban.families.alone import categorical_losses
 from deciban.families.categorical import CATEGORICAL, CategoricalSettings
-from deciban.families.discrete import (
+from deciban.kernels.discrete import (
+    estimate_log_shares,
     leave_out_unseen,
+    log_shares,
     log_unseen_shares,
     seen_once,
 )
@@ -95,6 +97,38 @@ def test_by_hand():
     got = np.exp(log_unseen_shares(np.array([3.0, 2.0]), np.array([1.0, 1.0]), 1.0, 3.0))
     level = 3 / 5 / 6 + 2 / 5 / 5
     np.testing.assert_allclose(got, [level * 3 / 3.2, level * 3 / 2.8], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("pseudo_count", "unseen", "shares"),
+    [
+        (1.0, "smooth", [3 / 5, 2 / 5, 1 / 5]),
+        (0.0, "smooth", [2 / 3, 1 / 3, 1.0]),  # a new value says nothing
+        (1.0, "skip", [3 / 5, 2 / 5, 1.0]),
+        (-1.0, "smooth", [1.0, 0.0, 1.0]),  # the mode, with lam = 0
+        (1.0, "leave_one_out", [3 / 5, 2 / 5, 1 / 5]),
+    ],
+)
+def test_shares_by_hand(pseudo_count, unseen, shares):
+    """Two rows of one value, one of another, of a column that has two."""
+    count, sizes = np.array([[2.0, 1.0]]), np.array([2.0])
+    log = estimate_log_shares(count, np.array([0, 2]), np.array([pseudo_count]), sizes, unseen)
+    np.testing.assert_allclose(np.exp(log).ravel(), shares, rtol=1e-15)
+
+
+def test_nothing_counted_is_all_alike():
+    log = log_shares(np.array([[1.0, 3.0], [0.0, 0.0]]), np.array([[4.0], [0.0]]), 2)
+    np.testing.assert_allclose(np.exp(log), [[0.25, 0.75], [0.5, 0.5]], rtol=1e-15)
+    once = seen_once(np.array([[1.0, 2.0, 0.0], [0.0, 3.0, 1.0]]))
+    assert once.tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+
+
+def test_a_value_without_rows_is_new_where_new_values_were_left_out():
+    count = np.array([[2.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
+    about = np.array([0, 3]), np.ones(1), np.array([3.0])
+    seen, empty, _, new = estimate_log_shares(count, *about, "leave_one_out")
+    assert empty.tolist() == new.tolist()
+    assert seen.tolist() == estimate_log_shares(count, *about, "smooth")[0].tolist()
 
 
 def test_a_row_that_counts_twice_was_no_value_seen_once():

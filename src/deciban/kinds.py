@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import cache
 from typing import Literal, get_args
 
 from deciban.errors import ParameterError
@@ -29,6 +29,7 @@ def cyclic(period: float) -> str:
 HOUR, WEEKDAY = cyclic(24), cyclic(7)
 
 
+@cache
 def period_of(kind: str) -> float | None:
     """The period of a cyclic kind; None of any other.
 
@@ -37,16 +38,6 @@ def period_of(kind: str) -> float | None:
     """
     name, _, period = kind.partition(":")
     return float(period) if name == CYCLIC else None
-
-
-def periods_of(kinds: Sequence[str]) -> dict[int, float]:
-    """The periods of the cyclic ones among some kinds, by their place.
-
-    >>> periods_of(["numeric", "cyclic:360"])
-    {1: 360.0}
-    """
-    periods = ((j, period_of(kind)) for j, kind in enumerate(kinds))
-    return {j: period for j, period in periods if period is not None}
 
 
 def check_kind(column: str, kind: object) -> None:

@@ -59,6 +59,16 @@ def sort(values: Iterable[Hashable]) -> Labels:
     return label_array(items)
 
 
+def sort_codes(items: Sequence[Hashable], codes: NDArray[np.int64]) -> tuple[Labels, Positions]:
+    """Labels in their order, and codes among them, which are given among the labels as they are.
+
+    >>> sort_codes(["b", "a"], np.array([0, 0, 1, -1]))
+    (array(['a', 'b'], dtype='<U1'), array([ 1,  1,  0, -1]))
+    """
+    ordered = sort(items)
+    return ordered, np.append(positions(label_array(items), ordered), -1)[codes]
+
+
 def label_array(items: Sequence[Hashable]) -> Labels:
     """The labels as an array of numbers or strings, where all are of one kind that holds them.
 

@@ -134,14 +134,19 @@ def run(work: Callable[[P], T], batches: Iterable[P], *, ahead: int | None = Non
     threads = n_threads()
     first = list(islice(rest, 2))
     if threads <= 1 or len(first) < 2:
-        yield from map(work, chain(first, rest))
-        return
+        return map(work, chain(first, rest))
+    return _run_by_pool(work, chain(first, rest), threads, ahead or threads)
+
+
+def _run_by_pool(
+    work: Callable[[P], T], batches: Iterable[P], threads: int, ahead: int
+) -> Iterator[T]:
     waiting: deque[tuple[P, Future[T]]] = deque()
     pool = _shared_pool(threads, os.getpid())
     try:
-        for batch in chain(first, rest):
+        for batch in batches:
             waiting.append((batch, pool.submit(work, batch)))
-            if len(waiting) > (ahead or threads):
+            if len(waiting) > ahead:
                 yield _result(work, *waiting.popleft())
         while waiting:
             yield _result(work, *waiting.popleft())

@@ -304,7 +304,7 @@ class AODEModel:
         Of rows that belong to groups, whole groups are left out; of rows that have a time, what
         did not come before: the ``scored`` ones, or all, are judged.
         """
-        remaining = remaining_rows(part, self.classes)
+        remaining = None if part.units is None else remaining_rows(part, self.classes)
         if remaining is not None:
             every = np.arange(part.n_rows) if scored is None else scored
             return self._judge_units(part, remaining, every)

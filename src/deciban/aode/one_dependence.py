@@ -9,7 +9,7 @@ so a rare pair falls back on the share of its child alone, and AODE on naive
 Bayes. A missing value is skipped, as parent and as child, unless it is a value
 of its own in that column. A value that was never seen is nobody's parent, and
 beside any parent as likely as by itself
-(:func:`deciban.families.discrete.log_unseen_shares`).
+(``log_unseen_shares`` of ``kernels/discrete.pyx``).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.aode.pair_counts import VALUES, PairCounts, PairLayout
-from deciban.families.discrete import ROUNDED_SHARE, leave_out_unseen, log_unseen_shares
 from deciban.kernels import pairs as kernel
+from deciban.kernels.discrete import ROUNDED_SHARE, leave_out_unseen, log_unseen_shares
 from deciban.stats.categories import count_of
 
 FloatArray = NDArray[np.float64]

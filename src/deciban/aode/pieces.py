@@ -12,8 +12,8 @@ import numpy as np
 
 from deciban.aode.pair_counts import VALUES
 from deciban.explanation.measurement import as_written
-from deciban.families.discrete import log_shares
 from deciban.families.piece import Piece
+from deciban.kernels.discrete import log_shares
 from deciban.naive_bayes.pieces import column_homes
 from deciban.schema import ColumnSchema
 from deciban.sources.tabular import Value

@@ -373,9 +373,9 @@ def column_classes(column: Column) -> Labelled:
     (array([3, 7]), array([1, 0, 1]))
     """
     if isinstance(column, Strings):
-        values, codes = factorise(column)
-        classes = labels.sort(values.tolist())
-        return Labelled(classes, np.append(labels.positions(values, classes), -1)[codes])
+        table = Dictionary()
+        codes = table.encode(column.offsets, column.data, column.missing)
+        return Labelled(*labels.sort_codes(table.labels(), codes))
     if isinstance(column, Numbers):
         return class_codes(column.values, "target", missing=True)
     if isinstance(column, Integers | Booleans) and not column.missing.any():

@@ -38,7 +38,7 @@ from deciban.sources.units import UnitSource, unit_source
 from deciban.stats.counts import Counts
 from deciban.stats.words import WORDS
 from deciban.text import Tokenizer
-from deciban.text.tokenizer import check_tokenizer
+from deciban.text.tokenizer import DEFAULT_TOKENIZER, check_tokenizer
 
 FloatArray = NDArray[np.float64]
 
@@ -153,7 +153,8 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
             max_classes=self.max_classes,
         )  # fmt: skip
         check_columns(rows.schema)
-        counts, parts = _count(rows, options.max_rows, check_tokenizer(self.tokenizer))
+        tokenizer = DEFAULT_TOKENIZER if self.tokenizer is None else check_tokenizer(self.tokenizer)
+        counts, parts = _count(rows, options.max_rows, tokenizer)
         if self.class_weight is not None:
             counts, parts = _weigh_classes(self.class_weight, counts, parts)
         counted, words = _counted_models(rows, counts, parts, self.tokenizer)
@@ -211,7 +212,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
                 f'progress must be "auto", True or False, got {self.progress!r}.',
                 hint='"auto" shows a bar on a terminal',
             )
-        if check_tokenizer(self.tokenizer).buckets is not None:
+        if self.tokenizer is not None and check_tokenizer(self.tokenizer).buckets is not None:
             raise ParameterError(
                 f"phrases are weighed by name, not in buckets, got {self.tokenizer!r}.",
                 hint="leave buckets out, or use NaiveBayes",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,9 @@ from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.tabular import Row
 from deciban.stats.counts import Counts
+
+if TYPE_CHECKING:
+    from deciban.ensemble.held_out import HeldOutRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +121,9 @@ class EnsembleModel:
 
     ``counted`` is the naive Bayes model of the table without its texts, which are
     read by ``texts``; ``words`` is that of the texts, by which their novelty is judged.
-    ``left_out`` are the scores of held-out rows. ``sample`` are rows on which the evidence of
-    columns is measured when it is asked for; without any, ``evidence`` is what was measured before.
+    ``known_left_out`` are the scores of held-out rows, or ``held_out`` the rows themselves.
+    ``sample`` are rows on which the evidence of columns is measured when it is asked for; without
+    any, ``evidence`` is what was measured before.
     """
 
     schema: Schema
@@ -128,9 +133,10 @@ class EnsembleModel:
     summary: EnsembleSummary
     texts: tuple[PhraseModel, ...] = ()
     words: NaiveBayesModel | None = None
-    left_out: LeftOutScores | None = None
+    known_left_out: LeftOutScores | None = None
     evidence: MeasuredEvidence | None = None
     sample: LabelledBatch | None = None
+    held_out: HeldOutRows | None = None
 
     @property
     def kind(self) -> str:
@@ -239,7 +245,12 @@ class EnsembleModel:
 
     def with_left_out(self, scores: LeftOutScores | None) -> EnsembleModel:
         """The model with other scores of left-out rows."""
-        return replace(self, left_out=scores)
+        return replace(self, known_left_out=scores, held_out=None)
+
+    @cached_property
+    def left_out(self) -> LeftOutScores | None:
+        """The scores of held-out rows: those that are known, or of the rows of training."""
+        return self.known_left_out if self.held_out is None else self.held_out.scores(self)
 
     # ------------------------------------------------------------------ contributions
 

@@ -15,6 +15,7 @@ from deciban.ensemble.base_learners import (
     zero_terms,
 )
 from deciban.ensemble.evidence_weights import evidence_columns
+from deciban.ensemble.held_out import HeldOutRows
 from deciban.ensemble.logits import FloatArray, centre, mean_log_loss
 from deciban.ensemble.model import AdditiveTerms, EnsembleModel
 from deciban.ensemble.phrases import PhraseModel
@@ -22,16 +23,6 @@ from deciban.ensemble.summary import EnsembleSummary, LearnerSummary
 from deciban.ensemble.text_learner import TextLearner
 from deciban.ensemble.training_table import N_FOLDS, TrainingTable
 from deciban.ensemble.useful_learners import fit_useful, learner_fits
-from deciban.models import scores
-from deciban.models.calibration import LeftOutScores
-from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores
-from deciban.models.novelty import (
-    MAX_NOVELTY_ROWS,
-    RowLikelihoods,
-    TypicalityScores,
-    sum_likelihoods,
-)
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch
@@ -142,9 +133,9 @@ def _of_one_class(
 ) -> EnsembleModel:
     summary = EnsembleSummary(n_rows, table.n_rows, 0.0, 0.0)
     texts = tuple(PhraseModel.empty(name, rule) for name, rule in tokenizers)
-    terms, scores = zero_terms(table), score_held_out(table, np.zeros((len(table.y), 1)))
-    about = schema, table.counted, table.features, terms, summary, texts, table.words
-    return EnsembleModel(*about, scores)
+    about = schema, table.counted, table.features, zero_terms(table), summary, texts, table.words
+    held_out = HeldOutRows.of(table, np.zeros((len(table.y), 1)))
+    return EnsembleModel(*about, held_out=held_out)
 
 
 # ---------------------------------------------------------------------- all columns but texts
@@ -217,7 +208,7 @@ def _combine(
         _summary(table, n_rows, combined, stack, weighted),
         tuple(text.phrases * weight for text, weight in weighted),
         table.words,
-        score_held_out(table, combined),
+        held_out=HeldOutRows.of(table, combined),
     )
 
 
@@ -251,40 +242,3 @@ def _summary(
             evidence.setdefault(name, weight)
     losses = _loss(table, held_out), _loss(table, table.offset)
     return EnsembleSummary(n_rows, table.n_rows, *losses, learners, evidence)
-
-
-def score_held_out(table: TrainingTable, logits: FloatArray) -> LeftOutScores:
-    """The scores of the rows of the table, from their logits when held out, (rows, classes).
-
-    Base learners give logits of rows that they were not fitted to; their weighted sum, of which
-    the weights alone are fitted to the same rows, is how the model would have answered without
-    each.
-    """
-    classes, y, weight = table.counted.classes, table.y, table.held_weight
-    posterior = np.ascontiguousarray(logits).copy()
-    scores.normalise(posterior, table.prior_logits, logarithm=True)
-    conformity = ConformityScores.of(classes, posterior, y, weight)
-    left_out = LeaveOneOutScores.of(posterior, y, weight)
-    return LeftOutScores(conformity, _typicality(table), left_out)
-
-
-def _typicality(table: TrainingTable) -> TypicalityScores | None:
-    """How likely some rows of the table are, each left out of the counts; None without columns.
-
-    Columns are independent in a class, so that what texts and other columns say is added up.
-    """
-    counted = [model for model in (table.counted, table.words) if model and model.blocks]
-    if not counted:
-        return None
-    held = table.held_rows
-    some = held[:: -(-len(held) // MAX_NOVELTY_ROWS)]
-    y, weight = table.y[some], table.held_weight[some]
-    if table.remaining is None:
-        batch, one = table.part.take(some).batch, table.single_weight[some]
-        parts = [model.likelihoods.leave_one_out(batch, y, one) for model in counted]
-        rows = sum_likelihoods(parts)
-    else:
-        batch, remaining = table.part.batch, table.remaining
-        every = sum_likelihoods([m.likelihoods.leave_out(batch, remaining) for m in counted])
-        rows = RowLikelihoods(every.log_likelihood[some], every.size[some])
-    return TypicalityScores.of(table.counted.classes, rows, y, weight)

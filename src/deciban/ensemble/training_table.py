@@ -87,7 +87,7 @@ class TrainingTable:
             weight=weight,
             n_rows=len(y),
             splits=splits,
-            remaining=remaining_rows(rows, counted.counts.classes),
+            remaining=None if rows.units is None else remaining_rows(rows, counted.classes),
             words=words,
         )
 

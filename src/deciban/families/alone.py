@@ -7,19 +7,20 @@ judged on the values that their histograms hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.discrete import MAX_ROW_LOSS, leave_out_cells
+from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.families.protocol import CountedColumns
-from deciban.stats.categories import count_of, sum_columns
-from deciban.stats.histogram import HISTOGRAM, grid_of
+from deciban.kernels.categorical import sum_columns
+from deciban.kernels.discrete import leave_out_cells
+from deciban.stats.cells import Grid
+from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.sparse import SparseSum
 from deciban.stats.statistic import Codes, FloatArray
-from deciban.stats.table import Table
 
 Offsets = NDArray[np.intp]
 
@@ -31,18 +32,19 @@ MAX_BLOCK_SIZE = 1 << 17
 MAX_VALUES_TRIED, MAX_LIKELIHOODS_TRIED = 1 << 14, 1 << 23
 
 
-def blocks(sizes: NDArray[np.intp], max_size: int = MAX_BLOCK_SIZE) -> Iterator[tuple[int, int]]:
+def blocks(sizes: NDArray[np.intp], max_size: int = MAX_BLOCK_SIZE) -> list[tuple[int, int]]:
     """The first column and the end of blocks of columns that together have no more than a size.
 
-    >>> list(blocks(np.array([3, 4, 9, 1, 1]), 8))
+    >>> blocks(np.array([3, 4, 9, 1, 1]), 8)
     [(0, 2), (2, 3), (3, 5)]
     """
-    start, below = 0, np.cumsum(sizes)
+    out, start, below = [], 0, np.cumsum(sizes)
     while start < len(sizes):
         before = below[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(below, before + max_size, side="right")))
-        yield start, stop
+        out.append((start, stop))
         start = stop
+    return out
 
 
 def empirical_smoothing(amount: FloatArray | SparseSum) -> float:
@@ -253,21 +255,42 @@ class CountedValues(NamedTuple):
 
 def counted_values(columns: CountedColumns, at: NDArray[np.intp]) -> Iterator[CountedValues]:
     """The values of some columns of numbers, in blocks of columns; of many values some."""
-    table, n_classes = columns.tables[HISTOGRAM.name], max(1, len(columns.class_weight))
+    n_classes, sizes = max(1, len(columns.class_weight)), np.diff(columns.offsets)
     max_values = min(MAX_VALUES_TRIED, MAX_LIKELIHOODS_TRIED // n_classes)
-    for first, stop in blocks(np.diff(table.cells.offsets)[at] * n_classes**2):
-        yield _values_of(table, at[first:stop]).thin(max_values)
+    for first, stop in blocks(sizes[at] * n_classes**2):
+        yield _values_of(columns, at[first:stop]).thin(max_values)
 
 
-def _values_of(table: Table, columns: NDArray[np.intp]) -> CountedValues:
+def _values_of(columns: CountedColumns, at: NDArray[np.intp]) -> CountedValues:
     """The values of columns of histograms: class by class, in their order."""
-    count, offsets, grid = count_of(table), table.cells.offsets, grid_of(table)
-    at = columns.tolist()
-    amount = np.concatenate([count[:, offsets[j] : offsets[j + 1]] for j in at], axis=1)
-    values = np.concatenate(grid.all_middles(at))
+    grid = cast("Grid", columns.tables[HISTOGRAM.name].cells)
+    amount = np.concatenate([columns.counts[j] for j in at.tolist()], axis=1)
+    values = np.concatenate(grid.all_middles(at.tolist()))
     own, key = np.nonzero(amount)
-    position = np.repeat(np.arange(len(columns)), np.diff(offsets)[columns])[key]
+    position = np.repeat(np.arange(len(at)), np.diff(columns.offsets)[at])[key]
     order = np.argsort(position, kind="stable")
     own, key = own[order], key[order]
-    ends = np.cumsum(np.bincount(position, minlength=len(columns)))
-    return CountedValues(columns, np.append(0, ends), own, values[key], amount[own, key])
+    ends = np.cumsum(np.bincount(position, minlength=len(at)))
+    return CountedValues(at, np.append(0, ends), own, values[key], amount[own, key])
+
+
+def judge_values(
+    columns: CountedColumns,
+    at: NDArray[np.intp],
+    leave_out: Callable[[NDArray[np.intp], FloatArray, Codes, FloatArray], FloatArray],
+    applies: Callable[[CountedValues], NDArray[np.bool_]] | None = None,
+) -> dict[int, float]:
+    """The leave-one-out loss of columns of numbers used alone, on the values of each.
+
+    ``leave_out`` is given the column, the value, the class and the weight of rows, and has their
+    log likelihoods, (rows, classes), each taken out of its class. ``applies`` says which columns
+    are tried at all, by their values.
+    """
+    losses: dict[int, float] = {}
+    for some in counted_values(columns, at):
+        tried = some if applies is None else some.select(applies(some))
+        log = leave_out(tried.column, tried.value, tried.own, one_row(tried.times))
+        rows = tried.own, tried.times, tried.offsets
+        alone = losses_alone(log, *rows, columns.class_weight)
+        losses |= dict(zip(tried.columns.tolist(), alone.tolist(), strict=True))
+    return losses

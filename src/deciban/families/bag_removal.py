@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.discrete import log_shares
+from deciban.kernels.discrete import log_shares
 from deciban.stats.amounts import AmountRows
 from deciban.stats.rounding import difference
 from deciban.stats.statistic import Codes, FloatArray

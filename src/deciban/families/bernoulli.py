@@ -12,11 +12,11 @@ import numpy as np
 
 from deciban.families.bag_removal import Entries, leave_out_presences
 from deciban.families.bag_unit_removal import BagsLeft
-from deciban.families.discrete import log_shares
 from deciban.families.linear_bag import BagFamily, LinearParameters
 from deciban.families.piece import Piece, dirichlet_draws
 from deciban.families.remaining import Remaining
 from deciban.families.settings import Settings
+from deciban.kernels.discrete import log_shares
 from deciban.stats.amounts import PRESENCES, amount_of
 from deciban.stats.statistic import Codes, FloatArray
 from deciban.stats.table import Table

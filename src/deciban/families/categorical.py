@@ -16,15 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deciban.families.alone import smooth_and_judge
-from deciban.families.discrete import (
-    ROUNDED_SHARE,
-    UnseenSays,
-    estimate_log_shares,
-    leave_out_unseen,
-    log_shares,
-    log_unseen_shares,
-    seen_once,
-)
+from deciban.families.discrete import UnseenSays
 from deciban.families.live_shares import LiveShares
 from deciban.families.piece import Piece, dirichlet_draws
 from deciban.families.protocol import Candidate, CountedColumns, Parameters, Selected
@@ -34,8 +26,17 @@ from deciban.families.soft import SoftBlock, count_softly, dot, identity
 from deciban.formulas.build import lookup
 from deciban.formulas.nodes import Expression
 from deciban.kernels import evidence, panels
+from deciban.kernels.categorical import sum_columns
+from deciban.kernels.discrete import (
+    ROUNDED_SHARE,
+    estimate_log_shares,
+    leave_out_unseen,
+    log_shares,
+    log_unseen_shares,
+    seen_once,
+)
 from deciban.stats import rounding
-from deciban.stats.categories import CATEGORIES, count_by_column, count_of, sum_columns
+from deciban.stats.categories import CATEGORIES, count_by_column, count_of
 from deciban.stats.statistic import Codes, FloatArray, Matrix
 from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table
@@ -231,9 +232,8 @@ class Categorical:
 
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """Smoothing by empirical Bayes, or as stated."""
-        table, weight = columns.tables[CATEGORIES.name], columns.class_weight
-        count, offsets = count_of(table), table.cells.offsets
-        judged = smooth_and_judge(count, offsets, columns.smoothing, weight, new_values=True)
+        about = columns.count, columns.offsets, columns.smoothing, columns.class_weight
+        judged = smooth_and_judge(*about, new_values=True)
         return [[Candidate(lam, loss=loss)] for lam, loss in judged]
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> CategoricalSettings:

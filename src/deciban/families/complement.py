@@ -17,10 +17,10 @@ import numpy as np
 
 from deciban.families.bag_removal import Entries, leave_out_complement
 from deciban.families.bag_unit_removal import BagsLeft
-from deciban.families.discrete import log_shares
 from deciban.families.linear_bag import BagFamily, LinearParameters, amount_curve
 from deciban.families.remaining import Remaining
 from deciban.families.settings import Settings
+from deciban.kernels.discrete import log_shares
 from deciban.stats.amounts import AMOUNTS, amount_of
 from deciban.stats.statistic import Codes, FloatArray
 from deciban.stats.table import Table

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families import bell
-from deciban.families.alone import blocks, counted_values, losses_alone, one_row
+from deciban.families.alone import blocks, judge_values
 from deciban.families.bell import (
     Density,
     GaussianSettings,
@@ -209,16 +209,15 @@ class Gaussian:
         classes, whole = classes_and_whole(columns.tables["moments"].sums)
         fits = _fits(classes.moments) & _fits(whole.moments)
         stated = [DEFAULT_PRIOR_ROWS if rows is None else rows for rows in columns.smoothing]
-        lam, loss = np.array(stated), np.full(len(stated), np.inf)
         plain = np.array([kind in ("numeric", "time") for kind in columns.kinds])
-        for some in counted_values(columns, np.flatnonzero(plain & fits)):
-            at, offsets, own, x, times = some
-            with np.errstate(all="ignore"):  # where squares do not fit, the loss is the largest
-                rows = some.column, x, own, one_row(times)
-                log = leave_out(classes, whole, lam, _FULL_BAYES, *rows)
-            loss[at] = losses_alone(log, own, times, offsets, columns.class_weight)
-        pairs = zip(stated, loss.tolist(), plain.tolist(), strict=True)
-        return [[Candidate(rows, loss=alone)] if free else [] for rows, alone, free in pairs]
+        without = partial(leave_out, classes, whole, np.array(stated), _FULL_BAYES)
+        with np.errstate(all="ignore"):  # where squares do not fit, the loss is the largest
+            losses = judge_values(columns, np.flatnonzero(plain & fits), without)
+        pairs = enumerate(zip(stated, plain.tolist(), strict=True))
+        return [
+            [Candidate(rows, loss=losses.get(j, np.inf))] if free else []
+            for j, (rows, free) in pairs
+        ]
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> GaussianSettings:
         """The worth of each column's prior."""

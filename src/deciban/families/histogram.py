@@ -38,7 +38,8 @@ from deciban.families.soft import SoftBlock
 from deciban.formulas.build import steps
 from deciban.formulas.nodes import Expression
 from deciban.kernels import histogram as kernel
-from deciban.stats.categories import CATEGORIES, count_by_column, count_of, sum_columns
+from deciban.kernels.categorical import sum_columns
+from deciban.stats.categories import CATEGORIES, count_by_column, count_of
 from deciban.stats.cells import Cells, Grid
 from deciban.stats.histogram import EACH, HISTOGRAM, MDL, bin_columns, cut_columns, grid_of
 from deciban.stats.statistic import Codes, FloatArray
@@ -150,13 +151,12 @@ class HistogramFamily:
 
     def candidates(self, columns: CountedColumns) -> list[list[Candidate]]:
         """5, 10 or 20 bins, every value by itself where there are few; or by description length."""
-        table = columns.tables[HISTOGRAM.name]
-        n_values = np.diff(table.cells.offsets)
+        n_values = np.diff(columns.offsets)
         rules = (MDL,) if columns.option == "mdl" else (*BINS_TRIED, EACH)
         few, some = n_values <= MAX_SINGLE_VALUES, n_values >= 0
         asked = [(bins, few if bins == EACH else some) for bins in rules]
         tried = [(j, bins) for bins, of in asked for j in np.flatnonzero(of).tolist()]
-        count, offsets = bin_columns(count_of(table), table.cells.offsets, asked)
+        count, offsets = bin_columns(columns.count, columns.offsets, asked)
         stated = [columns.smoothing[j] for j, _ in tried]
         judged = smooth_and_judge(count, offsets, stated, columns.class_weight)
         out: list[list[Candidate]] = [[] for _ in columns.names]

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.discrete import log_unseen_shares, seen_once
 from deciban.kernels import histogram as kernel
-from deciban.stats.categories import count_of, sum_columns
+from deciban.kernels.categorical import sum_columns
+from deciban.kernels.discrete import log_unseen_shares, seen_once
+from deciban.stats.categories import count_of
 from deciban.stats.statistic import FloatArray
 
 if TYPE_CHECKING:

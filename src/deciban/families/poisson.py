@@ -17,7 +17,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.alone import CountedValues, counted_values, losses_alone, one_row
+from deciban.families.alone import CountedValues, judge_values
 from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.families.gaussian import DEFAULT_PRIOR_ROWS
 from deciban.families.piece import Piece, density_shares, seen_points, spaced_points
@@ -40,7 +40,8 @@ from deciban.families.settings import Method, Settings
 from deciban.families.soft import SoftBlock, count_softly, dot
 from deciban.formulas.counts import as_count, negative_binomial, poisson
 from deciban.formulas.nodes import Expression
-from deciban.stats.categories import count_of, sum_columns
+from deciban.kernels.histogram import only_counts
+from deciban.stats.categories import count_of
 from deciban.stats.cells import Grid
 from deciban.stats.histogram import grid_of
 from deciban.stats.moments import MOMENTS
@@ -163,18 +164,11 @@ class Poisson:
         counts = np.flatnonzero(columns_of_counts(columns))
         if not len(counts):
             return out
-        classes, whole = totals_of(columns.tables["moments"].sums)
-        lam, n_classes = np.array(stated), len(columns.class_weight)
-        for some in counted_values(columns, counts):
-            tried = some
-            if columns.option == "auto":
-                tried = some.select(~_is_overdispersed(some, n_classes))
-            at, offsets, own, x, times = tried
-            rows = tried.column, x, own, one_row(times)
-            log = leave_out(classes, whole, lam, _FULL_BAYES, *rows)
-            losses = losses_alone(log, own, times, offsets, columns.class_weight)
-            for j, loss in zip(at.tolist(), losses.tolist(), strict=True):
-                out[j].append(Candidate(stated[j], loss=loss))
+        totals, n_classes = totals_of(columns.tables["moments"].sums), len(columns.class_weight)
+        without = partial(leave_out, *totals, np.array(stated), _FULL_BAYES)
+        applies = partial(_is_of_one_rate, n_classes) if columns.option == "auto" else None
+        for j, loss in judge_values(columns, counts, without, applies).items():
+            out[j].append(Candidate(stated[j], loss=loss))
         return out
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> PoissonSettings:
@@ -212,11 +206,11 @@ _FULL_BAYES = PoissonSettings("bayes")
 def columns_of_counts(columns: CountedColumns) -> NDArray[np.bool_]:
     """Which columns are numbers, known exactly, that are all counts."""
     grid = cast("Grid", columns.tables["histogram"].cells)
-    kinds = zip(columns.kinds, grid.drop, strict=True)
-    exact = [kind == "numeric" and not drop for kind, drop in kinds]
-    counts = is_count(np.concatenate([np.empty(0), *grid.all_floats()]))
-    others = sum_columns((~counts[None]).astype(np.float64), grid.offsets)[0]
-    return np.asarray(np.array(exact, dtype=bool) & (others == 0))
+    each = zip(columns.kinds, grid.values or (), grid.drop, strict=True)
+    counts = [
+        kind == "numeric" and not drop and only_counts(keys, MAX_COUNT) for kind, keys, drop in each
+    ]
+    return np.array(counts, dtype=bool)
 
 
 def _transpose(values: FloatArray) -> FloatArray:
@@ -241,8 +235,8 @@ def _only_counts(X: FloatArray) -> FloatArray:
     return np.where(is_count(X), X, np.nan)
 
 
-def _is_overdispersed(values: CountedValues, n_classes: int) -> NDArray[np.bool_]:
-    """Of which columns values lie much farther apart within classes than counts of one rate do.
+def _is_of_one_rate(n_classes: int, values: CountedValues) -> NDArray[np.bool_]:
+    """Of which columns values lie no farther apart within classes than counts of one rate may.
 
     A few rows far apart look like certain evidence, which leaving one of them out may not show;
     the more rows there are, the more it is left to the loss.
@@ -256,4 +250,4 @@ def _is_overdispersed(values: CountedValues, n_classes: int) -> NDArray[np.bool_
     rows = n.sum(axis=1)
     freedom = rows - np.count_nonzero(n, axis=1)
     most = MAX_DISPERSION + rows / ROWS_PER_DISPERSION
-    return np.asarray((freedom <= 0) | (squares > most * np.maximum(freedom, 0.0)))
+    return np.asarray((freedom > 0) & (squares <= most * np.maximum(freedom, 0.0)))

@@ -65,15 +65,18 @@ class Selected(Protocol):
 class CountedColumns:
     """Columns that are counted alike: a table for each statistic, and the weight of each class.
 
-    ``counts`` are those of the values of each column, (classes, values): categories, or the keys
-    of a histogram. ``kinds`` are such as ``"numeric"`` or ``"categorical"``, with a parameter, if
-    a kind has one, after a colon. ``smoothing`` is what the caller states for each column, or None
-    for the counts to choose. ``option`` is what the caller asks of such columns.
+    ``count``, (classes, cells), is that of the values of all columns, which are categories or the
+    keys of a histogram; those of column j begin at ``offsets[j]``, and are ``counts[j]``.
+    ``kinds`` are such as ``"numeric"`` or ``"categorical"``, with a parameter, if a kind has one,
+    after a colon. ``smoothing`` is what the caller states for each column, or None for the counts
+    to choose. ``option`` is what the caller asks of such columns.
     """
 
     names: Sequence[str]
     kinds: Sequence[str]
     tables: Mapping[str, Table]
+    count: FloatArray
+    offsets: NDArray[np.intp]
     counts: Sequence[FloatArray]
     class_weight: FloatArray
     smoothing: Sequence[float | None]

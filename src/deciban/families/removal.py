@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.discrete import log_shares
 from deciban.kernels import removal as kernel
+from deciban.kernels.discrete import log_shares
 from deciban.stats import rounding
 from deciban.stats.sparse import SparseSum
 from deciban.stats.statistic import Codes, FloatArray

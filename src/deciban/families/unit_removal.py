@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.discrete import log_shares
 from deciban.families.remaining import Remaining, UnitLeft, left_by_unit
 from deciban.families.removal import SmoothedCounts, rarity
+from deciban.kernels.discrete import log_shares
 from deciban.stats.sparse import SparseSum
 from deciban.stats.statistic import FloatArray
 from deciban.stats.sums import Mask

@@ -45,7 +45,7 @@ from deciban.families.settings import Method, Settings, spread
 from deciban.families.soft import SoftBlock
 from deciban.formulas.build import known, lookup
 from deciban.formulas.nodes import Expression, Function, Number, Product, Scaled, Shared, Sum
-from deciban.kinds import CYCLIC, period_of, periods_of
+from deciban.kinds import CYCLIC, period_of
 from deciban.stats.categories import CATEGORIES, count_by_column
 from deciban.stats.cells import Grid
 from deciban.stats.histogram import HISTOGRAM
@@ -190,8 +190,9 @@ class VonMises:
         """A prior worth one row, or as many as stated, for columns of a cyclic kind."""
         table = columns.tables[self.statistic.name]
         out: list[list[Candidate]] = [[] for _ in columns.names]
-        for j, period in periods_of(columns.kinds).items():
-            stated = columns.smoothing[j]
+        for j, (kind, stated) in enumerate(zip(columns.kinds, columns.smoothing, strict=True)):
+            if (period := period_of(kind)) is None:
+                continue
             lam = DEFAULT_PRIOR_ROWS if stated is None else stated
             circle = Circle(lam, period, self._points)
             values = _column_values(table, j)

@@ -34,7 +34,6 @@ from typing import cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.discrete import log_shares
 from deciban.families.linear_bag import LinearParameters
 from deciban.families.multinomial import MULTINOMIAL
 from deciban.families.piece import Piece
@@ -44,6 +43,7 @@ from deciban.families.removal import Removal, SmoothedCounts, rarity
 from deciban.families.settings import Method, Settings, amount, one_of
 from deciban.families.soft import SoftBlock, dot, identity
 from deciban.families.unit_removal import UnitRemoval
+from deciban.kernels.discrete import log_shares
 from deciban.stats.amounts import AMOUNTS
 from deciban.stats.cells import Cells
 from deciban.stats.sparse import SparseSum

@@ -39,3 +39,29 @@ def count(
                 if v >= 0:
                     row[offsets[j] + v] += w
     return np.asarray(table)
+
+
+def sum_columns(const double[:, :] count, const Py_ssize_t[::1] offsets):
+    """The sums over the cells of each column, (classes, columns), which begin at the offsets."""
+    cdef:
+        Py_ssize_t K = count.shape[0], d = offsets.shape[0] - 1, step = count.strides[1], c, j
+        double[:, ::1] out = np.zeros((K, d))
+    with nogil:
+        for c in range(K):
+            for j in range(d):
+                if offsets[j] < offsets[j + 1]:
+                    out[c, j] = sum_cells(&count[c, offsets[j]], offsets[j + 1] - offsets[j], step)
+    return np.asarray(out)
+
+
+cdef double sum_cells(const double* first, Py_ssize_t n, Py_ssize_t step) noexcept nogil:
+    """The sum of some numbers by halves, so that rounding grows with the logarithm of n."""
+    cdef:
+        Py_ssize_t half = n // 2, i
+        const char* at = <const char*> first
+        double total = 0.0
+    if n > 64:
+        return sum_cells(first, half, step) + sum_cells(<const double*> (at + half * step), n - half, step)
+    for i in range(n):
+        total += (<const double*> (at + i * step))[0]
+    return total

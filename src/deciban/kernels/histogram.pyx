@@ -230,6 +230,21 @@ def floats(const int64_t[::1] keys, int drop):
     return np.asarray(out)
 
 
+def only_counts(const int64_t[::1] keys, double max_count):
+    """Whether the floats of keys that drop no bits are all whole and from 0 to the largest."""
+    cdef:
+        Py_ssize_t i
+        double x
+        bint whole = True
+    with nogil:
+        for i in range(keys.shape[0]):
+            memcpy(&x, &keys[i], 8)              # of a key below zero, it is negative as well
+            if not (0 <= x <= max_count and x == <double><int64_t>x):
+                whole = False
+                break
+    return whole
+
+
 def bins(const double[:, ::1] X, const double[::1] edges, const Py_ssize_t[::1] offsets):
     """How many edges of its column do not lie above each value; -1 for NaN.
 

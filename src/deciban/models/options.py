@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from deciban import families
@@ -70,9 +71,9 @@ class Options:
             if name not in counted:
                 raise column_names.unknown(name, schema.names)
             smoothing |= dict.fromkeys(counted[name], value)
-        return Options(**{**vars(self), "smoothing": smoothing})
+        return replace(self, smoothing=smoothing)
 
-    @property
+    @cached_property
     def prior_smoothing(self) -> float:
         """The smoothing of what belongs to no column: the class prior, and missing or not."""
         stated = self.smoothing

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.errors import ParameterError, ShapeError
-from deciban.families.discrete import log_shares
 from deciban.families.settings import Method, pseudo_count
+from deciban.kernels.discrete import log_shares
 from deciban.labels import Labels
 from deciban.models.protocol import HasClassWeights, HasCounts, Model
 from deciban.stats import rounding

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from deciban.families.alone import missing_matters, smooth_columns
 from deciban.families.protocol import Candidate, CountedColumns, ForKind
 from deciban.models.options import Options
 from deciban.schema import Schema
-from deciban.stats.categories import CATEGORIES, count_by_column, count_of
+from deciban.stats.categories import CATEGORIES, count_of
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.moments import MOMENTS
@@ -131,8 +132,7 @@ def select_smoothing(counts: Counts, schema: Schema, options: Options) -> dict[s
     selected = {}
     for columns in counted_columns(counts, schema, options):
         family = next(f.name for f in families.FAMILIES.values() if f.statistic is CATEGORIES)
-        table = columns.tables[CATEGORIES.name]
-        smoothing = smooth_columns(count_of(table), table.cells.offsets, columns.smoothing)
+        smoothing = smooth_columns(columns.count, columns.offsets, columns.smoothing)
         missing = _missing_values(columns, options.missing)
         about = zip(columns.names, columns.kinds, smoothing.tolist(), missing, strict=True)
         for name, kind, lam, matters in about:
@@ -142,15 +142,17 @@ def select_smoothing(counts: Counts, schema: Schema, options: Options) -> dict[s
 
 def counted_columns(counts: Counts, schema: Schema, options: Options) -> Iterator[CountedColumns]:
     """Columns that are counted alike: categories first, then numbers."""
+    all_kinds, option = schema.counted_kinds, options.numeric
+    stated = dict(zip(all_kinds, options.smoothing_of(list(all_kinds)), strict=True))
     for statistics in ((CATEGORIES,), (HISTOGRAM, MOMENTS)):
         tables = {s.name: counts.tables[s.name] for s in statistics if s.name in counts.tables}
         if len(tables) == len(statistics):
             table = tables[statistics[0].name]
             names: list[str] = table.cells.columns.tolist()
-            stated, option = options.smoothing_of(names), options.numeric
-            values = count_by_column(table)
-            kinds = [schema.counted_kinds[name] for name in names]
-            yield CountedColumns(names, kinds, tables, values, counts.weight, stated, option)
+            kinds, smoothing = [all_kinds[name] for name in names], [stated[name] for name in names]
+            count, offsets = count_of(table), table.cells.offsets
+            values = count, offsets, [count[:, start:stop] for start, stop in pairwise(offsets)]
+            yield CountedColumns(names, kinds, tables, *values, counts.weight, smoothing, option)
 
 
 def missing_weights(counts: Sequence[FloatArray], rows: FloatArray) -> list[FloatArray]:

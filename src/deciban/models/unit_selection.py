@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from deciban import families
 from deciban.families.alone import empirical_smoothing
-from deciban.families.discrete import MAX_ROW_LOSS, log_shares
+from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.families.protocol import Candidate, CountedColumns, Family
 from deciban.families.remaining import Remaining
+from deciban.kernels.discrete import log_shares
 from deciban.models.options import Options
 from deciban.models.selection import (
     Choice,

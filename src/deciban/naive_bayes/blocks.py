@@ -26,7 +26,7 @@ from deciban.models.selection import Choice
 from deciban.models.text_selection import TEXT_MODELS, TextChoice, plain_choice
 from deciban.naive_bayes.texts import column_table, limit_words
 from deciban.schema import Schema
-from deciban.stats.categories import CATEGORIES, count_of, sum_columns
+from deciban.stats.categories import CATEGORIES, rows_with_value
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
@@ -129,7 +129,7 @@ def _missing_block(counts: Counts, schema: Schema, options: Options, names: list
 
 def _with_and_without(table: Table) -> dict[str, list[FloatArray]]:
     """The weight of each class's rows in which each column has a value, and of the others."""
-    known = sum_columns(count_of(table), table.cells.offsets)
+    known = rows_with_value(table)
     missing = np.maximum(table.rows[:, None] - known, 0.0)
     names = map(str, table.cells.columns)
     return {name: [here, gone] for name, here, gone in zip(names, known.T, missing.T, strict=True)}

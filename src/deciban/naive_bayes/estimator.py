@@ -340,10 +340,11 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
 
     def _options(self, schema: Schema) -> Options:
         """What is stated about columns, checked."""
-        return Options(
+        options = Options(
             self.numeric, self.missing, self.smoothing, self.method,  # type: ignore[arg-type]
             self.text, self.min_df, self.max_words,
-        ).for_columns(schema)  # fmt: skip
+        )  # fmt: skip
+        return options.for_columns(schema) if isinstance(self.smoothing, Mapping) else options
 
     def _adopt(self, counts: Counts, calibration: Calibration | None) -> None:
         before, calibration = self.model_, calibration and calibration.for_other_rows()

@@ -86,22 +86,33 @@ class FieldTypes:
         """Batches of text as the types that their columns have."""
         for batch in batches:
             columns = {name: cast("Strings", column) for name, column in batch.columns.items()}
-            typed = {name: self._convert(name, column) for name, column in columns.items()}
+            typed = self._convert(columns)
             if self._options.kept == ():
                 yield Batch(batch.n_rows, typed)
                 continue
             kept = {name: columns[name] for name in self._options.keeps(columns)}
             yield FieldBatch(batch.n_rows, typed, fields=kept)
 
-    def _convert(self, name: str, column: Strings) -> Column:
-        """A column of text as what it is; as text, where its type is stated and it has another."""
-        form, markers = self.formats.get(name), self._options.markers
-        kind = self.kinds[name]
-        if kind == TEXT_KIND and not (form and form.is_pattern):
+    def _convert(self, columns: Mapping[str, Strings]) -> dict[str, Column]:
+        """Columns of text as what they are: those that are written plainly, and the others."""
+        markers, kinds = self._options.markers.elsewhere, self.kinds
+        plain = {
+            name: (column, kinds[name], _gaps(column, markers))
+            for name, column in columns.items()
+            if kinds[name] != TEXT_KIND and name not in self.formats
+        }
+        typed = formats.parse_plain(plain) if plain else {}
+        return {
+            name: typed[name] if name in typed else self._convert_written(name, column)
+            for name, column in columns.items()
+        }
+
+    def _convert_written(self, name: str, column: Strings) -> Column:
+        """A column of text, or of a format; text, where that is stated and not all of it."""
+        form = self.formats.get(name)
+        if form is None or (self.kinds[name] == TEXT_KIND and not form.is_pattern):
             return self._text(column, bag=form == formats.BAG)
-        missing = _gaps(column, markers.elsewhere)
-        if form is None:
-            return formats.parse_kind(column, kind, "", missing)
+        missing = _gaps(column, self._options.markers.elsewhere)
         values = formats.parse(column, form, missing)
         misfit = name in self._options.types and formats.has_misfits(column, values, missing)
         return self._text(column) if misfit else values

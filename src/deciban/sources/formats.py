@@ -195,10 +195,16 @@ def parse(column: Strings, form: Format, missing: Mask | None = None) -> Column:
     gaps = column.missing if missing is None else missing
     if form.is_pattern:
         return _by_pattern(column, gaps, form.name)
-    return parse_kind(column, form.kind, form.affix, gaps)
+    return _parse(column, form.kind, form.affix, gaps)
 
 
-def parse_kind(column: Strings, kind: int, affix: str, missing: Mask) -> Column:
+def parse_plain(columns: Mapping[str, tuple[Strings, int, Mask]]) -> dict[str, Column]:
+    """Columns of texts as values of the plain kinds of their fields, some of which are missing."""
+    parts = columns.items()
+    return {name: _parse(column, kind, "", missing) for name, (column, kind, missing) in parts}
+
+
+def _parse(column: Strings, kind: int, affix: str, missing: Mask) -> Column:
     """A column of texts as values of a kind of fields."""
     where = column.offsets, column.data, missing
     if kind == TEXT_KIND:

@@ -155,7 +155,8 @@ class LabelledScan:
                 raise self._missing_label(start + int(missing[0]))
             self._put_aside(rows.take(missing))
             rows = rows.take(np.flatnonzero(rows.codes >= 0))
-        return rows.drop_unused_classes()
+        of_column = self.target is not None and self.classes is None
+        return rows if of_column and not len(missing) else rows.drop_unused_classes()
 
     def _missing_label(self, row: int) -> MissingValueError:
         what = (

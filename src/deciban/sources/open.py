@@ -14,7 +14,7 @@ from deciban.sources import duckdb, files, frames, matrix, objects, stream, text
 from deciban.sources.batch import Batch
 from deciban.sources.databases import is_database, scan_database
 from deciban.sources.databases.query import query_of
-from deciban.sources.options import ReadOptions
+from deciban.sources.options import USUAL_OPTIONS, ReadOptions
 from deciban.sources.scan import BATCH_ROWS, BatchScan, Scan
 from deciban.sources.spark import is_spark, scan_spark
 from deciban.sources.tabular import Tabular
@@ -90,9 +90,11 @@ def scan(
     if query is not None or _is_database(source):
         return scan_database(source, query, rows)
     if isinstance(source, str | os.PathLike):
-        options = ReadOptions(
-            rows, na, encoding, types or {}, decimal, thousands, date_format, trim, sheet
-        )
+        options, stated = USUAL_OPTIONS, (na, encoding, decimal, thousands, date_format, sheet)
+        if types or rows != BATCH_ROWS or not trim or any(one is not None for one in stated):
+            options = ReadOptions(
+                rows, na, encoding, types or {}, decimal, thousands, date_format, trim, sheet
+            )
         return files.scan([os.fspath(source)], options)
     if types and isinstance(source, BatchScan) and source.reopen is not None:
         return source.reopen(types)

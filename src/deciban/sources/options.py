@@ -10,7 +10,7 @@ from functools import cached_property
 from deciban.errors import ParameterError
 from deciban.sources.scan import BATCH_ROWS
 
-__all__ = ["Markers", "ReadOptions"]
+__all__ = ["USUAL_OPTIONS", "Markers", "ReadOptions"]
 
 #: Fields that mean "no value" beside numbers, truth values and times.
 USUAL_MARKERS = (
@@ -107,6 +107,10 @@ class ReadOptions:
     def markers(self) -> Markers:
         """The fields that mean a missing value."""
         return Markers.of(self.na)
+
+
+#: Those where nothing is stated.
+USUAL_OPTIONS = ReadOptions()
 
 
 def _check_encoding(encoding: str) -> None:

@@ -51,7 +51,7 @@ def hash_rows(batch: Batch, names: Iterable[str] | None = None) -> Keys:
     for start in range(0, batch.n_rows, BLOCK_ROWS):
         stop = min(start + BLOCK_ROWS, batch.n_rows)
         for values, seed in numbers:
-            _add_values(values.slice(start, stop), seed, out[start:stop])
+            _add_values(values, slice(start, stop), seed, out[start:stop])
     return out
 
 
@@ -79,12 +79,12 @@ def mix(keys: Keys) -> Keys:
     return out
 
 
-def _add_values(column: _Values, seed: int, out: Keys) -> None:
+def _add_values(column: _Values, rows: slice, seed: int, out: Keys) -> None:
     if isinstance(column, Numbers):
-        kernel.add_numbers(column.values, seed, out)
+        kernel.add_numbers(column.values[rows], seed, out)
         return
-    values, missing = column.values.astype(np.int64, copy=False), column.missing.view(np.uint8)
-    kernel.add_integers(values, missing, seed, out)
+    values, missing = column.values[rows].astype(np.int64, copy=False), column.missing[rows]
+    kernel.add_integers(values, missing.view(np.uint8), seed, out)
 
 
 def content_keys(rows: LabelledBatch, names: Collection[str] | None = None) -> Keys:

@@ -230,11 +230,12 @@ class RowSample(Sample):
     def chunks(self, n_rows: int) -> Iterator[LabelledBatch]:
         """All rows that are kept, so many at once."""
         for batch in self.batches:
-            if batch.n_rows <= n_rows:
+            total = len(batch.codes)
+            if total <= n_rows:
                 yield batch
                 continue
-            for start in range(0, batch.n_rows, n_rows):
-                yield batch.take(np.arange(start, min(start + n_rows, batch.n_rows)))
+            for start in range(0, total, n_rows):
+                yield batch.take(np.arange(start, min(start + n_rows, total)))
 
 
 def _nth_least(keys: Keys, n: int) -> int:

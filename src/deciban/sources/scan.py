@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, repeat
 from typing import Literal, Protocol, runtime_checkable
 
 from deciban.errors import InputError
@@ -204,15 +204,9 @@ def peek(scan: Scan, n_rows: int) -> tuple[list[Batch], BatchScan]:
         if batch is None:
             break
         first.append(batch)
-    begun = [chain(_drain(first), rest)]
+    begun = [chain(map(first.pop, repeat(0, len(first))), rest)]
 
     def read() -> Iterator[Batch]:
         return begun.pop() if begun else iter(scan)
 
     return first, wrap(scan, read)
-
-
-def _drain(batches: list[Batch]) -> Iterator[Batch]:
-    batches.reverse()
-    while batches:
-        yield batches.pop()

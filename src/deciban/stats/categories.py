@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from deciban import encoding, labels
 from deciban.kernels import categorical as kernel
-from deciban.labels import Labels, Positions
+from deciban.labels import Labels
 from deciban.stats import rounding
 from deciban.stats.cells import Cells
 from deciban.stats.statistic import Additive, Codes, FloatArray, Sums
@@ -31,7 +31,7 @@ class CountsOfValues(Additive):
     def impossible(self, left: Sums, whole: Sums | None, rows: FloatArray, cells: Cells) -> Mask:
         """A count below zero, or more values in a column than rows."""
         count = cast("DenseSum", left["count"]).values
-        too_many = exceeds(sum_columns(count, cells.offsets), rows)
+        too_many = exceeds(kernel.sum_columns(count, cells.offsets), rows)
         return np.asarray((count < 0) | np.repeat(too_many, np.diff(cells.offsets), axis=1))
 
     def from_arrays(self, arrays: Stored, shape: tuple[int, int]) -> dict[str, Sum]:
@@ -93,12 +93,9 @@ def count_by_column(table: Table) -> list[FloatArray]:
     return [count[:, start:stop] for start, stop in pairwise(table.cells.offsets)]
 
 
-def sum_columns(count: FloatArray, offsets: Positions) -> FloatArray:
-    """The sum over the cells of each column, (classes, columns), which begin at the offsets."""
-    some = np.diff(offsets) > 0
-    out = np.zeros((len(count), len(some)))
-    out[:, some] = np.add.reduceat(count, offsets[:-1][some], axis=1)
-    return out
+def rows_with_value(table: Table) -> FloatArray:
+    """The weight of each class's rows in which each column of such a table has a value."""
+    return kernel.sum_columns(count_of(table), table.cells.offsets)
 
 
 def exceeds(amount: FloatArray, rows: FloatArray) -> Mask:

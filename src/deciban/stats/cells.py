@@ -140,9 +140,7 @@ class Cells:
         return Cells(self.columns[at], None if self.values is None else self.values[at])
 
     def only(self, columns: NDArray[np.bool_]) -> Cells:
-        """Only some columns, with all the cells they still have."""
-        if len(self.columns) != len(columns):
-            return self
+        """Only some columns, with all their cells."""
         values = None if self.values is None else _kept(self.values, columns)
         return Cells(self.columns[columns], values)
 

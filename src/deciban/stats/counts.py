@@ -192,7 +192,7 @@ class Counts:
         """
         tables, classes = dict(self.tables), np.arange(len(self.classes))
         for name, table in self.tables.items():
-            if (moved := table.cells.ordered()) is not None:
+            if table.cells.values is not None and (moved := table.cells.ordered()) is not None:
                 cells, at = moved
                 shape = len(classes), len(at)
                 sums = {key: part.place(classes, at, shape) for key, part in table.sums.items()}

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.kernels import histogram as kernel
+from deciban.kernels.categorical import sum_columns
 from deciban.labels import Labels, Positions
-from deciban.stats.categories import CountsOfValues, sum_columns
+from deciban.stats.categories import CountsOfValues
 from deciban.stats.cells import MAX_GRID_KEYS, Cells, Grid
 from deciban.stats.statistic import (
     Codes,

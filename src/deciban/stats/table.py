@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -75,9 +75,11 @@ class Table:
         wanted = np.array([name in chosen for name in columns], dtype=bool)
         if wanted.all():
             return self
-        keep = np.repeat(wanted, np.diff(self.cells.offsets))
-        some = self.select(np.ones(len(self.rows), dtype=bool), keep)
-        return replace(some, cells=some.cells.only(wanted))
+        single = self.cells.values is None
+        keep = wanted if single else np.repeat(wanted, np.diff(self.cells.offsets))
+        classes = np.ones(len(self.rows), dtype=bool)
+        sums = {name: part.select(classes, keep) for name, part in self.sums.items()}
+        return Table(self.statistic, self.cells.only(wanted), self.rows, sums)
 
     def column(self, number: int) -> Table:
         """The cells of one column."""
