@@ -9,3 +9,10 @@ def count(
     offsets: NDArray[np.intp],
     n_classes: int,
 ) -> NDArray[np.float64]: ...
+def count_column(
+    codes: NDArray[np.int32] | NDArray[np.int64],
+    y: NDArray[np.intp],
+    weight: NDArray[np.float64] | None,
+    n_values: int,
+    n_classes: int,
+) -> NDArray[np.float64]: ...
