@@ -103,7 +103,7 @@ LAYOUTS = [
         [1e30, -1e30, float(2**53 + 1)],
     ),
     (pa.array([Decimal("1E-30")], pa.decimal128(38, 30)), "Numbers", [1e-30]),
-    (pa.array(["b", None, "a", "b"]).dictionary_encode(), "Strings", ["b", None, "a", "b"]),
+    (pa.array(["b", None, "a", "b"]).dictionary_encode(), "CodedTexts", ["b", None, "a", "b"]),
     (pa.array([5, None, 5]).dictionary_encode(), "Integers", [5, None, 5]),
     (pa.array([0.5, None]).dictionary_encode(), "Numbers", [0.5, None]),
     (pa.array([DAY, None]).dictionary_encode(), "Times", ["2024-02-29", None]),
@@ -111,12 +111,12 @@ LAYOUTS = [
         pa.DictionaryArray.from_arrays(
             pa.array([None, None], pa.int8()), pa.array([], pa.string())
         ),
-        "Strings",
+        "CodedTexts",
         [None, None],
     ),
     (
         pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.uint16()), pa.array(["a", None])),
-        "Strings",
+        "CodedTexts",
         ["a", None],
     ),
     (

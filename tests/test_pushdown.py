@@ -38,9 +38,9 @@ def pushed(monkeypatch):
     asked = []
     group = grouping.group
 
-    def watched(table, columns, target, *more):
+    def watched(there, columns, *more):
         asked.extend(columns)
-        return group(table, columns, target, *more)
+        return group(there, columns, *more)
 
     monkeypatch.setattr(grouping, "group", watched)
     return asked
@@ -116,6 +116,43 @@ def test_any_text(tmp_path, rows):
     )
     kinds = {"x": "categorical", "y": "categorical"}
     check_same(written(frame, tmp_path / "t.parquet"), frame, kinds=kinds, calibrate=False)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    rows=st.lists(st.tuples(VALUES, VALUES, st.text(max_size=2)), min_size=2, max_size=40),
+    n_first=st.integers(1, 5),
+    n_texts=st.integers(1, 4),
+)
+def test_texts_beyond_the_first_rows(tmp_path, rows, n_first, n_texts):
+    """Texts that the first rows have are read as codes; others are asked for afterwards."""
+    frame = pl.DataFrame(
+        rows, schema={"x": pl.String, "y": pl.String, "label": pl.String}, orient="row"
+    )
+    kinds = {"x": "categorical", "y": "categorical"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouping, "INFERENCE_ROWS", n_first)
+        patch.setattr(grouping, "MAX_CODED_TEXTS", n_texts)
+        check_same(written(frame, tmp_path / "t.parquet"), frame, kinds=kinds, calibrate=False)
+
+
+def test_only_what_the_first_rows_lack_is_asked_for(tmp_path, monkeypatch, pushed):
+    """Columns of few texts are read with the numbers, in one pass over the file."""
+    monkeypatch.setattr(grouping, "INFERENCE_ROWS", 100)
+    texts = {
+        "known": ["s", "m", "l"] * 1000,
+        "late": ["s"] * 2999 + ["m"],
+        "gaps": ["s", None, "l"] * 1000,
+        "many": [f"v{i % 300}" for i in range(3000)],
+    }
+    frame = pl.DataFrame({**texts, "number": np.arange(3000.0), "label": Y})
+    kinds = {"many": "categorical"}
+    check_same(written(frame, tmp_path / "t.parquet"), frame, calibrate=False, kinds=kinds)
+    assert pushed == ["late", "gaps", "many"]
+    pushed.clear()
+    monkeypatch.setattr(grouping, "INFERENCE_ROWS", 10_000)
+    check_same(written(frame, tmp_path / "t.parquet"), frame, calibrate=False, kinds=kinds)
+    assert pushed == ["many", "gaps"]
 
 
 @pytest.mark.parametrize(
@@ -197,8 +234,8 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
     other = sources.scan(written(pl.concat([frame, frame]), tmp_path / "other.parquet"))
     group = grouping.group
 
-    def late(table, columns, target, *more):
-        return group(other, columns, target, *more)
+    def late(there, columns, *more):
+        return group(there._replace(table=other), columns, *more)
 
     monkeypatch.setattr(grouping, "group", late)
     with pytest.raises(FileError, match=r"t\.parquet changed while it was read"):

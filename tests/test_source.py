@@ -24,6 +24,7 @@ import pytest
 
 from deciban import errors, sources
 from deciban.errors import DecibanError, InputError, ParameterError, ShapeError
+from deciban.sources.columns import CodedTexts
 
 ROWS = [
     {"n": 1, "x": 0.5, "text": "naïve Bayes", "flag": True, "day": dt.date(2024, 2, 29)},
@@ -192,7 +193,10 @@ def check(scanned):
     assert scanned.names == tuple(COLUMNS)
     batches = list(scanned)
     for batch in batches:
-        kinds = {name: type(column).__name__ for name, column in batch.columns.items()}
+        kinds = {
+            name: "Strings" if isinstance(column, CodedTexts) else type(column).__name__
+            for name, column in batch.columns.items()
+        }
         assert kinds == KINDS
         assert batch.columns["day"].unit == "date"
         assert {len(column) for column in batch.columns.values()} == {batch.n_rows}

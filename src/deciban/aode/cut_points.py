@@ -96,7 +96,7 @@ def _cut(schema: Schema, first: list[LabelledBatch], rule: str | int) -> CutPoin
         whole = whole.take(np.arange(CUTTING_ROWS))
     X = matrices.numbers(schema, whole.batch)
     names, n_classes = label_array(schema.numbers), len(whole.classes)
-    grid, counts = tabulate(X, whole.codes, n_classes, whole.weight, names)
+    grid, counts = tabulate(list(X.T), whole.codes, n_classes, whole.weight, names)
     columns = [counts.values[:, a:b] for a, b in pairwise(grid.offsets)]
     rules = _rules([column.shape[1] for column in columns], rule)
     return {

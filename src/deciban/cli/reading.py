@@ -106,9 +106,11 @@ class WatchedDuckDBScan(DuckDBScan):
 
     shown: Callable[[Iterator[Batch]], Iterator[Batch]] = iter
 
-    def columns(self, names: Sequence[str], rows: int) -> Iterator[Batch]:
+    def columns(
+        self, names: Sequence[str], rows: int, known: Mapping[str, Sequence[str]] | None = None
+    ) -> Iterator[Batch]:
         """All rows of some columns."""
-        return self.shown(super().columns(names, rows))
+        return self.shown(super().columns(names, rows, known))
 
 
 class WatchedTable:

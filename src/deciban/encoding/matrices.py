@@ -27,6 +27,7 @@ from deciban.sources import objects
 from deciban.sources.batch import Batch, Uncast
 from deciban.sources.columns import (
     Booleans,
+    CodedTexts,
     Column,
     Integers,
     Numbers,
@@ -59,8 +60,8 @@ _FITTING: Mapping[ColumnType, tuple[type, ...]] = {
     "number": (Numbers, Integers),
     "integer": (Integers,),
     "boolean": (Booleans,),
-    "text": (Strings, TextList),
-    "any": (Numbers, Integers, Booleans, Strings, TextList),
+    "text": (Strings, TextList, CodedTexts),
+    "any": (Numbers, Integers, Booleans, Strings, TextList, CodedTexts),
 }
 _NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 _NO_VALUES: Labels = np.empty(0, dtype=object)
@@ -263,25 +264,41 @@ def _derive(column: ColumnSchema, values: Column) -> list[Column]:
 
 def factorise(column: Column) -> tuple[Labels, Codes]:
     """The values that a column has, and the code of each row; -1 is missing."""
+    if isinstance(column, CodedTexts) and len(column.dictionary) <= len(column):
+        values, codes = known_codes(column)
+        used = np.bincount(codes + 1, minlength=len(values) + 1)[1:] > 0
+        return values[used], np.append(np.cumsum(used) - 1, -1)[codes]
     if isinstance(column, Strings):
-        table = Dictionary()
-        codes = table.encode(column.offsets, column.data, column.missing)
-        return labels.label_array(table.labels()), codes
+        return _factorise_texts(column)
     values, at = labels.factorise(column.values)
     if isinstance(column, Numbers):
         return values, at.astype(np.int64)
     return values, np.where(column.missing, -1, at)
 
 
-def categories(schema: Schema, batch: Batch) -> tuple[tuple[Labels, ...], Codes]:
-    """The values that each categorical column has, and their codes, (rows, columns)."""
-    columns = category_columns(schema, batch)
-    codes = np.empty((batch.n_rows, len(columns)), dtype=np.int64)
-    values = []
-    for j, column in enumerate(columns):
-        distinct, codes[:, j] = factorise(column)
-        values.append(distinct)
-    return tuple(values), codes
+def categories(
+    schema: Schema, batch: Batch, max_texts: int
+) -> list[tuple[Labels, Codes | NDArray[np.int32]]]:
+    """Values and codes of the categorical columns; few texts of a dictionary need not all occur."""
+    return [
+        known_codes(column)
+        if isinstance(column, CodedTexts) and len(column.dictionary) <= max_texts
+        else factorise(column)
+        for column in category_columns(schema, batch)
+    ]
+
+
+def known_codes(column: CodedTexts) -> tuple[Labels, Codes | NDArray[np.int32]]:
+    """The texts of a dictionary, each once, and the code of each row among them; -1 is missing."""
+    values, places = _factorise_texts(column.dictionary)
+    once = len(values) == len(places)
+    return values, column.codes if once else np.append(places, -1)[column.codes]
+
+
+def _factorise_texts(column: Strings) -> tuple[Labels, Codes]:
+    table = Dictionary()
+    codes = table.encode(column.offsets, column.data, column.missing)
+    return labels.label_array(table.labels()), codes
 
 
 @dataclass(frozen=True, eq=False)

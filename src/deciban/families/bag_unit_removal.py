@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from deciban.families.bag_removal import Entries
-from deciban.families.discrete import log_shares
 from deciban.families.remaining import Remaining, UnitLeft, left_by_unit
 from deciban.families.unit_removal import add_rows, runs
+from deciban.kernels.discrete import log_shares
 from deciban.stats.rounding import difference
 from deciban.stats.statistic import FloatArray
 

@@ -10,3 +10,10 @@ def count(
     n_classes: int,
 ) -> NDArray[np.float64]: ...
 def sum_columns(count: NDArray[np.float64], offsets: NDArray[np.intp]) -> NDArray[np.float64]: ...
+def count_column(
+    codes: NDArray[np.int32] | NDArray[np.int64],
+    y: NDArray[np.intp],
+    weight: NDArray[np.float64] | None,
+    n_values: int,
+    n_classes: int,
+) -> NDArray[np.float64]: ...

@@ -2,7 +2,11 @@
 
 import numpy as np
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
+
+ctypedef fused Code:
+    int32_t
+    int64_t
 
 
 def largest(const int64_t[:, ::1] X):
@@ -65,3 +69,36 @@ cdef double sum_cells(const double* first, Py_ssize_t n, Py_ssize_t step) noexce
     for i in range(n):
         total += (<const double*> (at + i * step))[0]
     return total
+
+
+def count_column(
+    const Code[::1] codes, const Py_ssize_t[::1] y, const double[::1] weight,
+    Py_ssize_t n_values, Py_ssize_t n_classes,
+):
+    """Weight of every class and value of one column, (classes, values)."""
+    cdef:
+        Py_ssize_t n = codes.shape[0], i
+        double[:, ::1] table = np.zeros((n_classes, n_values))
+        double* cells = &table[0, 0] if n_classes and n_values else NULL
+        int64_t[::1] whole
+        int64_t* counts
+        Code code
+    if y.shape[0] != n or weight is not None and weight.shape[0] != n:
+        raise ValueError("a code, a class and a weight a row are needed")
+    if weight is None:  # integers are added in a fraction of the time that floats take
+        whole = np.zeros(n_classes * n_values + 1, dtype=np.int64)
+        counts = &whole[0]
+        with nogil:
+            for i in range(n):
+                code = codes[i]
+                if code >= 0:
+                    counts[y[i] * n_values + code] += 1
+            for i in range(n_classes * n_values):
+                cells[i] = <double>counts[i]
+    else:
+        with nogil:
+            for i in range(n):
+                code = codes[i]
+                if code >= 0:
+                    cells[y[i] * n_values + code] += weight[i]
+    return np.asarray(table)

@@ -11,8 +11,9 @@ import numpy as np
 
 from deciban.kernels.hashtable cimport HashTable, allocate_table, cell_of
 
-from libc.stdint cimport INT64_MAX, int64_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.math cimport INFINITY
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 
@@ -33,6 +34,7 @@ cdef extern from *:
 
 cdef enum:
     AHEAD = 2                  # times as many values as keys are looked at ahead
+    MAX_SPAN = 1 << 16         # keys that lie no farther apart have a place each in an array
 
 
 cdef inline int64_t key_of(double x) noexcept nogil:
@@ -50,15 +52,40 @@ cdef struct Grid:
     int drop
     Py_ssize_t used
     int64_t* keys              # in the order they came
-    HashTable table            # of cells
+    HashTable table            # of cells, while the keys lie far apart
+    int64_t low, high          # the first key and the last, with no bits dropped
+    int64_t first              # with bits dropped
+    Py_ssize_t span            # from the first key to the last, or 0 where it is too wide
+    int32_t* near              # 1 + the position of each key from the first on, or 0
 
 
-cdef Py_ssize_t place(Grid* g, int64_t key) noexcept nogil:
+cdef inline void aim(Grid* g) noexcept nogil:
+    """Where keys are found with so many bits dropped; none has been."""
+    g.first = g.low >> g.drop
+    g.span = 0
+    if <uint64_t>(g.high >> g.drop) - <uint64_t>g.first < <uint64_t>MAX_SPAN:
+        g.span = (g.high >> g.drop) - g.first + 1
+        memset(g.near, 0, g.span * sizeof(int32_t))
+    else:
+        memset(g.table.at, 0, (g.table.mask + 1) * sizeof(Cell))
+
+
+cdef inline Py_ssize_t place(Grid* g, int64_t key) noexcept nogil:
     """The position of a key, new or known."""
+    cdef int32_t* near
+    cdef uint64_t nonzero
+    cdef Cell* cell
+    if g.span:
+        near = g.near + (key - g.first)
+        if near[0] == 0:
+            g.keys[g.used] = key
+            g.used += 1
+            near[0] = <int32_t>g.used
+        return near[0] - 1
     # The table has no key 0, and here it is that of the number 0. NaN is never counted: turned by
     # its key, no other key is 0.
-    cdef uint64_t nonzero = <uint64_t>key ^ <uint64_t>0x7FF8000000000000
-    cdef Cell* cell = <Cell*>cell_of(&g.table, sizeof(Cell), nonzero)
+    nonzero = <uint64_t>key ^ <uint64_t>0x7FF8000000000000
+    cell = <Cell*>cell_of(&g.table, sizeof(Cell), nonzero)
     if cell.key == 0:
         cell.key, cell.position = nonzero, g.used
         g.keys[g.used] = key
@@ -71,7 +98,7 @@ cdef void coarsen(Grid* g, double* counts, Py_ssize_t K, int bits) noexcept nogi
     cdef Py_ssize_t i, at, k, before, n = g.used
     g.drop += bits
     g.used = 0
-    memset(g.table.at, 0, (g.table.mask + 1) * sizeof(Cell))
+    aim(g)
     for i in range(n):
         before = g.used
         at = place(g, g.keys[i] >> bits)         # at <= i: nothing unread is overwritten
@@ -100,6 +127,18 @@ cdef Py_ssize_t fill(
             if g.used > max_keys:
                 return i + 1
     return n
+
+
+cdef void find_ends(Grid* g, const double[:] values) noexcept nogil:
+    """The keys of the least number and of the greatest; of none, any."""
+    cdef Py_ssize_t i, n = values.shape[0], step = values.strides[0]
+    cdef const char* x = <const char*>&values[0] if n else NULL
+    cdef double value, low = INFINITY, high = -INFINITY
+    for i in range(n):
+        value = (<const double*>(x + i * step))[0]
+        low = value if value < low else low
+        high = value if value > high else high
+    g.low, g.high = key_of(low), key_of(high)
 
 
 cdef int enough_drop(const double[:] values, Py_ssize_t max_keys):
@@ -144,13 +183,19 @@ def count(
         double* counts
         int bits
     g.drop, g.used = drop, 0
+    g.near = <int32_t*>malloc(MAX_SPAN * sizeof(int32_t))
     g.keys = <int64_t*>calloc(room, sizeof(int64_t))
     counts = <double*>calloc(room * K + 1, sizeof(double))
-    if not allocate_table(&g.table, 2 * room, sizeof(Cell)) or g.keys == NULL or counts == NULL:
+    if (not allocate_table(&g.table, 2 * room, sizeof(Cell)) or g.keys == NULL
+            or counts == NULL or g.near == NULL):
         free(g.table.at)
         free(g.keys)
+        free(g.near)
         free(counts)
         raise MemoryError
+    with nogil:
+        find_ends(&g, values)
+        aim(&g)
     while i < n:
         with nogil:
             i = fill(&g, values, y, weight, counts, K, i, max_keys)
@@ -163,20 +208,37 @@ def count(
             coarsen(&g, counts, K, bits)
             while g.used > max_keys:
                 coarsen(&g, counts, K, 1)
-    keys = np.empty(g.used, dtype=np.int64)
-    table = np.empty((g.used, K))
+    order = key_order(&g)
+    keys, table = np.empty(g.used, dtype=np.int64), np.empty((K, g.used))
+    cdef const int64_t[::1] places = order
     cdef int64_t[::1] keys_view = keys
     cdef double[:, ::1] table_view = table
     for i in range(g.used):
-        keys_view[i] = g.keys[i]
+        keys_view[i] = g.keys[places[i]]
         for at in range(K):
-            table_view[i, at] = counts[i * K + at]
+            table_view[at, i] = counts[places[i] * K + at]
     final = g.drop
     free(g.keys)
+    free(g.near)
     free(g.table.at)
     free(counts)
-    order = np.argsort(keys)
-    return final, keys[order], np.ascontiguousarray(table[order].T)
+    return final, keys, table
+
+
+cdef key_order(const Grid* g):
+    """The positions of the keys, in the order of keys."""
+    cdef Py_ssize_t i, n = 0
+    order = np.empty(g.used, dtype=np.int64)
+    cdef int64_t[::1] out = order
+    for i in range(g.span):
+        if g.near[i]:
+            out[n] = g.near[i] - 1
+            n += 1
+    if g.span == 0:
+        for i in range(g.used):
+            out[i] = g.keys[i]
+        order = np.argsort(order)
+    return order
 
 
 def cut(const double[::1] total, const Py_ssize_t[::1] offsets, const int64_t[::1] bins):

@@ -106,7 +106,7 @@ def _tables(
     rows: LabelledRows, codes: NDArray[np.intp], n_classes: int
 ) -> Iterator[tuple[str, FloatArray]]:
     X, names = numbers(rows.schema, rows.batch), rows.schema.numbers
-    grid, counts = tabulate(X, codes, n_classes, None, label_array(list(names)))
+    grid, counts = tabulate(list(X.T), codes, n_classes, None, label_array(list(names)))
     for j, (start, stop) in enumerate(pairwise(grid.offsets)):
         part = counts.values[:, start:stop]
         table = sum_bins(part, cut_points(part, MDL)).T

@@ -9,7 +9,7 @@
 | string, binary, in every layout | Strings |
 | date, timestamp, time | Times |
 | duration | Numbers, in seconds |
-| dictionary | what its values are |
+| dictionary | what its values are; texts as CodedTexts |
 | lists of strings | Strings: each item is one word |
 
 Other lists, structs, maps, unions and intervals are refused by name. A timestamp
@@ -145,7 +145,7 @@ def reader(name: str, form: str, dictionary: str) -> Reader:
             raise _unsupported(name, form)
         return _bags(_LISTS[form], reader(name, dictionary, ""))
     if dictionary:
-        return _decoder(_integers(name, form), reader(name, dictionary, ""))
+        return _decoder(_INTEGERS[form], reader(name, dictionary, ""))
     if form in _INTEGERS:
         return _integers(name, form)
     if form in _FLOATS:
@@ -327,12 +327,13 @@ def microseconds(
     return values.astype(np.int64, copy=False) * -ticks
 
 
-def _decoder(indices: Callable[[Array], Integers], values: Reader) -> Reader:
+def _decoder(index: Any, values: Reader) -> Reader:
     """A dictionary column, as the values that it stands for."""
 
     def convert(array: Array) -> Column:
-        codes = indices(array)
-        known = np.where(codes.missing, -1, codes.values)
-        return decode_dictionary(values(array.dictionary()), known)
+        codes, missing = _values(array, index), array.missing()
+        if missing.any():
+            codes = np.where(missing, -1, codes.astype(np.int64))
+        return decode_dictionary(values(array.dictionary()), codes)
 
     return convert

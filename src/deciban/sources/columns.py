@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from deciban.sources.tabular import Value
 __all__ = [
     "Bags",
     "Booleans",
+    "CodedTexts",
     "Column",
     "Integers",
     "Mask",
@@ -205,10 +206,31 @@ class Strings:
         return _mask(values, self.missing)
 
 
-class TextList(Strings):
-    """Texts of Python, or None: they are turned into UTF-8 when that is asked for.
+class _Unwritten(Strings):
+    """Texts whose bytes are written when they are asked for."""
 
-    Some rows of them cost no copy.
+    @cached_property
+    def _utf8(self) -> tuple[NDArray[np.int64], NDArray[np.uint8], Mask]:
+        raise NotImplementedError
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the bytes of each text start."""
+        return self._utf8[0]
+
+    @property
+    def data(self) -> NDArray[np.uint8]:
+        """The bytes of all texts."""
+        return self._utf8[1]
+
+    @property
+    def missing(self) -> Mask:
+        """True where there is no text."""
+        return self._utf8[2]
+
+
+class TextList(_Unwritten):
+    """Texts of Python, or None. Some rows of them cost no copy.
 
     >>> column = TextList(["spam", None, "é"]).take(np.array([2, 1]))
     >>> column.tolist(), column.data.tolist()
@@ -227,21 +249,6 @@ class TextList(Strings):
     def _utf8(self) -> tuple[NDArray[np.int64], NDArray[np.uint8], Mask]:
         return texts.utf8(self.texts)
 
-    @property
-    def offsets(self) -> NDArray[np.int64]:
-        """Where the bytes of each text start."""
-        return self._utf8[0]
-
-    @property
-    def data(self) -> NDArray[np.uint8]:
-        """The bytes of all texts."""
-        return self._utf8[1]
-
-    @property
-    def missing(self) -> Mask:
-        """True where there is no text."""
-        return self._utf8[2]
-
     def slice(self, start: int, stop: int) -> TextList:
         """Texts ``start .. stop``."""
         return TextList(self.texts[start:stop])
@@ -249,6 +256,40 @@ class TextList(Strings):
     def take(self, rows: RowNumbers) -> TextList:
         """Some texts."""
         return TextList([self.texts[row] for row in rows.tolist()])
+
+
+class CodedTexts(_Unwritten):
+    """Texts of a dictionary: the code of each row among its texts, -1 where there is none.
+
+    Codes are counted without a look at the texts of rows. Some texts may be those of no row.
+
+    >>> some = CodedTexts(TextList(["spam", "ham"]), np.array([1, -1, 1], np.int32))
+    >>> some.tolist(), some.take(np.array([2])).data.tobytes()
+    (['ham', None, 'ham'], b'ham')
+    """
+
+    dictionary: Strings
+    codes: NDArray[np.int32]
+
+    def __init__(self, dictionary: Strings, codes: NDArray[np.int32]) -> None:
+        object.__setattr__(self, "dictionary", dictionary)
+        object.__setattr__(self, "codes", codes)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @cached_property
+    def _utf8(self) -> tuple[NDArray[np.int64], NDArray[np.uint8], Mask]:
+        known, codes = self.dictionary, self.codes
+        return *arrow.take(known.offsets, known.data, codes.astype(np.int64)), codes < 0
+
+    def slice(self, start: int, stop: int) -> CodedTexts:
+        """Rows ``start .. stop``, as a view."""
+        return CodedTexts(self.dictionary, self.codes[start:stop])
+
+    def take(self, rows: RowNumbers) -> CodedTexts:
+        """Some rows, copied."""
+        return CodedTexts(self.dictionary, self.codes[rows])
 
 
 class Bags(Strings):
@@ -321,20 +362,23 @@ def missing_column(like: Column, n_rows: int) -> Column:
     return like.with_values(np.zeros(n_rows, like.values.dtype), missing)
 
 
-def decode_dictionary(values: Column, codes: NDArray[np.int64]) -> Column:
+def decode_dictionary(values: Column, codes: NDArray[np.integer[Any]]) -> Column:
     """The value of each code, which is its position among ``values``; missing where it is below 0.
 
     >>> decode_dictionary(Numbers(np.array([0.5, 2.5])), np.array([1, -1])).tolist()
     [2.5, None]
     """
-    negative = codes < 0
-    if len(values) == 0:
-        values, codes = missing_column(values, 1), np.where(negative, codes, 0)
-    missing = negative | values.missing[codes]
+    if int(codes.max(initial=0)) >= max(len(values), 1):
+        raise IndexError(f"code {codes.max()} of a dictionary of {len(values)} values")
+    if len(values) == 0 and not isinstance(values, Strings):
+        return missing_column(values, len(codes))
+    gaps = np.append(values.missing, True)
+    codes = codes if codes.dtype.kind == "u" else np.maximum(codes, -1)
+    if len(gaps) == 1 or gaps[:-1].any():
+        codes = np.where(gaps[codes], -1, codes.astype(np.int64))
     if isinstance(values, Strings):
-        known = np.where(missing, -1, codes)
-        return Strings(*arrow.take(values.offsets, values.data, known), missing)
-    return values.with_values(values.values[codes], missing)
+        return CodedTexts(values, codes.astype(np.int32, copy=False))
+    return values.with_values(values.values[codes], codes < 0)
 
 
 def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

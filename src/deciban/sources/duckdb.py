@@ -12,7 +12,7 @@ import glob
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,6 +26,7 @@ from deciban.sources.tabular import Connection, Tabular
 __all__ = [
     "DuckDBScan",
     "ask",
+    "coded",
     "connect",
     "first_column",
     "paths_literal",
@@ -35,6 +36,8 @@ __all__ = [
     "scan_relation",
 ]
 
+#: No more first rows of a table than this are kept.
+MAX_KEPT_ROWS = 10_000
 _ENCODING = "leave encoding out to have it guessed, or save the file as UTF-8"
 _GZIP = ("is not a complete gzip file", "copy or compress it again")
 #: What DuckDB says, what that means, and what helps.
@@ -189,13 +192,32 @@ class DuckDBScan:
         """The batches of a query."""
         return ask(self.connection, sql, self.path, rows)
 
-    def columns(self, names: Sequence[str], rows: int) -> Iterator[Batch]:
-        """All rows of some columns."""
-        return self.ask(f"SELECT {_list(names)} FROM {self.sql}", rows)
+    def columns(
+        self, names: Sequence[str], rows: int, known: Mapping[str, Sequence[str]] | None = None
+    ) -> Iterator[Batch]:
+        """All rows of some columns; of those that have ``known`` texts, other texts are missing.
+
+        DuckDB gives known texts as codes, which takes a fraction of the time.
+        """
+        few = known or {}
+        some = [
+            f"{coded(name, few[name])} AS {_identifier(name)}" if name in few else _identifier(name)
+            for name in names
+        ]
+        return self.ask(f"SELECT {', '.join(some)} FROM {self.sql}", rows)
 
     def head(self, n_rows: int) -> Iterator[Batch]:
-        """The first rows."""
-        return self.ask(f"FROM {self.sql} LIMIT {n_rows}", n_rows)
+        """The first rows; a few are kept for whoever asks again."""
+        sql = f"FROM {self.sql} LIMIT {n_rows}"
+        if n_rows > MAX_KEPT_ROWS:
+            return self.ask(sql, n_rows)
+        if n_rows not in self._heads:
+            self._heads[n_rows] = list(self.ask(sql, n_rows))
+        return iter(self._heads[n_rows])
+
+    @cached_property
+    def _heads(self) -> dict[int, list[Batch]]:
+        return {}
 
 
 def scan_parquet(files: Sequence[Path], rows: int, kept: Sequence[str] | None = ()) -> DuckDBScan:
@@ -207,6 +229,15 @@ def scan_parquet(files: Sequence[Path], rows: int, kept: Sequence[str] | None = 
     check_names([name for name, *_ in columns])
     types = {name: kind for name, kind, *_ in columns}
     return DuckDBScan(connection, sql, path, types, rows, kept=kept)
+
+
+def coded(column: str, known: Sequence[str]) -> str:
+    """A column of texts as one of known texts, NULL where it has another.
+
+    >>> print(coded("size", ["S", "M"]))
+    TRY_CAST("size" AS ENUM('S', 'M'))
+    """
+    return f"TRY_CAST({_identifier(column)} AS ENUM({', '.join(map(quote, known))}))"
 
 
 def _list(names: Sequence[str]) -> str:

@@ -113,12 +113,17 @@ class LabelledScan:
         if self.limit is not None:
             self.limit.add(classes)
 
-    def select(self, columns: Iterable[str]) -> LabelledScan:
-        """Only some columns of a table that DuckDB has: the others are not read."""
+    def select(
+        self, columns: Iterable[str], known: Mapping[str, Sequence[str]] | None = None
+    ) -> LabelledScan:
+        """Only some columns of a table that DuckDB has: the others are not read.
+
+        Of columns that have ``known`` texts, other texts are missing.
+        """
         scan, names = self._duckdb(), set(columns)
         schema = Schema(tuple(c for c in self.schema.columns if c.name in names))
         some = tuple(name for name in scan.names if name in {*schema.names, self.target})
-        read = partial(scan.columns, some, NARROW_BATCH_ROWS)
+        read = partial(scan.columns, some, NARROW_BATCH_ROWS, known)
         caster = replace(self.caster, schema=schema)
         return replace(self, scan=BatchScan(some, read, "file"), schema=schema, caster=caster)
 

@@ -61,7 +61,7 @@ class Histogram(CountsOfValues):
         self, X: FloatArray, y: Codes, n_classes: int, weight: FloatArray | None, cells: Cells
     ) -> dict[str, Sum]:
         """The weight of each class on the keys of a given grid."""
-        grid, counts = tabulate(X, y, n_classes, weight, cells.columns)
+        grid, counts = tabulate(list(X.T), y, n_classes, weight, cells.columns)
         out = np.zeros((n_classes, cells.size))
         np.add.at(out.T, grid.positions(cells), counts.values.T)
         return {"count": DenseSum(out)}
@@ -71,22 +71,22 @@ HISTOGRAM = Histogram()
 
 
 def tabulate(
-    X: FloatArray,
+    numbers: Sequence[FloatArray],
     y: Codes,
     n_classes: int,
     weight: FloatArray | None,
     names: Labels,
     drop: Sequence[int] | None = None,
 ) -> tuple[Grid, DenseSum]:
-    """The keys that the rows have, and the weight of each class on them.
+    """The keys that columns of numbers have, and the weight of each class on them.
 
     Where it is known that other rows of the table need ``drop`` bits dropped,
     these rows need not find that out by themselves.
     """
-    start = [0] * X.shape[1] if drop is None else drop
+    start = [0] * len(numbers) if drop is None else drop
     columns = [
-        kernel.count(X[:, j], y, weight, n_classes, start[j], MAX_GRID_KEYS)
-        for j in range(X.shape[1])
+        kernel.count(column, y, weight, n_classes, bits, MAX_GRID_KEYS)
+        for column, bits in zip(numbers, start, strict=True)
     ]
     grid = Grid(names, tuple(keys for _, keys, _ in columns), tuple(bits for bits, _, _ in columns))
     counts = np.concatenate([np.zeros((n_classes, 0)), *(c for _, _, c in columns)], axis=1)

@@ -45,6 +45,8 @@ class Table:
 
     def align(self, at: Positions, n_classes: int, cells: Cells) -> Table:
         """These sums on wider axes; class i of this table is class ``at[i]`` there."""
+        if cells is self.cells and np.array_equal(at, np.arange(n_classes)):
+            return self
         where = self.cells.positions(cells)
         lost = np.flatnonzero((where < 0) & self.used()) if np.any(where < 0) else where[:0]
         if len(lost):

@@ -1,15 +1,16 @@
-"""Categories grouped where the rows are: only the groups travel.
+"""Categories where the rows are: they come as codes, or only their groups travel.
 
-One GROUP BY a column, joined by UNION ALL. It is asked of tables that can be
-read more than once, and only about columns of text, which are the same for
-DuckDB and for us exactly when their bytes are, and with labels that are text,
-whole numbers or truth values. Whole rows are counted, so that no sum is rounded.
-All other columns are read and counted here meanwhile.
+Columns of text are the same for DuckDB and for us exactly when their bytes are; labels are text,
+whole numbers or truth values. The texts that a column has in the first rows, if they are few, are
+made an ENUM: DuckDB then gives a code a row, in one pass over the file with all other columns,
+and what is none of them is asked for afterwards. Other columns of text are grouped, one GROUP BY
+a column, joined by UNION ALL. It is asked of tables that can be read more than once; whole rows
+are counted, so that no sum is rounded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import cast
@@ -26,14 +27,15 @@ from deciban.engines.local.count import count as count_locally
 from deciban.engines.protocol import Plan
 from deciban.errors import FileError
 from deciban.labels import Labels
-from deciban.schema import Schema
+from deciban.schema import INFERENCE_ROWS, Schema
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Column, Integers, concatenate
-from deciban.sources.duckdb import DuckDBScan, quote
+from deciban.sources.duckdb import DuckDBScan, coded, quote
 from deciban.sources.labelled import LabelledScan
-from deciban.stats.categories import CATEGORIES
+from deciban.sources.tabular import Value
+from deciban.stats.categories import CATEGORIES, count_of, sum_columns
 from deciban.stats.cells import Cells
-from deciban.stats.counts import Counts
+from deciban.stats.counts import Counts, merge
 from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table
 
@@ -41,22 +43,56 @@ __all__ = ["count", "group"]
 
 #: The most groups in a batch of an answer.
 BATCH_GROUPS = 1 << 20
+#: Columns that have no more different texts than this in the first rows are read as codes.
+MAX_CODED_TEXTS = 255
 
 
 def count(scan: LabelledScan, plan: Plan) -> Counts:
     """The counts of all rows; some of them are put into the sample of the plan."""
     there = labelled(scan)
     columns = () if there is None else _text_categories(there.table, scan.caster, plan.schema)
-    if there is None or not columns or _has_unlabelled(scan, there):
+    if there is None or not columns:
         return count_locally(scan, plan)
-    rest = scan.select(name for name in plan.schema.names if name not in columns)
+    values = there.labels()
+    if scan.unlabelled is not None and None in values:  # otherwise counting here refuses them
+        return count_locally(scan, plan)
+    # A sample tells rows apart by all that they hold: then whole rows are read.
+    known = {} if plan.sample is not None else _few_texts(there, columns, values)
+    asked = [name for name in columns if name not in known]
+    rest = scan.select((name for name in plan.schema.names if name not in asked), known)
+    read = rest if plan.sample is None else scan
     with ThreadPoolExecutor(1) as pool:
-        groups = pool.submit(group, there.table, columns, there.target, scan.classes)
-        # A sample tells rows apart by all that they hold: then whole rows are read.
-        read = rest if plan.sample is None else scan
+        groups = pool.submit(group, there, asked, scan.classes) if asked else None
         counted = count_locally(read, Plan(rest.schema, plan.tokenizer, plan.sample))
-        whole = plan.empty(counted.classes) + counted + groups.result()
+        whole = plan.empty(counted.classes) + counted
+        parts = [] if groups is None else [groups.result()]
+    rare = [name for name in _with_gaps(counted) if name in known]
+    parts += [group(there, rare, scan.classes, known)] if rare else []
+    whole = merge([whole, *(part for part in parts if part is not None)])
     return _with_rows(whole, there.table.path)
+
+
+def _few_texts(
+    there: Labelled, columns: Sequence[str], values: Sequence[Value]
+) -> dict[str, list[str]]:
+    """Texts that columns have in the first rows, where they are few, and all labels that are."""
+    first: list[Batch] = list(there.table.head(INFERENCE_ROWS))
+    texts = {
+        name: matrices.factorise(concatenate([batch.columns[name] for batch in first]))[0].tolist()
+        for name in columns
+    }
+    texts[there.target] = [label for label in values if isinstance(label, str)]
+    return {name: some for name, some in texts.items() if 0 < len(some) <= MAX_CODED_TEXTS}
+
+
+def _with_gaps(counts: Counts) -> list[str]:
+    """The columns of categories that have no value in some rows."""
+    table = counts.tables.get(CATEGORIES.name)
+    if table is None:
+        return []
+    n_values = sum_columns(count_of(table), table.cells.offsets).sum(axis=0)
+    gaps = n_values < counts.weight.sum()
+    return [str(name) for name in table.cells.columns[gaps]]
 
 
 def _text_categories(table: DuckDBScan, caster: Caster, schema: Schema) -> tuple[str, ...]:
@@ -64,14 +100,6 @@ def _text_categories(table: DuckDBScan, caster: Caster, schema: Schema) -> tuple
     texts = {name for name, of in caster.types.items() if of in ("text", "any")}
     columns = [c.name for c in schema.columns if c.kind == "categorical" and c.name in texts]
     return tuple(name for name in columns if table.types[name] == "VARCHAR")
-
-
-def _has_unlabelled(scan: LabelledScan, there: Labelled) -> bool:
-    """Whether some rows have to be put aside; where none may be, counting here refuses them."""
-    if scan.unlabelled is None:
-        return False
-    n_rows, n_labels = there.n_rows()
-    return n_labels < n_rows
 
 
 def _with_rows(whole: Counts, path: str) -> Counts:
@@ -84,10 +112,18 @@ def _with_rows(whole: Counts, path: str) -> Counts:
 
 
 def group(
-    table: DuckDBScan, columns: Sequence[str], target: str, classes: Labels | None = None
-) -> Counts:
-    """How often each value of some columns comes with each label; the weight of rows is left 0."""
-    groups = _groups(table, columns, target)
+    there: Labelled,
+    columns: Sequence[str],
+    classes: Labels | None = None,
+    known: Mapping[str, Sequence[str]] | None = None,
+) -> Counts | None:
+    """How often each value of some columns comes with each label; the weight of rows is left 0.
+
+    Texts that are ``known`` are left out. None where nothing is left.
+    """
+    groups = _groups(there, columns, known or {})
+    if groups is None:
+        return None
     label = matrices.column_classes(groups["label"])
     if classes is not None:
         label = cast_labels(label, classes)
@@ -95,10 +131,10 @@ def group(
     values, counts = [], [np.zeros((len(label.classes), 0))]
     for j in range(len(columns)):
         own: NDArray[np.intp] = np.flatnonzero((number == j) & ~groups["value"].missing)
-        known, codes = _ordered(groups["value"].take(own))
-        part = np.zeros((len(label.classes), len(known)))
+        distinct, codes = _ordered(groups["value"].take(own))
+        part = np.zeros((len(label.classes), len(distinct)))
         np.add.at(part, (label.codes[own], codes), n[own])
-        values.append(known)
+        values.append(distinct)
         counts.append(part)
     cells = Cells(labels.label_array(columns), tuple(values))
     rows = np.zeros(len(label.classes))
@@ -106,19 +142,24 @@ def group(
     return Counts(label.classes, rows, {CATEGORIES.name: Table(CATEGORIES, cells, rows, sums)})
 
 
-def _groups(table: DuckDBScan, columns: Sequence[str], target: str) -> dict[str, Column]:
+def _groups(
+    there: Labelled, columns: Sequence[str], known: Mapping[str, Sequence[str]]
+) -> dict[str, Column] | None:
     """All groups: the number of the column, the label, the value, and how many rows they have."""
-    sql = " UNION ALL ".join(_group_by(table, j, name, target) for j, name in enumerate(columns))
-    batches: list[Batch] = list(table.ask(sql, BATCH_GROUPS))
+    parts = [_group_by(there, j, name, known.get(name, ())) for j, name in enumerate(columns)]
+    batches: list[Batch] = list(there.table.ask(" UNION ALL ".join(parts), BATCH_GROUPS))
+    if not batches:
+        return None
     names = ("number", "label", "value", "n")
     return {name: concatenate([batch.columns[name] for batch in batches]) for name in names}
 
 
-def _group_by(table: DuckDBScan, number: int, column: str, target: str) -> str:
-    value, label = quote(column, '"'), quote(target, '"')
+def _group_by(there: Labelled, number: int, column: str, known: Sequence[str]) -> str:
+    value, label = quote(column, '"'), quote(there.target, '"')
+    where = f"WHERE {value} IS NOT NULL AND {coded(column, known)} IS NULL " if known else ""
     return (
         f"SELECT {number} AS number, {label} AS label, {value} AS value, count(*) AS n "
-        f"FROM {table.sql} GROUP BY {label}, {value}"
+        f"FROM {there.table.sql} {where}GROUP BY {label}, {value}"
     )
 
 

@@ -7,11 +7,15 @@ from typing import NamedTuple
 from deciban.engines.local.sample import sample
 from deciban.sources.duckdb import DuckDBScan, quote
 from deciban.sources.labelled import LabelledScan
+from deciban.sources.tabular import Value
 
 __all__ = ["Labelled", "labelled", "sample"]
 
 #: DuckDB's types of labels that are equal for DuckDB exactly when they are equal here.
 LABEL_TYPES = ("VARCHAR", "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+
+#: The most labels in a batch of an answer.
+MAX_BATCH_LABELS = 1 << 16
 
 
 class Labelled(NamedTuple):
@@ -20,13 +24,12 @@ class Labelled(NamedTuple):
     table: DuckDBScan
     target: str
 
-    def n_rows(self) -> tuple[int, int]:
-        """The number of rows, and how many of them have a label."""
+    def labels(self) -> list[Value]:
+        """The different labels, among them None where rows have none."""
         label = quote(self.target, '"')
-        sql = f"SELECT count(*) AS n, count({label}) AS labels FROM {self.table.sql}"
-        (batch,) = self.table.ask(sql, 1)
-        n_rows, n_labels = (batch.columns[name].tolist()[0] for name in ("n", "labels"))
-        return int(n_rows or 0), int(n_labels or 0)
+        sql = f"SELECT DISTINCT {label} AS label FROM {self.table.sql}"
+        batches = self.table.ask(sql, MAX_BATCH_LABELS)
+        return [label for batch in batches for label in batch.columns["label"].tolist()]
 
 
 def labelled(scan: LabelledScan) -> Labelled | None:

@@ -14,6 +14,10 @@ from deciban.encoding.class_limit import MAX_TABLE_BYTES, refuse_large_table
 from deciban.engines.local.words import WordCounter
 from deciban.engines.protocol import Plan
 from deciban.errors import InputError, ShapeError
+from deciban.kernels import categorical as kernel
+from deciban.schema import Schema
+from deciban.sources.batch import Batch
+from deciban.sources.columns import Numbers
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.sample import Sample
 from deciban.stats.categories import CATEGORIES
@@ -21,12 +25,14 @@ from deciban.stats.cells import MAX_GRID_KEYS, Cells
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM, grid_of, tabulate
 from deciban.stats.moments import MOMENTS
+from deciban.stats.sums import DenseSum
 from deciban.stats.table import Table
 from deciban.stats.words import WORDS
 
 __all__ = ["count", "count_batch", "count_batches", "read", "require_rows"]
 
 T = TypeVar("T", bound="Weighted")
+FloatArray = NDArray[np.float64]
 
 
 class Weighted(Protocol):
@@ -99,21 +105,44 @@ def count_batch(plan: Plan, rows: LabelledBatch, drop: tuple[int, ...] | None = 
     class_weight = np.bincount(y, weight, K).astype(np.float64)
     tables: dict[str, Table] = {}
     if schema.categories:
-        values, codes = matrices.categories(schema, rows.batch)
-        cells = Cells(labels.label_array(schema.categories), values)
-        if 8 * K * cells.size > MAX_TABLE_BYTES:
-            refuse_large_table(K, cells.size)
-        sums = CATEGORIES.count(codes, y, K, weight, cells)
-        tables[CATEGORIES.name] = Table(CATEGORIES, cells, class_weight, sums)
+        cells, count = _count_categories(schema, rows)
+        tables[CATEGORIES.name] = Table(CATEGORIES, cells, class_weight, {"count": count})
     if schema.numbers:
         X = matrices.numbers(schema, rows.batch)
+        numbers = _number_columns(schema, rows.batch, X)
         columns = Cells(labels.label_array(schema.numbers))
         moments = MOMENTS.count(X, y, K, weight, columns)
         tables[MOMENTS.name] = Table(MOMENTS, columns, class_weight, moments)
         _refuse_large_grid(X, K)
-        grid, histogram = tabulate(X, y, K, weight, columns.columns, drop)
+        grid, histogram = tabulate(numbers, y, K, weight, columns.columns, drop)
         tables[HISTOGRAM.name] = Table(HISTOGRAM, grid, class_weight, {"count": histogram})
     return Counts(rows.classes, class_weight, tables)
+
+
+def _count_categories(schema: Schema, rows: LabelledBatch) -> tuple[Cells, DenseSum]:
+    """The values that the columns of categories have, and the weight of each class with them."""
+    K, whole = len(rows.classes), rows.weight is None  # whole rows: their counts say what is there
+    coded = matrices.categories(schema, rows.batch, rows.batch.n_rows // K if whole else 0)
+    n_cells = sum(len(values) for values, _ in coded)
+    if 8 * K * n_cells > MAX_TABLE_BYTES:
+        refuse_large_table(K, n_cells)
+    values, counts = [], [np.zeros((K, 0))]
+    for known, codes in coded:
+        count = kernel.count_column(codes, rows.codes, rows.weight, len(known), K)
+        used = count.any(axis=0) if whole else np.ones(len(known), dtype=bool)
+        values.append(known[used])
+        counts.append(count[:, used])
+    cells = Cells(labels.label_array(schema.categories), tuple(values))
+    return cells, DenseSum(np.concatenate(counts, axis=1))
+
+
+def _number_columns(schema: Schema, batch: Batch, X: FloatArray) -> list[FloatArray]:
+    """The columns of ``X``, as they came where they did so as numbers: side by side in memory."""
+    came = [batch.columns[column.name] for column in schema.numeric_columns]
+    return [
+        column.values if isinstance(column, Numbers) and j not in schema.periods else X[:, j]
+        for j, column in enumerate(came)
+    ]
 
 
 def _refuse_large_sum(total: Counts, more: Counts) -> None:
