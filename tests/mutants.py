@@ -163,6 +163,7 @@ MUTANTS = [
            "self.loss[:, AT_ONE]"),
     Mutant("aode/calibration.py", "STRENGTHS_IN_ROWS = (0.3, 1.0, 3.0, 10.0, 30.0)",
            "STRENGTHS_IN_ROWS = (1.0, 3.0, 10.0, 30.0)"),
+    Mutant("aode/cut_points.py", "np.rint(np.sqrt(n_rows))", "np.rint(np.cbrt(n_rows))"),
     Mutant("aode/one_dependence.py", "(without + params.lam) / (total +",
            "(with_row + params.lam) / (total +"),
     # logistic regression
@@ -208,8 +209,8 @@ MUTANTS = [
     Mutant("ensemble/radial.py", "MIN_RELEVANCE = 0.02", "MIN_RELEVANCE = 0.2"),
     Mutant("ensemble/radial.py", "one * (squares", "weight * (squares"),
     Mutant("ensemble/radial.py", ">= (MIN_ROWS_PER_CENTRE if", ">= (1 if"),
-    Mutant("ensemble/base_learners.py", "MIN_RADIAL_ROWS, MAX_RADIAL_ROWS = 50",
-           "MIN_RADIAL_ROWS, MAX_RADIAL_ROWS = 100"),
+    Mutant("ensemble/base_learners.py", "MIN_RADIAL_ROWS, MAX_RADIAL_ROWS = 1_000",
+           "MIN_RADIAL_ROWS, MAX_RADIAL_ROWS = 1_100"),
     # evaluation and report
     Mutant("evaluation/decisions.py", "amount[:, : rows.n_known] += 1.0",
            "amount[:, : rows.n_known] += 2.0"),

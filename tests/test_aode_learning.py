@@ -112,6 +112,24 @@ def test_bins_can_be_shared():
     assert AODE(bins="mdl").fit(few, [0, 1, 0]).bins_["many"] == []
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "n_bins"), [(4, 2), (9, 3), (64, 8), (81, 9), (100, 10), (900, 10)]
+)
+def test_few_rows_have_few_bins(n_rows, n_bins):
+    """As many as the square root of the rows, ten at most."""
+    x, y = np.random.default_rng(0).permutation(n_rows) / 7, np.arange(n_rows) % 2
+    assert len(AODE().fit({"x": x}, y).bins_["x"]) == n_bins - 1
+    counted = AODE().fit({"x": x}, y, sample_weight=np.full(n_rows, 4.0)).bins_["x"]
+    assert len(counted) == len(AODE().fit({"x": np.tile(x, 4)}, np.tile(y, 4)).bins_["x"])
+
+
+@pytest.mark.parametrize(("n_values", "n_bins"), [(6, 6), (7, 4), (16, 4)])
+def test_few_values_are_not_cut(n_values, n_bins):
+    """Of 16 rows, which have 4 bins, up to 1.6 times as many values are left as they are."""
+    x = np.arange(16.0) % n_values
+    assert len(AODE().fit({"x": x}, np.arange(16) // 8).bins_["x"]) == n_bins - 1
+
+
 def test_a_class_and_a_category_may_come_later_and_go():
     model = AODE(**{**HOW, "bins": "auto"})
     model.partial_fit({"x": ["S", "L"], "z": ["a", "b"]}, [1, 2], classes=[0, 1, 2])

@@ -152,8 +152,8 @@ def test_centres_are_means_of_several_rows():
 def test_contributions_add_up(Z, centres):
     scale, coef = np.array([0.5, 1.0, 0.0]), np.arange(10.0).reshape(5, 2) - 4
     basis = radial.RadialBasis(scale, centres * scale, coef)
-    out = np.zeros((4, 2, 2))
-    basis.add_contributions(Z, np.array([0, 1, 1]), out)
+    out = np.zeros((4, 4, 2))  # one column more than there are numbers
+    basis.add_contributions(Z, out)
     np.testing.assert_allclose(out.sum(axis=1) + basis.constants, basis.logits(Z), atol=1e-9)
     np.testing.assert_allclose(out[Z[:, 0] == 0, 0], 0, atol=1e-12)  # the mean says nothing
 
@@ -161,7 +161,7 @@ def test_contributions_add_up(Z, centres):
 def test_columns_that_differ_alike_have_like_parts():
     basis = radial.RadialBasis(np.ones(2), np.array([[1.0, 1.0], [-1.0, -1.0]]), np.eye(2))
     out = np.zeros((1, 2, 2))
-    basis.add_contributions(np.array([[0.5, 0.5]]), np.array([0, 1]), out)
+    basis.add_contributions(np.array([[0.5, 0.5]]), out)
     np.testing.assert_allclose(out[0, 0], out[0, 1])
     assert out[0, 0, 0] > 0 > out[0, 0, 1]
 
@@ -175,8 +175,8 @@ def shares(model):
 
 def test_smooth_interactions_are_learned():
     rng = np.random.default_rng(1)
-    X = rng.uniform(-2, 2, size=(400, 2))
-    y = (np.sin(2 * X[:, 0]) * np.sin(2 * X[:, 1]) > 0).astype(int)
+    X = rng.uniform(-2, 2, size=(1000, 2))
+    y = (np.sin(3 * X[:, 0]) * np.sin(3 * X[:, 1]) > 0).astype(int)
     model = BayesClassifier().fit(X, y)
     others = BayesClassifier(learners=["linear", "products", "trees", "pairs", "logistic"])
     assert shares(model)["radial"] > 0.3
@@ -185,7 +185,7 @@ def test_smooth_interactions_are_learned():
 
 @pytest.mark.parametrize(
     ("rows", "numbers", "fitted"),
-    [(49, 2, False), (50, 2, True), (200, 1, False), (200, 2, True), (200, 201, False)],
+    [(999, 2, False), (1000, 2, True), (1200, 1, False), (1000, 201, False)],
 )
 def test_it_is_fitted_where_rows_and_numbers_are_enough(rows, numbers, fitted):
     rng = np.random.default_rng(0)
@@ -194,6 +194,7 @@ def test_it_is_fitted_where_rows_and_numbers_are_enough(rows, numbers, fitted):
 
 
 def test_many_rows_do_without(monkeypatch):
+    monkeypatch.setattr("deciban.ensemble.base_learners.MIN_RADIAL_ROWS", 50)
     monkeypatch.setattr("deciban.ensemble.base_learners.MAX_RADIAL_ROWS", 300)
     assert "radial" in shares(BayesClassifier().fit(*ring(300)))
     assert "radial" not in shares(BayesClassifier().fit(*ring(301)))

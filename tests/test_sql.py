@@ -2,6 +2,7 @@
 
 import datetime
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from deciban.naive_bayes import (
     GaussianNB,
     MultinomialNB,
 )
+from deciban.sql import dialects
 
 TOLERANCE = 1e-9
 
@@ -131,6 +133,17 @@ def test_the_ensemble_answers_as_in_python(database, classes):
     model = BayesClassifier(kinds={"shop": "categorical"})
     model.fit({name: rows[name] for name in names}, labels)
     check(database, model, {name: new_rows(rows)[name] for name in names})
+
+
+def test_centres_of_the_ensemble_answer_as_in_python(database):
+    rng = np.random.default_rng(4)
+    X = rng.uniform(-2, 2, size=(300, 2))
+    X[::17, 0] = np.nan
+    y = (np.sin(2 * X[:, 0]) * np.sin(2 * X[:, 1]) > 0).astype(int)
+    model = BayesClassifier(learners=["radial", "linear"]).fit({"a": X[:, 0], "b": X[:, 1]}, y)
+    assert len(model.model_.terms.radial) > 50
+    rows = {"a": [0.5, None, 1e9, -3.0, 0.0], "b": [0.25, 1.0, -1e9, None, 0.0]}
+    check(database, model, rows)
 
 
 @pytest.mark.parametrize(
@@ -307,6 +320,17 @@ def test_what_cannot_be_written_is_refused_with_a_hint():
         model.to_sql("new", keep=["prediction"])
     with pytest.raises(ParameterError, match="starts from logits"):
         LogisticRegression().fit([[1.0], [2.0]], ["a", "b"]).to_sql(priors={"a": 0.5, "b": 0.5})
+
+
+def test_more_columns_than_a_database_takes_are_refused(monkeypatch):
+    rows = {"x": ["s", "t", "u"] * 4, "n": list(range(12))}
+    model = NaiveBayes().fit(rows, ["a", "b"] * 6)
+    monkeypatch.setattr("deciban.sql.layout.MAX_JOINED_COLUMNS", 0)
+    assert model.to_sql("t", "postgres", evidence=True)
+    narrow = replace(dialects.DIALECTS["postgres"], max_columns=3)
+    monkeypatch.setitem(dialects.DIALECTS, "postgres", narrow)
+    with pytest.raises(InputError, match="columns side by side, and the database takes 3"):
+        model.to_sql("t", "postgres", evidence=True)
 
 
 def test_a_family_without_a_formula_is_refused():

@@ -4,8 +4,10 @@ Pairs of values can only be counted when it is known what a value is. So the
 first rows of a table, at most ``CUTTING_ROWS``, are held back and counted as
 ``NaiveBayes`` counts numbers: a histogram on fixed keys, which is then cut into
 ten bins of equal frequency, or into its values where there are few. (More bins
-serve a column alone; pairs of them become too rare.) Then these rows and all
-others are counted in one pass. The cut points never move again.
+serve a column alone; pairs of them become too rare.) Below a hundred rows there are fewer: as many
+as the square root of the rows, so that each has as many rows as there are bins (proportional
+discretisation, Yang & Webb 2001). Then these rows and all others are counted in one pass. The cut
+points never move again.
 """
 
 from __future__ import annotations
@@ -33,10 +35,10 @@ Bins = str | int | Mapping[str, ArrayLike]
 
 #: Cut points are selected on about this many rows; those of smaller tables on all rows.
 CUTTING_ROWS = 100_000
-#: Columns of no more different values are not cut: every value is a bin.
-MAX_UNCUT_VALUES = 16
-#: The bins of all other columns.
-DEFAULT_BINS = 10
+#: The bins of a number: the square root of the rows, between these.
+MIN_BINS, MAX_BINS = 2, 10
+#: Columns of no more different values than so many times the bins are not cut: each is a bin.
+MAX_UNCUT_VALUES_PER_BIN = 1.6
 
 
 def check(bins: Bins) -> None:
@@ -98,15 +100,26 @@ def _cut(schema: Schema, first: list[LabelledBatch], rule: str | int) -> CutPoin
     names, n_classes = label_array(schema.numbers), len(whole.classes)
     grid, counts = tabulate(list(X.T), whole.codes, n_classes, whole.weight, names)
     columns = [counts.values[:, a:b] for a, b in pairwise(grid.offsets)]
-    rules = _rules([column.shape[1] for column in columns], rule)
+    n_rows = whole.batch.n_rows if whole.weight is None else float(whole.weight.sum())
+    rules = _rules([column.shape[1] for column in columns], rule, n_rows)
     return {
         name: edges_of(grid, j, cut_points(columns[j], rules[j]))
         for j, name in enumerate(schema.numbers)
     }
 
 
-def _rules(n_values: list[int], rule: str | int) -> list[int]:
-    """The rule for each column, given how many different values it has."""
-    if rule == "auto":
-        return [EACH if size <= MAX_UNCUT_VALUES else DEFAULT_BINS for size in n_values]
-    return [MDL if rule == "mdl" else int(rule)] * len(n_values)
+def _rules(n_values: list[int], rule: str | int, n_rows: float) -> list[int]:
+    """The rule for each column, given how many different values it has among so many rows."""
+    if rule != "auto":
+        return [MDL if rule == "mdl" else int(rule)] * len(n_values)
+    n_bins = default_bins(n_rows)
+    return [EACH if size <= MAX_UNCUT_VALUES_PER_BIN * n_bins else n_bins for size in n_values]
+
+
+def default_bins(n_rows: float) -> int:
+    """How many bins a number has where so many rows are to fill them.
+
+    >>> [default_bins(n_rows) for n_rows in (4, 16, 64, 100, 1_000_000)]
+    [2, 4, 8, 10, 10]
+    """
+    return int(np.clip(np.rint(np.sqrt(n_rows)), MIN_BINS, MAX_BINS))

@@ -74,8 +74,8 @@ class AODE(CountedClassifier[AODEModel, PairCounts, StrengthCalibration]):
     kinds
         ``{column: kind}`` where inference is to be overruled; see :mod:`deciban.schema`
     bins
-        ``"auto"`` (ten bins of equal frequency, or every value where there are few),
-        a number of bins, ``"mdl"``, or cut points ``{column: [...]}`` such as those of
+        ``"auto"`` (ten bins of equal frequency, fewer below 100 rows, or every value where there
+        are few), a number of bins, ``"mdl"``, or cut points ``{column: [...]}`` such as those of
         another model, ``other.bins_``; columns without any are cut as by ``"auto"``
     missing
         ``"auto"``, ``"skip"`` (a hole says nothing) or ``"value"`` (it is a value of its own)

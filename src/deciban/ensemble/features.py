@@ -104,11 +104,9 @@ class Features:
         indicators = np.where(mine >= 0, (mine == ranks) - frequency, 0.0)
         return np.concatenate([self.standardise(numbers), indicators], axis=1)
 
-    def bent_linear(self, numbers: FloatArray, codes: Codes) -> FloatArray:
-        """The linear terms, numbers bent where these are far from the mean."""
-        Z = self.linear(numbers, codes)
-        Z[:, : self.n_numbers] = bend(Z[:, : self.n_numbers])
-        return Z
+    def bent(self, numbers: FloatArray) -> FloatArray:
+        """Standardised numbers, bent where they are far from the mean."""
+        return bend(self.standardise(numbers))
 
     @cached_property
     def _indicators(self) -> tuple[NDArray[np.intp], Codes, FloatArray]:
@@ -126,7 +124,7 @@ class Features:
 
     def raw_products(self, numbers: FloatArray) -> FloatArray:
         """Squares and products of standardised numbers, bent where these are far from the mean."""
-        z = bend(self.standardise(numbers))
+        z = self.bent(numbers)
         first, second = self.product_columns
         return np.asarray(z[:, first] * z[:, second])
 

@@ -97,8 +97,8 @@ class _Terms:
             some = [each for each in self._forest[k] if (each.column == j).any()]
             out[self.homes[name]] += _grouped([column_tree(self._tests, one, j) for one in some])
         if self._radial is not None:
-            for place, j in enumerate(self.features.linear_columns.tolist()):
-                out[self.homes[self.names[j]]].append(self._radial.part(place, k))
+            for j in range(self.n_numbers):
+                out[self.homes[self.names[j]]].append(self._radial.part(j, k))
         return out
 
     def class_terms(self, k: int) -> Iterator[Term]:
@@ -211,21 +211,12 @@ class _Terms:
 
     @cached_property
     def _radial(self) -> RadialFormula | None:
-        """Radial basis functions of the bent linear terms, scaled; None where there are none."""
-        basis, f = self.terms.radial, self.features
+        """Radial basis functions of bent numbers, scaled; None where there are none."""
+        basis = self.terms.radial
         if not len(basis):
             return None
-        scale = basis.scale.tolist()
-        terms = [Shared(times(s, z)) for s, z in zip(scale, self._bent, strict=False)]
-        names = self.names[self.n_numbers :]
-        for name, rank, frequency, n in zip(
-            names, f.rank, f.frequency, f.n_indicators, strict=True
-        ):
-            own = basis.scale[len(terms) : len(terms) + n]
-            indicators = (rank[:, None] == np.arange(n)) - frequency[:n]
-            x = self.inputs.by_name[name]
-            terms += map(Shared, lookup(x, self._values[name], indicators * own, np.zeros(n)))
-        return RadialFormula(basis, terms)
+        pairs = zip(basis.scale.tolist(), self._bent, strict=True)
+        return RadialFormula(basis, [Shared(times(scale, z)) for scale, z in pairs])
 
     # ------------------------------------------------------------------ trees
 

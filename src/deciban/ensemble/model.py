@@ -73,7 +73,9 @@ class AdditiveTerms:
     aode_weight: float = 0.0
 
     @classmethod
-    def zero(cls, n_parts: int, n_linear: int, n_products: int, n_classes: int) -> AdditiveTerms:
+    def zero(
+        cls, n_parts: int, n_numbers: int, n_linear: int, n_products: int, n_classes: int
+    ) -> AdditiveTerms:
         """Terms that add nothing."""
         return cls(
             np.zeros(n_classes),
@@ -81,7 +83,7 @@ class AdditiveTerms:
             np.zeros((n_linear, n_classes)),
             np.zeros((n_products, n_classes)),
             Forest.empty(),
-            RadialBasis.empty(n_linear, n_classes),
+            RadialBasis.empty(n_numbers, n_classes),
         )
 
     def __mul__(self, factor: float) -> AdditiveTerms:
@@ -236,7 +238,7 @@ class EnsembleModel:
         if len(terms.forest):
             terms.forest.add(self.features.cells(numbers, codes), out)
         if len(terms.radial):
-            out += terms.radial.logits(self.features.bent_linear(numbers, codes))
+            out += terms.radial.logits(self.features.bent(numbers))
 
     def row_likelihoods(self, batch: Batch) -> RowLikelihoods:
         """``log P(x | c)`` by the counts, (rows, classes), and the size of every row."""
@@ -285,8 +287,7 @@ class EnsembleModel:
         if len(terms.forest):
             terms.forest.add_contributions(features.cells(numbers, codes), by_feature)
         if len(terms.radial):
-            bent = features.bent_linear(numbers, codes)
-            terms.radial.add_contributions(bent, features.linear_columns, by_feature)
+            terms.radial.add_contributions(features.bent(numbers), by_feature)
         for j, name in enumerate(names):
             out[:, self._column_of[name]] += by_feature[:, j]
 

@@ -1,10 +1,10 @@
-"""Radial basis functions: smooth interactions of many columns at once.
+"""Radial basis functions: smooth interactions of many numbers at once.
 
 Every row is compared with some centres, each the mean of rows that are near each other:
 
     score_c(x) = sum_m coef[m, c] exp(-|u - centre_m|^2)
 
-where u are the linear terms of the row, numbers bent, each times a scale: columns count the more,
+where u are the standardised numbers of the row, bent, each times a scale: columns count the more,
 the more their means and variances differ between the classes. Coefficients are those of a
 ridge regression of the classes' indicators, (F'WF + penalty K) coef = F'WY, where F compares
 rows and K compares centres with the centres. All of it are sums over rows, and without one row
@@ -45,7 +45,7 @@ SCORE_NATS = 6.0
 MAX_LEVERAGE = 0.999
 #: Where a squared distance changes by less than this, a slope is that of the tangent.
 MIN_CHANGE = 1e-6
-#: A term whose variance is no more than this is constant.
+#: A number whose variance is no more than this is constant.
 MIN_VARIANCE = 1e-9
 #: Contributions of so many rows are added up at a time.
 CONTRIBUTION_ROWS = 1_024
@@ -53,7 +53,7 @@ CONTRIBUTION_ROWS = 1_024
 
 @dataclass(frozen=True, eq=False)
 class RadialBasis:
-    """Scales of the linear terms, (terms,), centres, (centres, terms), and coefficients.
+    """Scales of the numbers, (columns,), centres, (centres, columns), and coefficients.
 
     The coefficients are (centres, classes).
     """
@@ -63,9 +63,9 @@ class RadialBasis:
     coef: FloatArray
 
     @classmethod
-    def empty(cls, n_terms: int, n_classes: int) -> RadialBasis:
+    def empty(cls, n_columns: int, n_classes: int) -> RadialBasis:
         """No centre at all."""
-        return cls(np.zeros(n_terms), np.empty((0, n_terms)), np.empty((0, n_classes)))
+        return cls(np.zeros(n_columns), np.empty((0, n_columns)), np.empty((0, n_classes)))
 
     def __len__(self) -> int:
         return len(self.centres)
@@ -75,28 +75,28 @@ class RadialBasis:
 
     @property
     def constants(self) -> FloatArray:
-        """The logits of a row all of whose terms are at their mean."""
+        """The logits of a row all of whose numbers are at their mean."""
         return np.asarray(np.exp(-np.sum(self.centres**2, axis=1)) @ self.coef)
 
     def logits(self, Z: FloatArray) -> FloatArray:
-        """What rows of bent linear terms get, (rows, classes)."""
+        """What rows of bent numbers get, (rows, classes)."""
         return np.asarray(compare(Z * self.scale, self.centres) @ self.coef)
 
-    def add_contributions(self, Z: FloatArray, columns: NDArray[np.intp], out: FloatArray) -> None:
-        """Add each column's part to ``out``, (rows, columns, classes), without constants.
+    def add_contributions(self, Z: FloatArray, out: FloatArray) -> None:
+        """Add each number's part to ``out``, (rows, columns, classes), without constants.
 
         What a centre adds beyond its constant has come about by how the squared distance to it
         differs from that of the mean, u = 0: each column has the part of it that it has of the
-        difference, ``u^2 - 2 u centre``. ``columns`` are those of the terms.
+        difference, ``u^2 - 2 u centre``. Numbers are the first columns.
         """
         for start in range(0, len(Z), CONTRIBUTION_ROWS):
             rows = slice(start, start + CONTRIBUTION_ROWS)
             U = Z[rows] * self.scale
             slopes = self._slopes(U)
             all_centres = slopes @ self.coef
-            for term, j in enumerate(columns):
-                u = U[:, term, None]
-                centred = slopes @ (self.centres[:, term, None] * self.coef)
+            for j in range(U.shape[1]):
+                u = U[:, j, None]
+                centred = slopes @ (self.centres[:, j, None] * self.coef)
                 out[rows, j] += u**2 * all_centres - 2 * u * centred
 
     def _slopes(self, U: FloatArray) -> FloatArray:
@@ -136,7 +136,7 @@ def fit(
     offset: FloatArray,
     splits: Sequence[Split] | None = None,
 ) -> RadialFit | None:
-    """A basis on bent linear terms; None where all rows are alike.
+    """A basis on bent numbers; None where all rows are alike.
 
     ``offset`` are the logits that it is added to, (classes,). Rows are left out one by one (of a
     row of weight k, one of k), or as ``splits`` hold them out; ``held_weight`` is zero where a row
@@ -178,7 +178,7 @@ def _select(
 def scales(
     Z: FloatArray, y: NDArray[np.intp], weight: FloatArray, n_classes: int
 ) -> FloatArray | None:
-    """The scale of each term, by the square root of its relevance; None where none varies.
+    """The scale of each number, by the square root of its relevance; None where none varies.
 
     Relevance is the share of its variance that is between the classes, and how much its
     variances within them differ from it.

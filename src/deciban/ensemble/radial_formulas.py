@@ -1,4 +1,4 @@
-"""Radial basis functions as formulas: what they add to each class, and each term's part of it."""
+"""Radial basis functions as formulas: what they add to each class, and each number's part."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deciban.ensemble.radial import MIN_CHANGE, RadialBasis
-from deciban.formulas.build import minus, times
+from deciban.formulas.build import minus
 from deciban.formulas.nodes import (
     Case,
     Compare,
@@ -17,43 +17,45 @@ from deciban.formulas.nodes import (
     Number,
     Product,
     Quotient,
-    Scaled,
     Shared,
     Sum,
 )
 
 
 class RadialFormula:
-    """A basis, whose scaled terms are expressions, each shared."""
+    """A basis, whose scaled numbers are expressions, each shared."""
 
-    def __init__(self, basis: RadialBasis, terms: Sequence[Expression]) -> None:
-        self._basis, self._terms = basis, terms
+    def __init__(self, basis: RadialBasis, numbers: Sequence[Expression]) -> None:
+        self._basis, self._numbers = basis, numbers
         self._distance_of_mean = np.sum(basis.centres**2, axis=1).tolist()
 
     def logit(self, k: int) -> Expression:
         """What all centres add to a class."""
         return _weighted(self._basis.coef[:, k].tolist(), self._exponentials)
 
-    def part(self, term: int, k: int) -> Expression:
-        """What a term adds to a class: see ``RadialBasis.add_contributions``."""
-        u = self._terms[term]
-        centred = -2.0 * self._basis.centres[:, term] * self._basis.coef[:, k]
+    def part(self, j: int, k: int) -> Expression:
+        """What a number adds to a class: see ``RadialBasis.add_contributions``."""
+        u = self._numbers[j]
+        centred = -2.0 * self._basis.centres[:, j] * self._basis.coef[:, k]
         linear = _weighted(centred.tolist(), self._slopes)
         return Product(u, Sum((Product(u, self._all_centres(k)), linear)))
 
     @cached_property
     def _changes(self) -> list[Expression]:
         """How the squared distance to each centre differs from that of the mean."""
-        squares = Shared(Sum(tuple(Product(u, u) for u in self._terms)))
+        squares = Shared(Sum(tuple(Product(u, u) for u in self._numbers)))
         return [
-            Shared(Sum((squares, *map(times, (-2.0 * centre).tolist(), self._terms))))
+            Shared(Sum((squares, _weighted((-2.0 * centre).tolist(), self._numbers))))
             for centre in self._basis.centres
         ]
 
     @cached_property
     def _exponentials(self) -> list[Expression]:
         pairs = zip(self._changes, self._distance_of_mean, strict=True)
-        return [Shared(Function("exp", Scaled(change, -d, -1.0))) for change, d in pairs]
+        return [
+            Shared(Product(Number(float(np.exp(-d))), Function("exp", Product(Number(-1.0), one))))
+            for one, d in pairs
+        ]
 
     @cached_property
     def _slopes(self) -> list[Expression]:
@@ -77,4 +79,6 @@ class RadialFormula:
 
 
 def _weighted(weights: Sequence[float], expressions: Sequence[Expression]) -> Expression:
-    return Sum(tuple(map(times, weights, expressions)))
+    """A weighted sum of what is neither large nor missing."""
+    pairs = zip(weights, expressions, strict=True)
+    return Sum(tuple(Product(Number(weight), one) for weight, one in pairs))

@@ -275,19 +275,19 @@ def _terms(counted: NaiveBayesModel, features: Features, arrays: ArrayReader) ->
         arrays.floats("linear", (n_linear, n_classes)),
         arrays.floats("products", (n_products, n_classes)),
         _forest(arrays, len(features.n_cells), n_classes),
-        _radial(arrays, n_linear, n_classes),
+        _radial(arrays, features.n_numbers, n_classes),
     )
 
 
-def _radial(arrays: ArrayReader, n_linear: int, n_classes: int) -> RadialBasis:
+def _radial(arrays: ArrayReader, n_numbers: int, n_classes: int) -> RadialBasis:
     """The radial basis functions; none where the file has no array of them."""
     if not any(name in arrays for name in _RADIAL):
-        return RadialBasis.empty(n_linear, n_classes)
+        return RadialBasis.empty(n_numbers, n_classes)
     scale, centres, coef = _RADIAL
     n_centres, _ = arrays.shape(centres, 2)
     return RadialBasis(
-        arrays.floats(scale, (n_linear,), 0.0, MAX_RADIAL_SCALE),
-        arrays.floats(centres, (n_centres, n_linear), -MAX_RADIAL_SCALE, MAX_RADIAL_SCALE),
+        arrays.floats(scale, (n_numbers,), 0.0, MAX_RADIAL_SCALE),
+        arrays.floats(centres, (n_centres, n_numbers), -MAX_RADIAL_SCALE, MAX_RADIAL_SCALE),
         arrays.floats(coef, (n_centres, n_classes)),
     )
 

@@ -34,7 +34,8 @@ class Dialect:
     column as a type. ``checked`` arithmetic raises an error where a result is too large or too
     small. Queries go by *stages*, each of which computes from the one before: as joins to one row
     each (``lateral``), as common tables of which ``stage`` is said, or as nested queries.
-    ``lookup`` is said of the tables that are joined: those of more than ``max_case_lines``.
+    ``lookup`` is said of the tables that are joined: those of more than ``max_case_lines``. No
+    stage has more than ``max_columns``.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Dialect:
     arrays: Arrays | None = None
     values_column: str = "column{}"
     max_joins: int = 1000
+    max_columns: int | None = None
     max_case_lines: int = 32
     max_name_bytes: int = 255
     booleans: tuple[str, str] = field(default=("FALSE", "TRUE"))
@@ -145,6 +147,7 @@ _POSTGRES = Dialect(
     lateral=True,
     fence="\nOFFSET 0",
     checked=True,
+    max_columns=1664,
     max_case_lines=10,
     max_name_bytes=63,
 )

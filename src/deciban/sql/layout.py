@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from deciban.errors import InputError
 from deciban.formulas.nodes import Cell, Expression, parts
 from deciban.sql.dialects import Dialect
 from deciban.sql.lookups import write_lookup
@@ -152,9 +153,21 @@ class _Nested(_Layout):
             else:
                 source = f"({source}) AS q{number}"
             before = [*carried, *stage.columns]
+            self._check_width(len(keep) + len(before))
         head = f"WITH {', '.join(tables)}\n" if tables else ""
         columns = ",\n  ".join(self.selected())
         return f"{head}SELECT\n  {columns}\nFROM {source}"
+
+    def _check_width(self, n_columns: int) -> None:
+        """Refuse a stage of more columns than the database takes."""
+        limit = self.dialect.max_columns
+        if limit is not None and n_columns > limit:
+            raise InputError(
+                f"the query would have {n_columns:,} columns side by side, and the database takes "
+                f"{limit:,}.",
+                hint="leave evidence out, or fit with fewer learners, such as "
+                "learners=['linear', 'trees']",
+            )
 
     def _needed(self) -> list[set[str]]:
         """By stage, the columns of earlier ones that later stages or the query need."""

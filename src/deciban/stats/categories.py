@@ -82,6 +82,17 @@ class Categories(CountsOfValues):
 CATEGORIES = Categories()
 
 
+def count_column(
+    codes: NDArray[np.int32] | NDArray[np.int64],
+    y: Codes,
+    n_classes: int,
+    weight: FloatArray | None,
+    n_values: int,
+) -> FloatArray:
+    """The weight of the rows of each class with each value of one column, (classes, values)."""
+    return kernel.count_column(codes, y, weight, n_values, n_classes)
+
+
 def count_of(table: Table) -> FloatArray:
     """The counts of a table of categories or of a histogram, (classes, cells)."""
     return cast("DenseSum", table.sums["count"]).values

@@ -33,7 +33,7 @@ from deciban.sources.columns import Column, Integers, concatenate
 from deciban.sources.duckdb import DuckDBScan, coded, quote
 from deciban.sources.labelled import LabelledScan
 from deciban.sources.tabular import Value
-from deciban.stats.categories import CATEGORIES, count_of, sum_columns
+from deciban.stats.categories import CATEGORIES, rows_with_value
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts, merge
 from deciban.stats.sums import DenseSum
@@ -90,7 +90,7 @@ def _with_gaps(counts: Counts) -> list[str]:
     table = counts.tables.get(CATEGORIES.name)
     if table is None:
         return []
-    n_values = sum_columns(count_of(table), table.cells.offsets).sum(axis=0)
+    n_values = rows_with_value(table).sum(axis=0)
     gaps = n_values < counts.weight.sum()
     return [str(name) for name in table.cells.columns[gaps]]
 

@@ -14,13 +14,12 @@ from deciban.encoding.class_limit import MAX_TABLE_BYTES, refuse_large_table
 from deciban.engines.local.words import WordCounter
 from deciban.engines.protocol import Plan
 from deciban.errors import InputError, ShapeError
-from deciban.kernels import categorical as kernel
 from deciban.schema import Schema
 from deciban.sources.batch import Batch
 from deciban.sources.columns import Numbers
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.sample import Sample
-from deciban.stats.categories import CATEGORIES
+from deciban.stats.categories import CATEGORIES, count_column
 from deciban.stats.cells import MAX_GRID_KEYS, Cells
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM, grid_of, tabulate
@@ -128,7 +127,7 @@ def _count_categories(schema: Schema, rows: LabelledBatch) -> tuple[Cells, Dense
         refuse_large_table(K, n_cells)
     values, counts = [], [np.zeros((K, 0))]
     for known, codes in coded:
-        count = kernel.count_column(codes, rows.codes, rows.weight, len(known), K)
+        count = count_column(codes, rows.codes, K, rows.weight, len(known))
         used = count.any(axis=0) if whole else np.ones(len(known), dtype=bool)
         values.append(known[used])
         counts.append(count[:, used])

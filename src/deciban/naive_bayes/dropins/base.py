@@ -171,6 +171,7 @@ class NaiveBayesClassifier(LearningClassifier):
             for side in (other, self):
                 if name in vars(side):
                     setattr(result, name, vars(side)[name])
-        result.units_ = None if self.units_ is None else self.units_ + other.units_
+        if self.units_ is not None:
+            result.units_ = self.units_ + other.units_
         result._adopt(counts, kept, scores)
         return result

@@ -79,7 +79,7 @@ class LearningClassifier(MatrixClassifier):
                [2., 1.]])
         """
         fitted, units = copy(self), None  # what fails leaves this one as it was
-        fitted.units_ = None
+        fitted.__dict__.pop("units_", None)  # of rows learned before
         if groups is not None or time is not None:
             X, units = fitted._take_units(X, groups, time, first=True)
         X, y = fitted._check_rows(X, y, reset=True)
