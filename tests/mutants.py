@@ -209,8 +209,8 @@ MUTANTS = [
     Mutant("ensemble/radial.py", "MIN_RELEVANCE = 0.02", "MIN_RELEVANCE = 0.2"),
     Mutant("ensemble/radial.py", "one * (squares", "weight * (squares"),
     Mutant("ensemble/radial.py", ">= (MIN_ROWS_PER_CENTRE if", ">= (1 if"),
-    Mutant("ensemble/base_learners.py", "MIN_RADIAL_ROWS, MAX_RADIAL_ROWS = 1_000",
-           "MIN_RADIAL_ROWS, MAX_RADIAL_ROWS = 1_100"),
+    Mutant("ensemble/base_learners.py", "MAX_RADIAL_ROWS, MIN_NUMBERS_PER_CATEGORY = 500",
+           "MAX_RADIAL_ROWS, MIN_NUMBERS_PER_CATEGORY = 600"),
     # evaluation and report
     Mutant("evaluation/decisions.py", "amount[:, : rows.n_known] += 1.0",
            "amount[:, : rows.n_known] += 2.0"),

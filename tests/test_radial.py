@@ -185,12 +185,19 @@ def test_smooth_interactions_are_learned():
 
 @pytest.mark.parametrize(
     ("rows", "numbers", "fitted"),
-    [(999, 2, False), (1000, 2, True), (1200, 1, False), (1000, 201, False)],
+    [(499, 2, False), (500, 2, True), (600, 1, False), (500, 201, False)],
 )
 def test_it_is_fitted_where_rows_and_numbers_are_enough(rows, numbers, fitted):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(rows, numbers)), np.arange(rows) % 2
     assert ("radial" in shares(BayesClassifier().fit(X, y))) is fitted
+
+
+@pytest.mark.parametrize(("numbers", "fitted"), [(2, False), (3, True)])
+def test_it_is_for_tables_of_mostly_numbers(numbers, fitted):
+    rng = np.random.default_rng(0)
+    X = {f"x{j}": rng.normal(size=500) for j in range(numbers)} | {"c": rng.choice(list("ab"), 500)}
+    assert ("radial" in shares(BayesClassifier().fit(X, np.arange(500) % 2))) is fitted
 
 
 def test_many_rows_do_without(monkeypatch):
