@@ -19,6 +19,7 @@ from deciban.ensemble.features import Features
 from deciban.ensemble.logits import FloatArray, prior_logits
 from deciban.families.remaining import Remaining, remaining_rows
 from deciban.naive_bayes.model import NaiveBayesModel
+from deciban.sources.batch import Batch
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.row_keys import Keys, mix, row_keys
 from deciban.sources.unit_folds import Split, deal_units
@@ -69,7 +70,7 @@ class TrainingTable:
         numbers, codes = counted.columns(part.batch)
         y = part.codes_among(counted.counts.classes)
         ignored = {column.name for column in counted.schema.columns if not column.used}
-        keys = row_keys(part.batch, [name for name in part.batch.columns if name not in ignored])
+        keys = _keys(part.batch, set(part.batch.columns) - ignored)
         units = part.units
         if units is None:
             dealt = deal(keys, y, part.weights, seed)
@@ -175,6 +176,12 @@ class TrainingTable:
     def offset(self) -> FloatArray:
         """The logits of the class frequencies alone for every row, (rows, classes)."""
         return np.tile(self.prior_logits, (len(self.y), 1))
+
+
+def _keys(batch: Batch, names: set[str]) -> Keys:
+    """The keys of rows by some columns, whatever these are called: in the order of their names."""
+    ranked = {f"x{rank}": batch.columns[name] for rank, name in enumerate(sorted(names))}
+    return row_keys(Batch(batch.n_rows, ranked))
 
 
 def _halved(split: Split) -> list[Split]:
