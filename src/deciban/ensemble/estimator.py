@@ -95,8 +95,8 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
     array([ True, False])
     >>> print(m.importance())                   # together they say it all, alone nothing
     feature  decibans a row
-    x                  11.8  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
-    z                   5.3  ▇▇▇▇▇▇▇▇▇▇▇
+    x                  12.1  ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇
+    z                   4.8  ▇▇▇▇▇▇▇▇▇▇
 
     """
 
