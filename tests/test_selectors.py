@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from deciban import NaiveBayes
+from deciban.families.alone import least
 from internals import cuts, empirical_smoothing, smoothings, try_only
 from leaving import log_likelihood, loss_of_categories, loss_without
 
@@ -206,3 +207,19 @@ def test_holes_matter_where_they_lose_less_than_the_prior(kind):
         assert m.choices_["x"].missing == (hole.any() and alone < nothing), (alone, nothing)
         decided.append(m.choices_["x"].missing)
     assert 3 <= sum(decided) <= 21
+
+
+@pytest.mark.parametrize(
+    ("losses", "taken"),
+    [
+        ([3.0, 1.0, 2.0], 1),
+        ([1.0, 1.0 - 1e-12, 1.0 - 1e-6], 2),
+        ([1.0, 1.0 - 1e-12], 0),
+        ([math.inf, 5.0], 1),
+        ([5.0, math.inf], 0),
+        ([-1.0, -1.0 - 1e-12, -2.0], 2),
+        ([0.0, 0.0], 0),
+    ],
+)
+def test_of_losses_that_differ_by_rounding_alone_the_first_is_taken(losses, taken):
+    assert least(range(len(losses)), losses.__getitem__) == taken

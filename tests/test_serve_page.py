@@ -169,7 +169,8 @@ def test_the_fragment_is_the_state_and_never_leaves(url, chromium):
         assert json.loads(unquote(urlsplit(link).fragment).partition("?")[2]) == {
             "row": {"grams": 77}
         }
-        assert not any("77" in asked for asked in visit.requests)
+        # the port of the server may have any digits
+        assert not any("77" in asked.removeprefix(url) for asked in visit.requests)
     with Visit(chromium, link) as visit:
         visit.shown({"grams": 77})
         expect(visit.at("#row [name=grams]")).to_have_value("77")

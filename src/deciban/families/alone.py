@@ -7,14 +7,14 @@ judged on the values that their histograms hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families.discrete import MAX_ROW_LOSS
-from deciban.families.protocol import CountedColumns
+from deciban.families.protocol import Candidate, CountedColumns
 from deciban.kernels.categorical import sum_columns
 from deciban.kernels.discrete import leave_out_cells
 from deciban.stats.cells import Grid
@@ -23,6 +23,7 @@ from deciban.stats.sparse import SparseSum
 from deciban.stats.statistic import Codes, FloatArray
 
 Offsets = NDArray[np.intp]
+Tried = TypeVar("Tried")
 
 #: The smoothings that are tried, from next to nothing to a strong pull towards equal shares.
 SMOOTHING_GRID = np.exp(np.linspace(np.log(0.02), np.log(20.0), 29))
@@ -30,6 +31,22 @@ SMOOTHING_GRID = np.exp(np.linspace(np.log(0.02), np.log(20.0), 29))
 MAX_BLOCK_SIZE = 1 << 17
 #: The loss of a column alone is measured on fewer than so many values, and values times classes.
 MAX_VALUES_TRIED, MAX_LIKELIHOODS_TRIED = 1 << 14, 1 << 23
+#: Losses that differ by less than this share are equal: processors may round them otherwise.
+TIE_SHARE = 1e-9
+
+
+def best_candidates(offered: list[list[tuple[str, Candidate]]]) -> list[tuple[str, Candidate]]:
+    """The family and the candidate of least loss of each column."""
+    return [least(column, lambda pair: pair[1].loss) for column in offered]
+
+
+def least(tried: Iterable[Tried], loss: Callable[[Tried], float]) -> Tried:
+    """The one of least loss; of those that differ by rounding alone, the first."""
+    best, *others = tried
+    for one in others:
+        if loss(one) + TIE_SHARE * abs(loss(one)) < loss(best):
+            best = one
+    return best
 
 
 def blocks(sizes: NDArray[np.intp], max_size: int = MAX_BLOCK_SIZE) -> list[tuple[int, int]]:

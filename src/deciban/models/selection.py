@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import families
-from deciban.families.alone import missing_matters, smooth_columns
+from deciban.families.alone import best_candidates, missing_matters, smooth_columns
 from deciban.families.protocol import Candidate, CountedColumns, ForKind
 from deciban.models.options import Options
 from deciban.schema import Schema
@@ -97,7 +97,7 @@ def select(counts: Counts, schema: Schema, options: Options) -> dict[str, Choice
 
 def _best_candidates(columns: CountedColumns) -> list[tuple[str, Candidate]]:
     """The family and the candidate of least leave-one-out loss of each column."""
-    return [min(column, key=lambda pair: pair[1].loss) for column in candidates(columns)]
+    return best_candidates(candidates(columns))
 
 
 def candidates(columns: CountedColumns) -> list[list[tuple[str, Candidate]]]:

@@ -17,12 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, product
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
+from deciban.families.alone import least
 from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.families.remaining import Remaining
 from deciban.families.removal import Removal
@@ -42,8 +44,6 @@ UNIFORMITIES_TRIED = (0.0, 1.0)
 #: What each of the two must gain of the summed log loss: of a few texts, less is luck.
 MIN_GAIN_NATS = 2.0
 LENGTH_POWERS_TRIED = (0.0, 0.5, 0.75, 1.0)
-#: Losses that differ by less than this share are equal: processors may round them otherwise.
-TIE_SHARE = 1e-9
 #: A text of ``TYPICAL_WORDS`` words is multiplied by no less, whatever the power of its length; so
 #: many multiples are tried at first, and so many in the end.
 MIN_SCALE, N_FIRST_SCALES, N_SCALES = 0.01, 8, 24
@@ -138,7 +138,7 @@ class Trial:
             ]
 
         ways = [Way(*each, contrasts) for each in product(weightings, smoothings)]
-        best = _least(chain.from_iterable(threads.run(work, ways)))
+        best = least(chain.from_iterable(threads.run(work, ways)), attrgetter("loss"))
         if corrected and best.choice.weighting != "absence":
             uniformities, at = (best.choice.uniformity,), smoothings.index(best.choice.smoothing)
             near = smoothings[max(at - 1, 0) : at + 2]
@@ -147,7 +147,7 @@ class Trial:
                 Way(best.choice.weighting, smoothing, contrasts, idf)
                 for idf, smoothing in product(IDF_POWERS_TRIED, near)
             ]
-            best = _least([best, *chain.from_iterable(threads.run(work, ways))])
+            best = least([best, *chain.from_iterable(threads.run(work, ways))], attrgetter("loss"))
         return _refine(best, corrected=corrected)
 
     def _scores(self, way: Way) -> dict[float, Scores]:
@@ -198,15 +198,6 @@ class Tried(NamedTuple):
     scores: Scores
 
 
-def _least(tried: Iterable[Tried]) -> Tried:
-    """The one of least loss; of those that differ by rounding alone, the first."""
-    best, *others = tried
-    for one in others:
-        if one.loss < best.loss - TIE_SHARE * abs(best.loss):
-            best = one
-    return best
-
-
 def _refine(best: Tried, *, corrected: bool) -> TextChoice:
     """The power of the length and the scale of least loss; then how far it is uniform."""
     _, choice, scores = best
@@ -214,9 +205,9 @@ def _refine(best: Tried, *, corrected: bool) -> TextChoice:
     def attempt(length: float, uniformity: float) -> Tried:
         return scores.tried(choice, length, N_SCALES, uniformity)
 
-    best = _least(attempt(p, choice.uniformity) for p in LENGTH_POWERS_TRIED)
+    best = least((attempt(p, choice.uniformity) for p in LENGTH_POWERS_TRIED), attrgetter("loss"))
     if corrected:
-        best = _least([best, attempt(best.choice.length, 0.5)])
+        best = least([best, attempt(best.choice.length, 0.5)], attrgetter("loss"))
     return best.choice
 
 
@@ -239,7 +230,7 @@ class Scores:
         unit, most = TYPICAL_WORDS**length, self.max_scale(choice.contrast)
         scales = np.geomspace(MIN_SCALE, most, n_scales)
         losses = [(self.loss(scale * unit, length, uniformity), scale * unit) for scale in scales]
-        loss, scale = min(reversed(losses), key=lambda entry: entry[0])
+        loss, scale = least(reversed(losses), itemgetter(0))
         choice = replace(choice, length=length, scale=float(scale), uniformity=uniformity)
         return Tried(loss + MIN_GAIN_NATS * (bool(choice.idf) + bool(uniformity)), choice, self)
 

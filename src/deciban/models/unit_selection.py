@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import families
-from deciban.families.alone import empirical_smoothing
+from deciban.families.alone import best_candidates, empirical_smoothing
 from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.families.protocol import Candidate, CountedColumns, Family
 from deciban.families.remaining import Remaining
@@ -139,7 +139,7 @@ def _best_candidates(columns: CountedColumns, trial: Trial) -> list[tuple[str, C
             tried = {j: some[place] for j, some in enumerate(mine) if place < len(some)}
             for j, loss in trial.judge(families.get(name), columns, tried).items():
                 judged[j].append((name, replace(tried[j], loss=loss)))
-    return [min(column, key=lambda pair: pair[1].loss) for column in judged]
+    return best_candidates(judged)
 
 
 def _known(matrix: Matrix) -> Mask:
