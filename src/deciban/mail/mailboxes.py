@@ -61,13 +61,25 @@ def some_places(paths: Sequence[str]) -> list[Place]:
 def read(place: Place) -> bytes:
     """The bytes of a message."""
     try:
+        if place.end < 0:
+            return _read_all(place.path)
         with FileIO(place.path) as file:
-            if place.end < 0:
-                return file.readall()
             file.seek(place.start)
             return file.read(place.end - place.start)
     except OSError as error:
         raise _read_error(place.path, error) from None
+
+
+def _read_all(path: str) -> bytes:
+    """All bytes of a file, by as few calls of the system as possible."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        pieces = [os.read(descriptor, MAX_READ_BYTES)]
+        while pieces[-1]:
+            pieces.append(os.read(descriptor, MAX_READ_BYTES))
+    finally:
+        os.close(descriptor)
+    return pieces[0] if len(pieces) == 2 else b"".join(pieces)
 
 
 def split(box: bytes | mmap.mmap) -> list[tuple[int, int]]:
