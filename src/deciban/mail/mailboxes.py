@@ -21,6 +21,8 @@ __all__ = ["Place", "places", "read", "some_places", "split"]
 #: Larger files are not read to see whether they are an mbox, but mapped into memory.
 MAX_READ_BYTES = 1 << 16
 _HINT = "give a Maildir, an mbox, a folder of messages, or a message"
+#: How the line begins that separates the messages of an mbox.
+_FROM = b"From "
 #: What comes before a message: an empty line, and after it "From ", a sender, a time.
 _SEPARATOR = re.compile(rb"\n\r?\n(?=From [^\n]*\d\d:\d\d[^\n]*\d{4}[^\n]*\n)")
 
@@ -118,10 +120,10 @@ def _inside(path: str) -> Iterator[Place]:
     """The messages of a file: many if it is an mbox."""
     try:
         with FileIO(path) as file:
-            begin = b"" if path.endswith(".eml") else file.read(MAX_READ_BYTES)
-            if not begin.startswith(b"From "):
+            if path.endswith(".eml") or file.read(len(_FROM)) != _FROM:
                 yield Place(path)
                 return
+            begin = _FROM + file.read(MAX_READ_BYTES - len(_FROM))
             spans = split(begin) if len(begin) < MAX_READ_BYTES else _split_mapped(file)
     except OSError as error:
         raise _read_error(path, error) from None
