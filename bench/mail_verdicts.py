@@ -38,6 +38,13 @@ three hold in 12: what is left is the order of messages, above all of newsletter
 Without gain were tried: evidence that counts less where tokens contradict each other, sections
 that count less with few tokens or by weights of their own from the levels, other priors and least
 weights of tokens, a smaller doubt, a stiffer slope.
+
+An offset of zero was tried too, for all or only where the offset speaks for spam. Less ham is
+called spam (13 and 12 messages in the sum of the 18 runs), all three wishes hold in 7 and in 8, and
+the log loss in time order is lower (SpamAssassin with 200 messages 0.47, with 2,000 0.085). It was
+not taken: zero for all triples the log loss of SMS (0.06 to 0.20 with 2,000 learnt), and zero for
+offsets that speak for spam lets 65 instead of 14 spam through where each message of SpamAssassin is
+scored and then learnt, with a log loss of 0.078 instead of 0.054.
 """
 
 from __future__ import annotations

@@ -38,9 +38,11 @@ def test_rows_go_in_and_out(pairs):
     lexicon, other = Lexicon(), Lexicon()
     rows = [(token, *pair) for token, pair in pairs.items()]
     lexicon.merge_rows(rows)
-    assert lexicon.rows() == sorted(rows)
-    other.merge(lexicon.texts, lexicon.counts())
-    assert other.rows() == sorted(rows)
+    ordered = [value for row in sorted(rows) if any(row[1:]) for value in row]
+    assert lexicon.values() == ordered
+    numbers = other.merge(lexicon.texts[::-1], lexicon.counts()[::-1])
+    assert other.values() == ordered
+    assert [other.texts[number] for number in numbers] == lexicon.texts[::-1]
     other.forget()
     assert (list(other.counts()), other.forgotten) == ([0] * len(pairs), 1)
 
@@ -55,6 +57,46 @@ def test_a_piece_of_a_text_is_the_token_that_it_spells(text, prefix):
     out = Tokens(lexicon)
     letters.words(text, letters.Unspaced([(0x4E00, 0x9FFF)], ""), prefix, 30, True, out)
     assert list(out) == spelled == lexicon.texts
+
+
+@given(TEXTS, TEXTS, st.randoms())
+def test_a_message_by_the_numbers_of_another_lexicon(before, texts, random):
+    own, other = Lexicon(), Lexicon()
+    other.tokens(before)
+    tokens = own.tokens(texts)
+    places = tokens.numbers_of()
+    assert [own.texts[place] for place in places] == list(tokens)
+    numbers = other.merge(own.texts, own.counts())
+    random.shuffle(places)
+    message = other.message(places, numbers)
+    assert list(message) == [own.texts[place] for place in places]
+    with pytest.raises(ValueError, match="another of its lexicon was begun"):
+        message.add("a")
+    for wrong in (-1, len(numbers)):
+        with pytest.raises(IndexError, match="a place of"):
+            other.message(array("i", [wrong]), numbers)
+    with pytest.raises(IndexError, match="a place of"):
+        other.message(array("i", [0]), array("i", [len(other)]))
+
+
+def test_tokens_are_in_the_order_of_their_bytes():
+    lexicon = Lexicon()
+    words = [
+        "",
+        "a",
+        "ab",
+        "ab\0",
+        "abcdefgh",
+        "abcdefghi",
+        "abcdefghj",
+        "abcdefgi",
+        "é",
+        "我",
+        "𠮷",
+        "\uffff",
+    ]
+    lexicon.tokens(words[::-1]).count(1)
+    assert lexicon.values()[::3] == sorted(words, key=str.encode)
 
 
 def test_many_tokens_and_strangers():

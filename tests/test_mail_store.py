@@ -1,6 +1,7 @@
 """The store: lessons add up, are taken back exactly, and are counted once."""
 
 import sqlite3
+from collections import Counter
 from itertools import count
 
 import numpy as np
@@ -18,6 +19,7 @@ from deciban.errors import (
     ParameterError,
 )
 from deciban.kernels.lexicon import Lexicon
+from deciban.mail import mailboxes
 from deciban.mail.lessons import Read, learn, read, relearn, score, score_all, unlearn
 from deciban.mail.mailboxes import Place
 from deciban.mail.model import (
@@ -125,7 +127,7 @@ def test_a_failed_change_changes_nothing(store):
     with pytest.raises(NegativeCountError), store.writing():
         store.take(Lesson(message.digest, True), message.tokens)
     with pytest.raises(ModelFileError), store.writing():
-        store.add([Lesson(message.digest, True)], [("x", 0, 1)])
+        store.add([Lesson(message.digest, True)], ["x", 0, 1])
     assert everything(store) == before
 
 
@@ -156,6 +158,29 @@ def test_training_counts_what_learning_does(tmp_path, store, processes, monkeypa
     for raw in HAM + SPAM:
         assert unlearn(store, read(raw)) == "taken"
     assert everything(store) == {"tokens": [], "levels": [], "lessons": [], "totals": [(0, 0)]}
+
+
+@pytest.mark.parametrize("room", [0, 300, 1 << 20])
+def test_training_is_the_same_whether_bytes_are_kept_or_read_again(tmp_path, room, monkeypatch):
+    places = [(p, False) for p in _written(tmp_path / "ham", HAM)]
+    places += [(p, True) for p in _written(tmp_path / "spam", SPAM)]
+    with Store(str(tmp_path / "one"), create=True) as store:
+        train(store, places, 1)
+        expected = everything(store)
+    monkeypatch.setattr("deciban.mail.training.MAX_BATCH_BYTES", room)
+    monkeypatch.setattr("deciban.mail.training.MAX_KEPT_BYTES", room)
+    readings = Counter()
+
+    def contents(place):
+        readings[place] += 1
+        return mailboxes.read(place)
+
+    monkeypatch.setattr("deciban.mail.training.contents", contents)
+    with Store(str(tmp_path / "other"), create=True) as store:
+        train(store, places, 1)
+        assert everything(store) == expected
+    again = sum(readings.values()) - len(places)
+    assert again == len(places) if not room else again == 0 if room > 300 else 0 < again < 24
 
 
 def test_a_lesson_given_by_another_program_meanwhile_is_not_counted_twice(
@@ -386,7 +411,9 @@ def test_what_was_never_done_is_not_remembered(taught):
         message = read(NEW_HAM)
         with taught.writing():
             tokens = list(message.tokens)
-            taught.add([Lesson(b"new", True, 3)], [(token, 0, 9) for token in tokens])
+            taught.add(
+                [Lesson(b"new", True, 3)], [value for token in tokens for value in (token, 0, 9)]
+            )
             assert taught.counts(tokens).tokens["agenda"][1] >= 9
             taught.look_up([message.tokens])
             assert message.tokens.lexicon.counts(["agenda"])[0] >= 9 << 32
@@ -430,11 +457,11 @@ def test_stores_that_share_a_lexicon_do_not_mix(taught, tmp_path):
 def test_rows_by_the_hundred_and_one_by_one(store):
     rows = [(f"token{number}", number, 1) for number in range(250)]
     with store.writing():
-        store.add([], rows[::-1])
-        store.add([], rows[:120])
+        store.add([], [value for row in rows[::-1] for value in row])
+        store.add([], [value for row in rows[:120] for value in row])
     lexicon = Lexicon()
     lexicon.merge_rows([*rows, *rows[:120]])
-    assert everything(store)["tokens"] == lexicon.rows()
+    assert [value for row in everything(store)["tokens"] for value in row] == lexicon.values()
 
 
 @pytest.mark.parametrize("count", [-1, 1 << 31])

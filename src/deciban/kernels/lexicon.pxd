@@ -67,6 +67,7 @@ cdef class Tokens:
 
     cdef int begin(self) except -1
     cdef int append(self, Slot* slot) except -1
+    cdef int reserve(self, Py_ssize_t capacity) except -1
 
 
 cdef inline uint64_t hash_points(

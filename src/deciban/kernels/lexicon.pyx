@@ -1,14 +1,16 @@
 """Tokens by number, and the tokens of a message. Nothing here needs NumPy."""
 
 from array import array
-from operator import itemgetter
 from os import urandom
 
 from cpython.array cimport array as Array
 from cpython.unicode cimport PyUnicode_FindChar, PyUnicode_Tailmatch
 
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdlib cimport calloc, free, malloc, qsort, realloc
 from libc.string cimport memcpy
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* n) except NULL
 
 cdef enum:
     MIN_SLOT_BITS = 10  # half of the slots are entries at most
@@ -36,6 +38,34 @@ cdef uint32_t section_of(str token, tuple prefixes) except? 9999:
     return section
 
 
+cdef struct Place:
+    uint64_t begin      # the first eight bytes in UTF-8, the first the highest
+    const char* at
+    Py_ssize_t n
+    Py_ssize_t number
+
+
+cdef int open_place(Place* place, str token, Py_ssize_t number) except -1:
+    """What a token is sorted by."""
+    cdef int i
+    place.at, place.number, place.begin = PyUnicode_AsUTF8AndSize(token, &place.n), number, 0
+    for i in range(8):
+        place.begin = place.begin << 8 | (<uint8_t>place.at[i] if i < place.n else 0)
+    return 0
+
+
+cdef int compare(const void* a, const void* b) noexcept nogil:
+    """The order of tokens, which is that of their bytes in UTF-8."""
+    cdef:
+        const Place* one = <const Place*>a
+        const Place* other = <const Place*>b
+        int order
+    if one.begin != other.begin:
+        return -1 if one.begin < other.begin else 1
+    order = memcmp(one.at, other.at, min(one.n, other.n))
+    return order if order else (one.n > other.n) - (one.n < other.n)
+
+
 cdef class Lexicon:
     """Different tokens, in the order in which they came, and a count of each.
 
@@ -45,7 +75,7 @@ cdef class Lexicon:
 
     >>> lexicon = Lexicon(("to",))
     >>> lexicon.merge(["a", "to:b"], array("q", [1, 2])), lexicon.counts(["to:b", "c"])
-    (None, array('q', [2, 0]))
+    (array('i', [0, 1]), array('q', [2, 0]))
     """
 
     def __cinit__(self, tuple prefixes=()):
@@ -67,13 +97,17 @@ cdef class Lexicon:
         return len(self.texts)
 
     def merge(self, list texts not None, const int64_t[::1] counts):
-        """Add a count of its own to each of some tokens."""
-        cdef Py_ssize_t i
+        """Add a count of its own to each of some tokens; the number of each, from 0."""
+        cdef:
+            Array out = array("i", bytes(sizeof(int) * len(texts)))
+            Py_ssize_t i
         if len(texts) != counts.shape[0]:
             message = f"one count a token is needed, got {counts.shape[0]} for {len(texts)}."
             raise ValueError(message)
         for i in range(counts.shape[0]):
-            self.entries[self.slot_of(texts[i]).number - 1].count += counts[i]
+            out.data.as_ints[i] = self.slot_of(texts[i]).number - 1
+            self.entries[out.data.as_ints[i]].count += counts[i]
+        return out
 
     def merge_rows(self, list rows not None):
         """Add the messages of ham and of spam to the counts of tokens.
@@ -110,16 +144,35 @@ cdef class Lexicon:
             out.data.as_longlongs[i] = self.entries[self.slot_of(texts[i]).number - 1].count
         return out
 
-    def rows(self):
-        """Tokens in their order, with the messages of ham and of spam: see :meth:`merge_rows`."""
+    def values(self):
+        """Tokens in their order, each followed by the messages of ham and of spam, in one list.
+
+        Tokens without a message are left out.
+
+        >>> lexicon = Lexicon()
+        >>> lexicon.merge_rows([("b", 1, 2), ("a", 3, 0), ("c", 0, 0)])
+        >>> lexicon.values()
+        ['a', 3, 0, 'b', 1, 2]
+        """
         cdef:
             list out = []
+            Py_ssize_t n = len(self.texts), i
+            Place* places = <Place*>malloc(max(1, n) * sizeof(Place))
             int64_t count
-            Py_ssize_t i
-        for i in range(len(self.texts)):
-            count = self.entries[i].count
-            out.append((self.texts[i], <uint32_t>count, count >> 32))
-        out.sort(key=itemgetter(0))
+        if places == NULL:
+            raise MemoryError
+        try:
+            for i in range(n):
+                open_place(&places[i], self.texts[i], i)
+            qsort(places, n, sizeof(Place), compare)
+            for i in range(n):
+                count = self.entries[places[i].number].count
+                if count:
+                    out.append(self.texts[places[i].number])
+                    out.append(<uint32_t>count)
+                    out.append(count >> 32)
+        finally:
+            free(places)
         return out
 
     def forget(self):
@@ -137,6 +190,28 @@ cdef class Lexicon:
         """
         out = Tokens(self)
         out.update(texts)
+        return out
+
+    def message(self, const int[::1] own, const int[::1] numbers):
+        """The message of those of some tokens, by their ``numbers`` here, that have places ``own``.
+
+        Places are different ones, and numbers too. Nothing can be added to the message.
+
+        >>> lexicon = Lexicon()
+        >>> numbers = lexicon.merge(["a", "b", "c"], array("q", [1, 1, 1]))
+        >>> list(lexicon.message(array("i", [2, 0]), numbers))
+        ['c', 'a']
+        """
+        cdef:
+            Tokens out = Tokens(self)
+            Py_ssize_t i
+        out.reserve(own.shape[0])
+        for i in range(own.shape[0]):
+            if not (0 <= own[i] < numbers.shape[0] and 0 <= numbers[own[i]] < len(self.texts)):
+                raise IndexError(f"a place of {numbers.shape[0]} is needed, got {own[i]}.")
+            out.numbers[i] = numbers[own[i]]
+            out.n += 1
+        self.rounds += 1
         return out
 
     cdef Slot* slot_of(self, str token) except NULL:
@@ -258,6 +333,17 @@ cdef class Tokens:
         for i in range(self.n):
             self.lexicon.entries[self.numbers[i]].count += count
 
+    def numbers_of(self):
+        """The numbers of these tokens in the lexicon, from 0.
+
+        >>> Lexicon().tokens(["b", "a", "b"]).numbers_of()
+        array('i', [0, 1])
+        """
+        cdef Array out = array("i", bytes(sizeof(int) * self.n))
+        if self.n:
+            memcpy(out.data.as_ints, self.numbers, sizeof(int) * self.n)
+        return out
+
     def counts(self):
         """The counts of these tokens."""
         cdef:
@@ -275,13 +361,19 @@ cdef class Tokens:
 
     cdef int append(self, Slot* slot) except -1:
         """Add a token that is not there."""
-        cdef int32_t* numbers
         if self.n == self.capacity:
-            numbers = <int32_t*>realloc(self.numbers, 2 * self.capacity * sizeof(int32_t))
-            if numbers == NULL:
-                raise MemoryError
-            self.numbers, self.capacity = numbers, 2 * self.capacity
+            self.reserve(2 * self.capacity)
         slot.round = self.round
         self.numbers[self.n] = slot.number - 1
         self.n += 1
+        return 0
+
+    cdef int reserve(self, Py_ssize_t capacity) except -1:
+        """Make place for so many tokens."""
+        cdef int32_t* numbers
+        if capacity > self.capacity:
+            numbers = <int32_t*>realloc(self.numbers, capacity * sizeof(int32_t))
+            if numbers == NULL:
+                raise MemoryError
+            self.numbers, self.capacity = numbers, capacity
         return 0

@@ -94,4 +94,4 @@ def relearn(store: Store, message: Read, spam: bool) -> Outcome:
 def _add(store: Store, message: Read, spam: bool) -> None:
     counts = store.counts(message.tokens)
     lesson = Lesson(message.digest, spam, level(counts.totals, summarize(counts)))
-    store.add([lesson], [(token, *lesson.one) for token in message.tokens])
+    store.add([lesson], [value for token in message.tokens for value in (token, *lesson.one)])

@@ -21,6 +21,8 @@ __all__ = ["Place", "places", "read", "some_places", "split"]
 #: Larger files are not read to see whether they are an mbox, but mapped into memory.
 MAX_READ_BYTES = 1 << 16
 _HINT = "give a Maildir, an mbox, a folder of messages, or a message"
+#: How the line begins that separates the messages of an mbox.
+_FROM = b"From "
 #: What comes before a message: an empty line, and after it "From ", a sender, a time.
 _SEPARATOR = re.compile(rb"\n\r?\n(?=From [^\n]*\d\d:\d\d[^\n]*\d{4}[^\n]*\n)")
 
@@ -61,13 +63,25 @@ def some_places(paths: Sequence[str]) -> list[Place]:
 def read(place: Place) -> bytes:
     """The bytes of a message."""
     try:
+        if place.end < 0:
+            return _read_all(place.path)
         with FileIO(place.path) as file:
-            if place.end < 0:
-                return file.readall()
             file.seek(place.start)
             return file.read(place.end - place.start)
     except OSError as error:
         raise _read_error(place.path, error) from None
+
+
+def _read_all(path: str) -> bytes:
+    """All bytes of a file, by as few calls of the system as possible."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        pieces = [os.read(descriptor, MAX_READ_BYTES)]
+        while pieces[-1]:
+            pieces.append(os.read(descriptor, MAX_READ_BYTES))
+    finally:
+        os.close(descriptor)
+    return pieces[0] if len(pieces) == 2 else b"".join(pieces)
 
 
 def split(box: bytes | mmap.mmap) -> list[tuple[int, int]]:
@@ -106,10 +120,10 @@ def _inside(path: str) -> Iterator[Place]:
     """The messages of a file: many if it is an mbox."""
     try:
         with FileIO(path) as file:
-            begin = b"" if path.endswith(".eml") else file.read(MAX_READ_BYTES)
-            if not begin.startswith(b"From "):
+            if path.endswith(".eml") or file.read(len(_FROM)) != _FROM:
                 yield Place(path)
                 return
+            begin = _FROM + file.read(MAX_READ_BYTES - len(_FROM))
             spans = split(begin) if len(begin) < MAX_READ_BYTES else _split_mapped(file)
     except OSError as error:
         raise _read_error(path, error) from None

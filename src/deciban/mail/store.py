@@ -89,7 +89,7 @@ class Store(Database):
     >>> folder = tempfile.TemporaryDirectory()
     >>> with Store(f"{folder.name}/mail.db", create=True) as store:
     ...     with store.writing():
-    ...         store.add([Lesson(b"digest", True)], [("free", 0, 1)])
+    ...         store.add([Lesson(b"digest", True)], ["free", 0, 1])
     ...     with store.reading():
     ...         store.counts(["free", "lunch"])
     Counts(totals=Pair(ham=0, spam=1), tokens={'free': (0, 1)}, unknown=1)
@@ -181,6 +181,12 @@ class Store(Database):
             self._merge(lexicon, self._all_rows() if memory.has_all else self._rows_of(new))
         memory.known, memory.forgotten = len(lexicon), lexicon.forgotten
 
+    def merge_into(self, lexicon: Lexicon, messages: Iterable[Tokens]) -> None:
+        """Add the counts of the store to those of a lexicon, for the tokens of some messages."""
+        if any(self.totals()):
+            tokens = {token for message in messages for token in message}
+            self._merge(lexicon, self._rows_of(sorted(tokens)))
+
     def _is_worth_reading(self, asked: int) -> bool:
         """Whether to read all tokens, since to look up as many as were asked for takes as long."""
         (pages,) = self.select_one("PRAGMA page_count", (int,))
@@ -229,14 +235,15 @@ class Store(Database):
 
     # Changes
 
-    def add(self, lessons: list[Lesson], tokens: list[tuple[str, int, int]]) -> None:
+    def add(self, lessons: list[Lesson], tokens: list[str | int]) -> None:
         """Record lessons that are not known yet, and count the tokens of all of them.
 
-        Of each token the messages of ham and of spam; those that are in order are added faster.
+        Each token is followed by its messages of ham and of spam; those that are in order are
+        added faster.
         """
         self._insert("tokens", tokens)
         self.connection.executemany("INSERT INTO lessons VALUES (?, ?, ?)", lessons)
-        self._insert("levels", [(at, *pair) for at, pair in _count_levels(lessons).items()])
+        self._insert("levels", _flat(_count_levels(lessons)))
         self._add_total(lessons, 1)
 
     def take(self, lesson: Lesson, tokens: Iterable[str]) -> None:
@@ -246,16 +253,15 @@ class Store(Database):
         self._subtract("levels", _count_levels([lesson]))
         self._add_total([lesson], -1)
 
-    def _insert(self, table: str, rows: Sequence[tuple[str | int, int, int]]) -> None:
+    def _insert(self, table: str, values: Sequence[str | int]) -> None:
         """Add to what is counted, many rows by one statement: it takes half of the time."""
-        whole = len(rows) - len(rows) % STATEMENT_ROWS
-        for n, some in ((STATEMENT_ROWS, rows[:whole]), (1, rows[whole:])):
-            values = ", ".join(["(?, ?, ?)"] * n)
-            flat = list(chain.from_iterable(some))
+        whole = len(values) - len(values) % (3 * STATEMENT_ROWS)
+        for n, start, stop in ((STATEMENT_ROWS, 0, whole), (1, whole, len(values))):
+            rows = ", ".join(["(?, ?, ?)"] * n)
             self.connection.executemany(
-                f"INSERT INTO {table} VALUES {values} ON CONFLICT ({table[:-1]}) DO UPDATE SET"
+                f"INSERT INTO {table} VALUES {rows} ON CONFLICT ({table[:-1]}) DO UPDATE SET"
                 " ham = ham + excluded.ham, spam = spam + excluded.spam",
-                [flat[start : start + 3 * n] for start in range(0, len(flat), 3 * n)],
+                (values[at : at + 3 * n] for at in range(start, stop, 3 * n)),
             )
 
     def _subtract(self, table: str, counts: Mapping[Key, tuple[int, int]]) -> None:
@@ -286,3 +292,8 @@ def _count_levels(lessons: list[Lesson]) -> dict[int, Pair]:
         if lesson.level is not None:
             levels[lesson.level] = levels.get(lesson.level, Pair(0, 0)).plus(lesson.one)
     return levels
+
+
+def _flat(counts: Mapping[int, Pair]) -> list[str | int]:
+    """Keys, each followed by its numbers."""
+    return list(chain.from_iterable((key, *pair) for key, pair in counts.items()))

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import chain, islice, repeat, tee
 from math import inf
-from multiprocessing import get_context
 from typing import NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from deciban.kernels import messages as kernel
@@ -29,6 +27,7 @@ from deciban.mail.mailboxes import read as contents
 from deciban.mail.model import PREFIXES, TEXT_PREFIXES, Pair, level, summarize_left
 from deciban.mail.store import Lesson, Store
 from deciban.mail.times import delivery_time
+from deciban.mail.tokens import tokens as tokens_of
 from deciban.threads import n_cores
 
 __all__ = ["Report", "train"]
@@ -41,11 +40,13 @@ BATCH_MESSAGES = 500
 BLOCKS = 20
 #: Messages of a transaction whose levels are computed, if none are near copies.
 SAMPLE_MESSAGES = 1000
+#: Bytes of messages that are kept between the two times that they are looked at, of those of a
+#: batch and of all, where one process reads them.
+MAX_BATCH_BYTES, MAX_KEPT_BYTES = 1 << 24, 1 << 26
 #: What one message of spam adds to a number that counts both classes; one of ham adds 1.
 SPAM_UNIT = 1 << 32
 
 LabelledPlace: TypeAlias = tuple[Place, bool]
-Task: TypeAlias = tuple[Place, Lesson]
 #: The levels of messages by their digests.
 Levels: TypeAlias = dict[bytes, int]
 T = TypeVar("T")
@@ -68,11 +69,30 @@ class Report(NamedTuple):
     conflicts: int = 0
 
 
+class Task(NamedTuple):
+    """A message to learn: where it lies, its lesson, and its canonical bytes if they are kept."""
+
+    place: Place
+    lesson: Lesson
+    message: bytes | None = None
+
+
+class Glance(NamedTuple):
+    """A message as it is seen first: its digest, its delivery time, its bytes if they are kept."""
+
+    digest: bytes
+    time: float | None
+    message: bytes | None
+
+
 class Sampled(NamedTuple):
-    """A message of the sample: its tokens, and how many messages of its block had each of them."""
+    """A message of the sample, by the places of its tokens among those of its block.
+
+    ``counts`` are how many messages of the block had each of them.
+    """
 
     lesson: Lesson
-    tokens: list[str]
+    places: array[int]
     counts: array[int]
 
 
@@ -88,6 +108,15 @@ class BatchCounts(NamedTuple):
     sample: list[Sampled]
 
 
+class BlockMessage(NamedTuple):
+    """A message of the sample, with its tokens and their counts in its block."""
+
+    block: int
+    lesson: Lesson
+    tokens: Tokens
+    counts: array[int]
+
+
 class LeftOut(NamedTuple):
     """What a level is computed from: all counts, less those of the block and of near copies.
 
@@ -101,11 +130,12 @@ class LeftOut(NamedTuple):
 
 
 class Total(NamedTuple):
-    """The counts of all batches, and the sample of each of them with its class totals."""
+    """The counts of all blocks, the class totals of each, and the sample of all."""
 
     lessons: list[Lesson]
     tokens: Lexicon
-    sample: list[tuple[Pair, list[Sampled]]]
+    blocks: list[Pair]
+    sample: list[BlockMessage]
 
 
 @rare_collections()
@@ -129,25 +159,29 @@ def _learn_batch(store: Store, run: Map, tasks: list[Task]) -> Pair:
     """Learn messages in one transaction; how many of each class."""
     total = _count_all(run, tasks)
     with store.writing():
-        late = store.known(lesson.digest for _, lesson in tasks)
+        late = store.known(task.lesson.digest for task in tasks)
         if late:  # another program was faster: count again, without those
-            total = _count_all(run, [task for task in tasks if task[1].digest not in late])
+            total = _count_all(run, [task for task in tasks if task.lesson.digest not in late])
+        counted = total.tokens.values()
         levels = _levels(store, total)
         lessons = [lesson._replace(level=levels.get(lesson.digest)) for lesson in total.lessons]
-        store.add(lessons, total.tokens.rows())
+        store.add(lessons, counted)
     return _class_totals(total.lessons)
 
 
 def _digests(run: Map, labelled: Iterable[LabelledPlace]) -> list[Task]:
     """Every message with its digest, in the order of delivery."""
     batches, again = tee(_batches(labelled, BATCH_MESSAGES))
+    room = MAX_BATCH_BYTES if run is map else 0  # what others read is not sent to and fro
     tasks: list[Task] = []
     times: list[float | None] = []
-    for seen, batch in zip(run(_batch_digests, batches), again, strict=True):
-        for (name, time), (place, spam) in zip(seen, batch, strict=True):
-            tasks.append((place, Lesson(name, spam)))
+    left = MAX_KEPT_BYTES
+    for glances, batch in zip(run(_glance_batch, batches, repeat(room)), again, strict=True):
+        for (name, time, message), (place, spam) in zip(glances, batch, strict=True):
+            left -= len(message or b"")
+            tasks.append(Task(place, Lesson(name, spam), message if left >= 0 else None))
             times.append(time)
-    order = _delivery_order([lesson for _, lesson in tasks], times)
+    order = _delivery_order([task.lesson for task in tasks], times)
     return [tasks[number] for number in order]
 
 
@@ -173,13 +207,13 @@ def _select_new(store: Store, tasks: list[Task]) -> tuple[list[Task], Report]:
     chosen: dict[bytes, Task] = {}
     both, known = set(), 0
     with store.reading():
-        before = store.known(lesson.digest for _, lesson in tasks)
-    for place, lesson in tasks:
-        name = lesson.digest
-        first = before.get(name) or (chosen[name][1] if name in chosen else None)
+        before = store.known(task.lesson.digest for task in tasks)
+    for task in tasks:
+        name = task.lesson.digest
+        first = before.get(name) or (chosen[name].lesson if name in chosen else None)
         if first is None:
-            chosen[name] = (place, lesson)
-        elif first.spam == lesson.spam:
+            chosen[name] = task
+        elif first.spam == task.lesson.spam:
             known += 1
         else:
             both.add(name)
@@ -191,46 +225,52 @@ def _count_all(run: Map, tasks: list[Task]) -> Total:
     """The counts of all messages; batches are added up while others are still read."""
     every = max(1, len(tasks) // SAMPLE_MESSAGES)
     size = min(BATCH_MESSAGES, -(-len(tasks) // BLOCKS))
-    total = Total([], Lexicon(), [])
+    total = Total([], Lexicon(PREFIXES), [], [])
     for batch in run(_count_batch, _batches(tasks, size), repeat(every)):
-        total.lessons.extend(batch.lessons)
-        total.tokens.merge(batch.tokens, batch.counts)
-        total.sample.append((_class_totals(batch.lessons), batch.sample))
+        _add_batch(total, batch)
     return total
 
 
+def _add_batch(total: Total, batch: BatchCounts) -> None:
+    """Add the counts of a batch; its sample is of the lexicon of all from now on."""
+    numbers = total.tokens.merge(batch.tokens, batch.counts)
+    block = len(total.blocks)
+    total.lessons.extend(batch.lessons)
+    total.blocks.append(_class_totals(batch.lessons))
+    for lesson, places, counts in batch.sample:
+        message = total.tokens.message(places, numbers)
+        total.sample.append(BlockMessage(block, lesson, message, counts))
+
+
 def _levels(store: Store, total: Total) -> Levels:
-    """The levels of the sample, by all counts that are left without blocks and near copies."""
-    lexicon = Lexicon(PREFIXES)
-    sample = [
-        (block, own, lexicon.tokens(own.tokens)) for block, some in total.sample for own in some
-    ]
-    tokens = [message for _, _, message in sample]
-    store.look_up(tokens)
-    lexicon.merge(lexicon.texts, total.tokens.counts(lexicon.texts))
+    """The levels of the sample, by all counts that are left without blocks and near copies.
+
+    What the store has of the tokens of the sample is added to the counts.
+    """
     totals = store.totals().plus(_class_totals(total.lessons))
     if not all(totals):  # there is nothing to tell apart
         return {}
+    store.merge_into(total.tokens, (own.tokens for own in total.sample))
     levels: Levels = {}
-    for number, copies in _copies(total, tokens).items():
-        block, own, message = sample[number]
-        left = totals.minus(block).minus(copies)
-        levels[own.lesson.digest] = _level(LeftOut(left, message, own.counts, copies))
+    for number, copies in _copies(total).items():
+        own = total.sample[number]
+        left = totals.minus(total.blocks[own.block]).minus(copies)
+        levels[own.lesson.digest] = _level(LeftOut(left, own.tokens, own.counts, copies))
     return levels
 
 
-def _copies(total: Total, tokens: list[Tokens]) -> dict[int, Pair]:
+def _copies(total: Total) -> dict[int, Pair]:
     """Of the sample, the first of all near copies, and how many copies there are.
 
     The copies are those in other blocks, as many as there would be if all messages were sampled.
     """
-    rows = [(at, own.lesson) for at, (_, block) in enumerate(total.sample) for own in block]
-    first = group([signature(kernel.texts(own, len(TEXT_PREFIXES))) for own in tokens])
+    sample, texts = total.sample, len(TEXT_PREFIXES)
+    first = group([signature(kernel.texts(own.tokens, texts)) for own in sample])
     copies: dict[int, Pair] = {}
-    for (at, lesson), one in zip(rows, first, strict=True):
-        outside = lesson.one if at != rows[one][0] else Pair(0, 0)
+    for own, one in zip(sample, first, strict=True):
+        outside = own.lesson.one if own.block != sample[one].block else Pair(0, 0)
         copies[one] = copies.get(one, Pair(0, 0)).plus(outside)
-    scale = len(total.lessons) / max(1, len(rows))
+    scale = len(total.lessons) / max(1, len(sample))
     return {
         one: Pair(round(ham * scale), round(spam * scale)) for one, (ham, spam) in copies.items()
     }
@@ -252,9 +292,15 @@ def _class_totals(lessons: list[Lesson]) -> Pair:
 # What runs in other processes
 
 
-def _batch_digests(labelled: Sequence[LabelledPlace]) -> list[tuple[bytes, float | None]]:
-    messages = (canonical(contents(place)) for place, _ in labelled)
-    return [(digest(message), delivery_time(message)) for message in messages]
+def _glance_batch(labelled: Sequence[LabelledPlace], room: int) -> list[Glance]:
+    """Digests and times of messages; their bytes too, as far as there is room."""
+    out: list[Glance] = []
+    for place, _ in labelled:
+        message = canonical(contents(place))
+        room -= len(message)
+        time = delivery_time(message)
+        out.append(Glance(digest(message), time, message if room >= 0 else None))
+    return out
 
 
 @rare_collections()
@@ -263,16 +309,24 @@ def _count_batch(tasks: Sequence[Task], every: int) -> BatchCounts:
     lessons: list[Lesson] = []
     sample: list[tuple[Lesson, Tokens]] = []
     lexicon = Lexicon()
-    for number, (place, lesson) in enumerate(tasks):
-        message = read(contents(place), lexicon)
-        if message.digest != lesson.digest:
+    for number, task in enumerate(tasks):
+        tokens = _tokens(task, lexicon)
+        if tokens is None:
             continue
-        message.tokens.count(SPAM_UNIT if lesson.spam else 1)
-        lessons.append(lesson)
+        tokens.count(SPAM_UNIT if task.lesson.spam else 1)
+        lessons.append(task.lesson)
         if number % every == 0:
-            sample.append((lesson, message.tokens))
-    own = [Sampled(lesson, list(tokens), tokens.counts()) for lesson, tokens in sample]
+            sample.append((task.lesson, tokens))
+    own = [Sampled(lesson, tokens.numbers_of(), tokens.counts()) for lesson, tokens in sample]
     return BatchCounts(lessons, lexicon.texts, lexicon.counts(), own)
+
+
+def _tokens(task: Task, lexicon: Lexicon) -> Tokens | None:
+    """The tokens of a message; None if it is no longer the one of its digest."""
+    if task.message is not None:
+        return tokens_of(task.message, lexicon)
+    message = read(contents(task.place), lexicon)
+    return message.tokens if message.digest == task.lesson.digest else None
 
 
 def _batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -288,5 +342,10 @@ def _mapping(processes: int | None, many: bool) -> Iterator[Map]:
     if workers < 2 or not many:
         yield cast("Map", map)
         return
+    from concurrent.futures import (
+        ProcessPoolExecutor,  # which takes as long as hundreds of messages
+    )
+    from multiprocessing import get_context
+
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         yield pool.map
