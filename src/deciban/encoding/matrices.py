@@ -390,9 +390,8 @@ def column_classes(column: Column) -> Labelled:
     (array([3, 7]), array([1, 0, 1]))
     """
     if isinstance(column, Strings):
-        table = Dictionary()
-        codes = table.encode(column.offsets, column.data, column.missing)
-        return Labelled(*labels.sort_codes(table.labels(), codes))
+        texts, codes = factorise(column)
+        return Labelled(*labels.sort_codes(texts.tolist(), codes))
     if isinstance(column, Numbers):
         return class_codes(column.values, "target", missing=True)
     if isinstance(column, Integers | Booleans) and not column.missing.any():
