@@ -49,6 +49,15 @@ def test_a_column_is_that_of_its_texts(texts, data):
     assert [None if at < 0 else values[at] for at in places] == rows
 
 
+def test_bytes_stay_bytes():
+    texts = [str(i) for i in range(256)]
+    coded, _, rows = columns(texts, [255, 0, 255, 7], np.uint8)
+    assert coded.codes.dtype == np.uint8
+    values, places = matrices.factorise(coded.take(np.arange(300) % 4))
+    assert values[places].tolist() == rows * 75
+    assert sorted(values.tolist()) == ["0", "255", "7"]
+
+
 @given(texts=TEXTS, data=st.data())
 def test_labels_by_codes_are_labels_of_texts(texts, data):
     coded, plain, _ = columns(texts, drawn_codes(data, texts))
