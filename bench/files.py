@@ -142,13 +142,14 @@ def main() -> None:
     """Time, the start, then memory."""
     parser = argparse.ArgumentParser(description="Training from files.")
     parser.add_argument("--rows", type=int, default=1_000_000, help="0 leaves time out")
-    parser.add_argument("--gigabytes", type=float, default=2.0)
+    parser.add_argument("--gigabytes", type=float, default=2.0, help="0 leaves memory out")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if options.rows:
             compare(Path(folder), options.rows)
         start(Path(folder))
-        memory(Path(folder), options.gigabytes)
+        if options.gigabytes:
+            memory(Path(folder), options.gigabytes)
 
 
 if __name__ == "__main__":

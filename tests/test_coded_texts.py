@@ -49,6 +49,30 @@ def test_a_column_is_that_of_its_texts(texts, data):
     assert [None if at < 0 else values[at] for at in places] == rows
 
 
+def test_bytes_stay_bytes():
+    texts = [str(i) for i in range(256)]
+    coded, _, rows = columns(texts, [255, 0, 255, 7], np.uint8)
+    assert coded.codes.dtype == np.uint8
+    values, places = matrices.factorise(coded.take(np.arange(300) % 4))
+    assert values[places].tolist() == rows * 75
+    assert sorted(values.tolist()) == ["0", "255", "7"]
+
+
+@given(texts=TEXTS, data=st.data())
+def test_labels_by_codes_are_labels_of_texts(texts, data):
+    coded, plain, _ = columns(texts, drawn_codes(data, texts))
+    one, other = matrices.column_classes(coded), matrices.column_classes(plain)
+    assert one.classes.tolist() == other.classes.tolist()
+    assert one.classes.dtype == other.classes.dtype
+    assert one.codes.tolist() == other.codes.tolist()
+
+
+def test_labels_by_codes_write_no_text_of_a_row():
+    coded, _, _ = columns(["b", "a"], [0, 1, 0, -1])
+    assert matrices.column_classes(coded).codes.tolist() == [1, 0, 1, -1]
+    assert "_utf8" not in vars(coded)
+
+
 @given(texts=TEXTS, data=st.data(), weighted=st.booleans())
 def test_counts_by_codes_are_counts_of_texts(texts, data, weighted):
     codes = drawn_codes(data, texts, low=0)

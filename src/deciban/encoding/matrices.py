@@ -20,6 +20,7 @@ from deciban.encoding import casting
 from deciban.encoding.casting import ColumnType
 from deciban.encoding.target import Labelled, class_codes
 from deciban.errors import InputError, MissingValueError
+from deciban.kernels.categorical import count_column
 from deciban.kernels.dictionary import Dictionary
 from deciban.labels import Labels
 from deciban.schema import ColumnSchema, Schema
@@ -32,6 +33,7 @@ from deciban.sources.columns import (
     Integers,
     Numbers,
     Strings,
+    TextCodes,
     TextList,
     Times,
 )
@@ -266,7 +268,7 @@ def factorise(column: Column) -> tuple[Labels, Codes]:
     """The values that a column has, and the code of each row; -1 is missing."""
     if isinstance(column, CodedTexts) and len(column.dictionary) <= len(column):
         values, codes = known_codes(column)
-        used = np.bincount(codes + 1, minlength=len(values) + 1)[1:] > 0
+        used = count_column(codes, np.zeros(len(codes), np.intp), None, len(values), 1)[0] > 0
         return values[used], np.append(np.cumsum(used) - 1, -1)[codes]
     if isinstance(column, Strings):
         return _factorise_texts(column)
@@ -278,7 +280,7 @@ def factorise(column: Column) -> tuple[Labels, Codes]:
 
 def categories(
     schema: Schema, batch: Batch, max_texts: int
-) -> list[tuple[Labels, Codes | NDArray[np.int32]]]:
+) -> list[tuple[Labels, Codes | TextCodes]]:
     """Values and codes of the categorical columns; few texts of a dictionary need not all occur."""
     return [
         known_codes(column)
@@ -288,7 +290,7 @@ def categories(
     ]
 
 
-def known_codes(column: CodedTexts) -> tuple[Labels, Codes | NDArray[np.int32]]:
+def known_codes(column: CodedTexts) -> tuple[Labels, Codes | TextCodes]:
     """The texts of a dictionary, each once, and the code of each row among them; -1 is missing."""
     values, places = _factorise_texts(column.dictionary)
     once = len(values) == len(places)
@@ -390,9 +392,8 @@ def column_classes(column: Column) -> Labelled:
     (array([3, 7]), array([1, 0, 1]))
     """
     if isinstance(column, Strings):
-        table = Dictionary()
-        codes = table.encode(column.offsets, column.data, column.missing)
-        return Labelled(*labels.sort_codes(table.labels(), codes))
+        texts, codes = factorise(column)
+        return Labelled(*labels.sort_codes(texts.tolist(), codes))
     if isinstance(column, Numbers):
         return class_codes(column.values, "target", missing=True)
     if isinstance(column, Integers | Booleans) and not column.missing.any():

@@ -11,7 +11,7 @@ def count(
 ) -> NDArray[np.float64]: ...
 def sum_columns(count: NDArray[np.float64], offsets: NDArray[np.intp]) -> NDArray[np.float64]: ...
 def count_column(
-    codes: NDArray[np.int32] | NDArray[np.int64],
+    codes: NDArray[np.uint8] | NDArray[np.int32] | NDArray[np.int64],
     y: NDArray[np.intp],
     weight: NDArray[np.float64] | None,
     n_values: int,

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 ctypedef fused Code:
+    uint8_t
     int32_t
     int64_t
 

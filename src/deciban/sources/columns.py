@@ -36,6 +36,7 @@ __all__ = [
     "Mask",
     "Numbers",
     "Strings",
+    "TextCodes",
     "TextList",
     "Times",
     "bag_text",
@@ -47,6 +48,8 @@ __all__ = [
 
 Mask = NDArray[np.bool_]
 RowNumbers = NDArray[np.intp]
+#: Codes among the texts of a dictionary; where they are bytes, no row is without a text.
+TextCodes = NDArray[np.uint8] | NDArray[np.int32]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: A sign of ASCII, or a blank.
@@ -269,9 +272,9 @@ class CodedTexts(_Unwritten):
     """
 
     dictionary: Strings
-    codes: NDArray[np.int32]
+    codes: TextCodes
 
-    def __init__(self, dictionary: Strings, codes: NDArray[np.int32]) -> None:
+    def __init__(self, dictionary: Strings, codes: TextCodes) -> None:
         object.__setattr__(self, "dictionary", dictionary)
         object.__setattr__(self, "codes", codes)
 
@@ -377,6 +380,8 @@ def decode_dictionary(values: Column, codes: NDArray[np.integer[Any]]) -> Column
     if len(gaps) == 1 or gaps[:-1].any():
         codes = np.where(gaps[codes], -1, codes.astype(np.int64))
     if isinstance(values, Strings):
+        if codes.dtype == np.uint8:
+            return CodedTexts(values, codes.astype(np.uint8, copy=False))
         return CodedTexts(values, codes.astype(np.int32, copy=False))
     return values.with_values(values.values[codes], codes < 0)
 

@@ -83,7 +83,7 @@ CATEGORIES = Categories()
 
 
 def count_column(
-    codes: NDArray[np.int32] | NDArray[np.int64],
+    codes: NDArray[np.uint8] | NDArray[np.int32] | NDArray[np.int64],
     y: Codes,
     n_classes: int,
     weight: FloatArray | None,
