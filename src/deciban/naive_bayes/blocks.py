@@ -31,8 +31,7 @@ from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.statistic import FloatArray
-from deciban.stats.sums import DenseSum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Table
 from deciban.stats.words import WORDS, sum_of
 
 #: What a block reads of encoded rows.

@@ -19,8 +19,7 @@ from deciban.labels import Labels
 from deciban.stats import rounding
 from deciban.stats.cells import Cells
 from deciban.stats.statistic import Additive, Codes, FloatArray, Sums
-from deciban.stats.sums import DenseSum, Mask, Stored, Sum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Mask, Stored, Sum, Table
 
 NO_VALUES: Labels = np.empty(0, dtype=object)
 

@@ -24,8 +24,7 @@ from deciban.stats.cells import MAX_GRID_KEYS, Cells
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM, grid_of, tabulate
 from deciban.stats.moments import MOMENTS
-from deciban.stats.sums import DenseSum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Table
 from deciban.stats.words import WORDS
 
 __all__ = ["count", "count_batch", "count_batches", "read", "require_rows"]
