@@ -15,7 +15,6 @@ from deciban.ensemble import (
     evidence_weights,
     features,
     linear,
-    penalty_path,
     stacking,
 )
 from deciban.ensemble.logits import log_losses, mean_log_loss, prior_logits, to_logits, to_scores
@@ -146,7 +145,7 @@ def test_the_penalty_of_least_held_out_loss_is_selected(losses, patience, best, 
     def held_out_loss(fit):
         return losses[penalties.index(fit)]
 
-    selected, fit = penalty_path.select(penalties, refit, held_out_loss, "zero", 7, patience)
+    selected, fit = linear.select_penalty(penalties, refit, held_out_loss, "zero", 7, patience)
     assert len(fits) == n_fits
     expected = (np.inf, 7) if best is None else (penalties[best], losses[best])
     assert selected == expected

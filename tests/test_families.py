@@ -24,8 +24,7 @@ from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.registry import STATISTICS
 from deciban.stats.statistic import Statistic
-from deciban.stats.sums import DenseSum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Table
 
 METHODS = ("ml", "map", "bayes")
 siblings = pytest.mark.parametrize("name", sorted(FAMILIES))

@@ -15,8 +15,7 @@ from deciban.models.calibration import discount_evidence
 from deciban.sources import scan
 from deciban.sources.labelled import LabelledBatch
 from deciban.stats.categories import count_of
-from deciban.stats.sums import DenseSum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Table
 from mixed import part, table
 
 WAYS = [

@@ -21,8 +21,7 @@ from deciban.kernels.discrete import (
 )
 from deciban.naive_bayes import CategoricalNB
 from deciban.stats.categories import CATEGORIES
-from deciban.stats.sums import DenseSum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Table
 
 COUNTED = {"NaiveBayes": NaiveBayes, "AODE": AODE}
 #: 90 rows of one class and 10 of the other, whose two columns say something.

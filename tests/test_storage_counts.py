@@ -23,8 +23,7 @@ from deciban.stats.amounts import AMOUNTS
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.exact import MAX_STORED_DIGITS, ExactSum
-from deciban.stats.sums import DenseSum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Table
 
 KINDS = ("categorical", "gaussian", "bernoulli", "multinomial", "complement")
 MIXED = dict(zip("abcde", KINDS, strict=True))

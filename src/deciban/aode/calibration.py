@@ -1,4 +1,4 @@
-"""Calibration of AODE: its strength and its temperature, by leave-one-out loss.
+"""Calibration of AODE: its strength and its temperature, as asked for or by leave-one-out loss.
 
 Two numbers: the strength ``m``, how many rows a column's own shares are worth
 beside those of a parent, and the discount of :mod:`deciban.models.calibration`, one
@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import threads
+from deciban import checks, threads
+from deciban.errors import ParameterError
 from deciban.models.calibration import AT_ONE, DISCOUNT_GRID, Calibration, LeftOutScores, pool
 
 FloatArray = NDArray[np.float64]
@@ -24,6 +25,48 @@ FloatArray = NDArray[np.float64]
 STRENGTHS_IN_ROWS = (0.3, 1.0, 3.0, 10.0, 30.0)
 #: The strength where none was tried, in rows.
 DEFAULT_STRENGTH_IN_ROWS = 3.0
+
+
+@dataclass(frozen=True)
+class AODEOptions:
+    """What the user asks for.
+
+    ``smoothing`` is ``m``, how many rows the shares of a column are worth beside
+    those of a parent, and smooths the shares as well; None leaves both to the
+    data. A value is a parent from a weight of ``min_support`` on. ``calibrate`` is
+    whether the evidence is discounted.
+    """
+
+    smoothing: float | None = None
+    missing: str = "auto"
+    min_support: float = 0.0
+    calibrate: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        smoothing: float | str = "auto",
+        missing: str = "auto",
+        support: float = 0.0,
+        calibrate: bool = True,
+    ) -> AODEOptions:
+        """The options that the parameters of an estimator state, checked."""
+        strength = None
+        if not (isinstance(smoothing, str) and smoothing == "auto"):
+            if not (checks.is_number(smoothing) and 1e-6 <= float(smoothing) <= 1e6):
+                raise ParameterError(
+                    f'smoothing must be a number from 1e-6 to 1e6 or "auto", got {smoothing!r}.',
+                    hint="1 is what Weka takes; without any, most pairs of values are impossible",
+                )
+            strength = float(smoothing)
+        checks.one_of("missing", missing, "auto", "skip", "value")
+        hint = "30 is what the authors of AODE took, 0 lets every value be a parent"
+        return cls(strength, missing, checks.number("support", support, hint), calibrate)
+
+    @property
+    def strengths(self) -> tuple[float, ...]:
+        """The strengths ``m`` among which calibration selects."""
+        return STRENGTHS_IN_ROWS if self.smoothing is None else (self.smoothing,)
 
 
 class LeftOutRows(NamedTuple):

@@ -14,11 +14,10 @@ from numpy.typing import ArrayLike
 
 from deciban import checks, encoding, files
 from deciban.aode import cut_points, stored
-from deciban.aode.calibration import StrengthCalibration
+from deciban.aode.calibration import AODEOptions, StrengthCalibration
 from deciban.aode.counting import count_table
 from deciban.aode.cut_points import CUTTING_ROWS, Bins
 from deciban.aode.model import AODEModel
-from deciban.aode.options import AODEOptions
 from deciban.aode.pair_counts import (
     VALUES,
     PairCounts,

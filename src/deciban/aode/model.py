@@ -16,11 +16,11 @@ from deciban import threads
 from deciban.aode import formula, one_dependence, pieces, unit_removal
 from deciban.aode.calibration import (
     DEFAULT_STRENGTH_IN_ROWS,
+    AODEOptions,
     LeftOutRows,
     StrengthCalibration,
 )
 from deciban.aode.one_dependence import AODEParameters
-from deciban.aode.options import AODEOptions
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
 from deciban.encoding import matrices
 from deciban.encoding.row import RowEncoder

@@ -24,8 +24,7 @@ from deciban.stats import rounding
 from deciban.stats.categories import CATEGORIES
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
-from deciban.stats.sums import DenseSum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Table
 
 FloatArray = NDArray[np.float64]
 Places = NDArray[np.int64]

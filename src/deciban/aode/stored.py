@@ -7,11 +7,10 @@ from dataclasses import asdict
 
 import numpy as np
 
-from deciban.aode.calibration import StrengthCalibration
+from deciban.aode.calibration import AODEOptions, StrengthCalibration
 from deciban.aode.cut_points import CutPoints
 from deciban.aode.model import KIND, AODEModel
 from deciban.aode.one_dependence import cell_weights
-from deciban.aode.options import AODEOptions
 from deciban.aode.pair_counts import VALUES, PairCounts, counted_columns
 from deciban.checks import MAX_FLOAT
 from deciban.errors import ModelFileError, ParameterError

@@ -20,10 +20,10 @@ Columns of text are read by base learners of their own (``text_learner``), and w
 these add to the class frequencies is added, by weights fitted on held-out rows.
 
 Read in this order: ``logits``, ``features`` (what base learners see),
-``training_table`` (rows and folds), ``penalty_path``, ``evidence_weights``, ``linear``,
-``trees``, ``model`` (the terms that all of them add), ``base_learners``, ``stacking``,
-``phrases``, ``phrase_rows``, ``phrase_counts``, ``text_learner``, ``training``, ``held_out`` (the
-scores of its rows), ``summary``, ``stored`` and the estimator.
+``training_table`` (rows and folds, and the scores of rows held out), ``evidence_weights``,
+``linear``, ``trees``, ``model`` (the terms that all of them add), ``base_learners``, ``stacking``,
+``phrases``, ``phrase_rows``, ``phrase_counts``, ``text_learner``, ``training``, ``summary``,
+``stored`` and the estimator.
 """
 
 from __future__ import annotations

@@ -1,14 +1,17 @@
-"""Logistic regression in folds, at the penalty under which held-out rows lose least."""
+"""Logistic regression in folds, at the penalty under which held-out rows lose least.
+
+The penalty is found on a path from strong to weak, which ends when held-out rows lose.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.ensemble import penalty_path
 from deciban.ensemble.logits import FloatArray, log_losses, to_logits, to_scores
 from deciban.logistic.solvers import Prior, Problem, lbfgs
 from deciban.logistic.solvers import two_valued as splitting
@@ -23,6 +26,15 @@ SELECTION_ROWS, MIN_SELECTION_FOLDS = 400, 2
 #: Coefficients to this accuracy; more would not change the probabilities.
 SOLVER_TOLERANCE = 1e-3
 MAX_SOLVER_STEPS = 200
+
+Fit = TypeVar("Fit")
+
+
+class Selected(NamedTuple):
+    """A penalty and the loss of held-out rows under it."""
+
+    penalty: float
+    loss: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +117,43 @@ def _select(
     if nearby is not None and np.isfinite(nearby.penalty):
         penalties = tuple(penalty for penalty in penalties if penalty <= nearby.penalty)
         start[0] = nearby.by_fold[0]
-    selected, coefs = penalty_path.select(
+    selected, coefs = select_penalty(
         penalties, refit, held_out_loss, start, null_loss, PENALTY_PATIENCE
     )
     return selected.penalty, coefs
+
+
+def select_penalty(
+    penalties: Iterable[float],
+    refit: Callable[[float, Fit], Fit],
+    held_out_loss: Callable[[Fit], float],
+    start: Fit,
+    null_loss: float = float("inf"),
+    patience: int = 1,
+    min_gain: float = 0.0,
+) -> tuple[Selected, Fit]:
+    """The penalty of least held-out loss, from strong to weak, and the fit under it.
+
+    Each fit starts from the one before, under the next stronger penalty; so the path costs little
+    more than its last fits. ``null_loss`` is that of ``start``, which is kept, with an infinite
+    penalty, where no penalty does better. The path ends after ``patience`` penalties that do not
+    gain; ``min_gain`` or less is no gain, so that of two that cannot be told apart the stronger
+    one is taken.
+
+    >>> select_penalty([9, 3, 1, 0], lambda penalty, _: penalty, lambda fit: abs(fit - 2.5), 99)
+    (Selected(penalty=3, loss=0.5), 3)
+    """
+    fit = best_fit = start
+    best, failures = Selected(float("inf"), null_loss), 0
+    for penalty in penalties:
+        fit = refit(penalty, fit)
+        loss = held_out_loss(fit)
+        failures += 1
+        if loss < best.loss - min_gain:
+            best, best_fit, failures = Selected(penalty, loss), fit, 0
+        if failures == patience:
+            break
+    return best, best_fit
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,7 @@ from deciban.sources.tabular import Row
 from deciban.stats.counts import Counts
 
 if TYPE_CHECKING:
-    from deciban.ensemble.held_out import HeldOutRows
+    from deciban.ensemble.training_table import HeldOutRows
 
 
 @dataclass(frozen=True, eq=False)

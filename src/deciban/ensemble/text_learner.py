@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban import threads
-from deciban.ensemble import penalty_path, stacking
+from deciban.ensemble import linear, stacking
 from deciban.ensemble.logits import FloatArray, centre, mean_log_loss, to_logits, to_scores
 from deciban.ensemble.phrase_counts import complements, log_count_ratios
 from deciban.ensemble.phrase_rows import MAX_COUNTED_WORDS, PhraseRows, tabulate
@@ -152,7 +152,7 @@ def _select_penalty(
         return texts.stacked_loss(np.stack([regression, counts[rows]]), rows)
 
     zero = [Fit(1.0, ascent) for ascent in threads.run(texts.ascent, [rows for rows, _ in splits])]
-    selected, fits = penalty_path.select(
+    selected, fits = linear.select_penalty(
         PENALTIES, refit, held_out_loss, zero, min_gain=MIN_GAIN_NATS
     )
     return selected.penalty, [fit.ascent for fit in fits]

@@ -1,8 +1,13 @@
-"""Training: base learners fitted in folds, stacked, and joined with what texts tell."""
+"""Training: base learners fitted in folds, stacked, and joined with what texts tell.
+
+Where rows are many, one fold is fitted first, and says which base learners the others
+need not fit. Trees gain from every row and are fitted to all; the others, which have few
+coefficients, are judged by some rows and fitted to no more than are asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,19 +15,19 @@ import numpy as np
 from deciban import threads
 from deciban.ensemble import base_learners, stacking, text_learner
 from deciban.ensemble.base_learners import (
+    NOTHING_FITTED,
     BaseLearner,
+    FoldFits,
     Unfitted,
     zero_terms,
 )
 from deciban.ensemble.evidence_weights import evidence_columns
-from deciban.ensemble.held_out import HeldOutRows
 from deciban.ensemble.logits import FloatArray, centre, mean_log_loss
 from deciban.ensemble.model import AdditiveTerms, EnsembleModel
 from deciban.ensemble.phrases import PhraseModel
 from deciban.ensemble.summary import EnsembleSummary, LearnerSummary
 from deciban.ensemble.text_learner import TextLearner
-from deciban.ensemble.training_table import N_FOLDS, TrainingTable
-from deciban.ensemble.useful_learners import fit_useful, learner_fits
+from deciban.ensemble.training_table import N_FOLDS, HeldOutRows, RowIndices, TrainingTable
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.schema import Schema
 from deciban.sources.labelled import LabelledBatch
@@ -35,11 +40,15 @@ MAX_WEIGHED_ROWS = 50_000
 MAX_SCORES = 100_000_000
 #: but no fewer than this.
 MIN_WEIGHED_ROWS = 1000
+#: Which base learners are of use is asked of no more rows than this.
+MAX_JUDGING_ROWS = 10_000
 
 #: The evidence of columns is measured on no more rows than this.
 MAX_MEASURED_ROWS = 2_000
 #: Columns of text, each with a tokenizer by which it is read; one column may be read twice.
 Tokenizers = Sequence[tuple[str, Tokenizer]]
+#: Fits a base learner to a table, going on from what is fitted already.
+Fit = Callable[[TrainingTable, FoldFits], BaseLearner | Unfitted]
 
 
 @dataclass(frozen=True)
@@ -104,9 +113,9 @@ def train(
     table = table.in_enough_folds()
     stack, rows = None, table.spaced_rows(most)
     if _has_plain_columns(schema):
-        fits = learner_fits(whole, options.memory_limit, advance)
+        fits = _learner_fits(whole, options.memory_limit, advance)
         names = options.learners or base_learners.usual_learners(table)
-        learners = fit_useful(table, rows, {name: fits[name] for name in names})
+        learners = _fit_useful(table, rows, {name: fits[name] for name in names})
         stack = _weigh(table.take(rows), list(learners.values()))
         for _ in range(4 + N_FOLDS - len(table.splits)):
             advance()
@@ -242,3 +251,98 @@ def _summary(
             evidence.setdefault(name, weight)
     losses = _loss(table, held_out), _loss(table, table.offset)
     return EnsembleSummary(n_rows, table.n_rows, *losses, learners, evidence)
+
+
+def _learner_fits(
+    whole: LabelledBatch, memory_limit: int, advance: Callable[[], None]
+) -> dict[str, Fit]:
+    """How each base learner is fitted; ``whole`` are the rows that AODE counts."""
+    return {
+        "linear": base_learners.fit_linear,
+        "products": base_learners.fit_products,
+        "trees": lambda table, begun: base_learners.fit_trees(table, advance, begun),
+        "logistic": base_learners.fit_logistic,
+        "radial": base_learners.fit_radial,
+        "pairs": lambda table, begun: base_learners.fit_aode(table, whole, memory_limit, begun),
+    }
+
+
+def _fit_useful(
+    table: TrainingTable, rows: RowIndices, fits: Mapping[str, Fit]
+) -> dict[str, BaseLearner | Unfitted]:
+    """The base learners; their logits are those of some ``rows``, which all but trees see alone.
+
+    Those that rows held out by the first fold hardly miss are left out.
+    """
+    first, nothing = table.in_first_fold(), dict.fromkeys(fits, NOTHING_FITTED)
+    if first is table:
+        return _of_rows(_fit(table, table.take(rows), fits, nothing), rows)
+    some = first.spaced_rows(MAX_JUDGING_ROWS)
+    sample = first.take(some)
+    # Trees, which are hardly ever useless, go on with the other folds where a thread is free.
+    ahead = table if threads.n_threads() > 1 or len(table.splits) == 1 else first
+    judged = _fit(ahead, sample, fits, nothing)
+    useful = _useful(sample, _of_rows(judged, some))
+    if len(some) < len(rows):
+        useful = {name: _nearby(begun) for name, begun in useful.items()}
+    if ahead is table:  # nothing is left to fit
+        fits = {**fits, "trees": lambda *_: judged["trees"]}
+    return _left_out(judged) | _of_rows(_fit(table, table.take(rows), fits, useful), rows)
+
+
+def _fit(
+    table: TrainingTable,
+    sample: TrainingTable,
+    fits: Mapping[str, Fit],
+    begun: Mapping[str, FoldFits],
+) -> dict[str, BaseLearner | Unfitted]:
+    """The base learners that are begun, all at once: trees fitted to all rows, others to some."""
+
+    def fit(name: str) -> BaseLearner | Unfitted:
+        return fits[name](table if name == "trees" else sample, begun[name])
+
+    names = sorted(begun, key=lambda name: name != "trees")  # which take the longest
+    fitted = dict(zip(names, threads.run(fit, names, ahead=len(names)), strict=True))
+    return {name: fitted[name] for name in begun}
+
+
+def _of_rows(
+    learners: Mapping[str, BaseLearner | Unfitted], rows: RowIndices
+) -> dict[str, BaseLearner | Unfitted]:
+    """The base learners, trees with the logits of some rows alone, as the others have."""
+    out = dict(learners)
+    trees = out.get("trees")
+    if isinstance(trees, BaseLearner):
+        out["trees"] = replace(trees, held_out=trees.held_out[rows])
+    return out
+
+
+def _useful(
+    sample: TrainingTable, judged: Mapping[str, BaseLearner | Unfitted]
+) -> dict[str, FoldFits]:
+    """The base learners that rows held out by the one fold miss, with what others go on from."""
+    ((_, held),) = sample.splits
+    fitted = {name: each for name, each in judged.items() if isinstance(each, BaseLearner)}
+    logits = {name: learner.held_out[held] for name, learner in fitted.items()}
+    useful = stacking.useful(logits, sample.y[held], sample.weight[held]) if logits else ()
+    return {name: fitted[name].by_fold for name in useful}
+
+
+def _nearby(begun: FoldFits) -> FoldFits:
+    """What more rows go on from: the forest, or the counts of pairs, which are those of all rows.
+
+    Regressions saw but some of the rows, and are near to what all rows will say.
+    """
+    return begun._replace(
+        rows=None, evidence=(), regression=None, radial=None, nearby=begun.regression
+    )
+
+
+def _left_out(judged: Mapping[str, BaseLearner | Unfitted]) -> dict[str, BaseLearner | Unfitted]:
+    """Every base learner as one that is not fitted, with the reason."""
+    return {
+        name: Unfitted(name, "the first fold has no use for it")
+        if isinstance(learner, BaseLearner)
+        else learner
+        for name, learner in judged.items()
+    }

@@ -38,8 +38,7 @@ from deciban.kernels.discrete import (
 from deciban.stats import rounding
 from deciban.stats.categories import CATEGORIES, count_by_column, count_of
 from deciban.stats.statistic import Codes, FloatArray, Matrix
-from deciban.stats.sums import DenseSum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Table
 
 Coded = NDArray[np.int64]
 

@@ -43,8 +43,7 @@ from deciban.stats.categories import CATEGORIES, count_by_column, count_of
 from deciban.stats.cells import Cells, Grid
 from deciban.stats.histogram import EACH, HISTOGRAM, MDL, bin_columns, cut_columns, grid_of
 from deciban.stats.statistic import Codes, FloatArray
-from deciban.stats.sums import DenseSum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Table
 
 #: The numbers of bins that are tried.
 BINS_TRIED = (5, 10, 20)

@@ -17,7 +17,7 @@ from deciban.kernels.discrete import log_shares
 from deciban.stats import rounding
 from deciban.stats.sparse import SparseSum
 from deciban.stats.statistic import Codes, FloatArray
-from deciban.stats.sums import Mask
+from deciban.stats.table import Mask
 from deciban.stats.words import Bags
 
 

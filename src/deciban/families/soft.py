@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from deciban.families.settings import Settings
 from deciban.stats.statistic import Matrix
-from deciban.stats.sums import Sum
-from deciban.stats.table import Table
+from deciban.stats.table import Sum, Table
 
 if TYPE_CHECKING:
     from deciban.families.protocol import Family, Parameters

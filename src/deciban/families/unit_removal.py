@@ -21,7 +21,7 @@ from deciban.families.removal import SmoothedCounts, rarity
 from deciban.kernels.discrete import log_shares
 from deciban.stats.sparse import SparseSum
 from deciban.stats.statistic import FloatArray
-from deciban.stats.sums import Mask
+from deciban.stats.table import Mask
 from deciban.stats.words import Bags
 
 #: Numbers of entries by classes that are looked at together.

@@ -48,8 +48,7 @@ from deciban.stats.amounts import AMOUNTS
 from deciban.stats.cells import Cells
 from deciban.stats.sparse import SparseSum
 from deciban.stats.statistic import Codes, FloatArray
-from deciban.stats.sums import DenseSum, Sum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Sum, Table
 from deciban.stats.words import NO_WORDS, WORDS, Bags, Weighting, sum_of
 
 #: The words of a text of usual length.

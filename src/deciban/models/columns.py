@@ -10,8 +10,7 @@ from deciban.sources.scan import Scan
 from deciban.sources.tabular import Row, Value
 from deciban.stats.categories import count_by_column
 from deciban.stats.cells import Grid
-from deciban.stats.sums import DenseSum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Table
 
 
 def required_columns(model: Model) -> list[str]:

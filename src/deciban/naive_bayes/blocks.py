@@ -31,8 +31,7 @@ from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM
 from deciban.stats.statistic import FloatArray
-from deciban.stats.sums import DenseSum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Table
 from deciban.stats.words import WORDS, sum_of
 
 #: What a block reads of encoded rows.
@@ -115,16 +114,17 @@ def _missing_block(counts: Counts, schema: Schema, options: Options, names: list
     """One category "missing or not" for some columns."""
     sides: dict[str, list[FloatArray]] = {}
     for key in (CATEGORIES.name, HISTOGRAM.name):
-        if key in counts.tables:
-            sides |= _with_and_without(counts.tables[key])
+        table = counts.tables.get(key)
+        if table is not None and not set(names).isdisjoint(table.cells.columns.tolist()):
+            sides |= _with_and_without(table)
     cells = Cells.of_values(list(names), (np.array([False, True]),) * len(names))
     parts = [part for name in names for part in sides[name]]
     sums = {"count": DenseSum(np.stack(parts, axis=1))}
     order = (*schema.numbers, *schema.categories)
     at = np.array([order.index(name) for name in names], dtype=np.intp)
-    table = Table(CATEGORIES, cells, counts.weight, sums)
     how = CategoricalSettings(options.method, options.prior_smoothing, unseen="smooth")
-    return Block("missing", "missing", CATEGORICAL, table, how, at)
+    gaps = Table(CATEGORIES, cells, counts.weight, sums)
+    return Block("missing", "missing", CATEGORICAL, gaps, how, at)
 
 
 def _with_and_without(table: Table) -> dict[str, list[FloatArray]]:

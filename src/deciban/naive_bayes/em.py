@@ -39,8 +39,7 @@ from deciban.families.soft import SoftBlock, dot
 from deciban.models import prior, scores
 from deciban.models.prior import StatedPrior
 from deciban.stats.statistic import Matrix
-from deciban.stats.sums import Sum
-from deciban.stats.table import Table
+from deciban.stats.table import Sum, Table
 
 FloatArray = NDArray[np.float64]
 

@@ -91,7 +91,7 @@ def judge_sample(
         warn_near_copies(model, sample)
     if calibrate:
         return judge(model, sample, before)
-    return keep_scores(model, score_sample(model, sample), sample)
+    return keep_scores(model, score_sample(model, sample), sample, sample.stands_for)
 
 
 def judge(
@@ -104,15 +104,15 @@ def judge(
     """
     if model.schema.texts:
         model = choose_texts(model, sample)
-    rows = score_sample(model, sample)
-    more = calibrate(rows, sample)
+    rows, stands_for = score_sample(model, sample), sample.stands_for
+    more = calibrate(rows, stands_for)
     model = model.with_calibration(more if before is None else before + more)
-    return keep_scores(model, rows, sample)
+    return keep_scores(model, rows, sample, stands_for)
 
 
-def calibrate(rows: list[Scores], sample: Sample) -> Calibration:
-    """The calibration of counted rows, for all rows that the sample stands for."""
-    return Calibration.of_batches(rows) * sample.stands_for
+def calibrate(rows: list[Scores], stands_for: float) -> Calibration:
+    """The calibration of counted rows, each of which stands for so many times its weight."""
+    return Calibration.of_batches(rows) * stands_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,9 @@ class LeftOutRows:
         return TypicalityScores.of(model.classes, likelihoods, y, weight, part.stands_for)
 
 
-def keep_scores(model: NaiveBayesModel, scored: list[Scores], sample: Sample) -> NaiveBayesModel:
+def keep_scores(
+    model: NaiveBayesModel, scored: list[Scores], sample: Sample, stands_for: float
+) -> NaiveBayesModel:
     """The model with those rows, whose scores come beside those that it has."""
     if not scored:
         return model
@@ -159,7 +161,7 @@ def keep_scores(model: NaiveBayesModel, scored: list[Scores], sample: Sample) ->
     likelihood, y, weight = (np.concatenate(part) for part in list(zip(*scored, strict=True))[1:])
     part = sample.part(-(-len(y) // MAX_NOVELTY_ROWS))
     some = likelihood[: part.rows.batch.n_rows].copy()
-    about = np.concatenate(joints), y, weight, sample.stands_for, part, some
+    about = np.concatenate(joints), y, weight, stands_for, part, some
     kept = model.with_left_out_rows(LeftOutRows(*about))
     # Rows of units need those beside them to be judged by, which are not held any longer.
     return kept if part.rows.units is None else kept.with_left_out(kept.left_out)

@@ -17,8 +17,7 @@ from deciban.labels import Array, Labels
 from deciban.stats.categories import exceeds
 from deciban.stats.cells import Cells
 from deciban.stats.statistic import Additive, Codes, FloatArray, Sums, number_matrix
-from deciban.stats.sums import DenseSum, Mask, Stored, Sum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Mask, Stored, Sum, Table
 
 
 class SparseRows(Protocol):

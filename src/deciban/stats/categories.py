@@ -6,7 +6,7 @@ anything beyond for a value that has no cell.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
@@ -19,8 +19,7 @@ from deciban.labels import Labels
 from deciban.stats import rounding
 from deciban.stats.cells import Cells
 from deciban.stats.statistic import Additive, Codes, FloatArray, Sums
-from deciban.stats.sums import DenseSum, Mask, Stored, Sum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Mask, Stored, Sum, Table
 
 NO_VALUES: Labels = np.empty(0, dtype=object)
 
@@ -82,15 +81,19 @@ class Categories(CountsOfValues):
 CATEGORIES = Categories()
 
 
-def count_column(
-    codes: NDArray[np.uint8] | NDArray[np.int32] | NDArray[np.int64],
+def count_columns(
+    columns: Iterable[tuple[Labels, NDArray[np.uint8] | NDArray[np.int32] | NDArray[np.int64]]],
     y: Codes,
     n_classes: int,
     weight: FloatArray | None,
-    n_values: int,
-) -> FloatArray:
-    """The weight of the rows of each class with each value of one column, (classes, values)."""
-    return kernel.count_column(codes, y, weight, n_values, n_classes)
+) -> list[FloatArray]:
+    """The weight of the rows of each class with each value of each column, (classes, values).
+
+    A column is its values and the code of each row among them.
+    """
+    return [
+        kernel.count_column(codes, y, weight, len(values), n_classes) for values, codes in columns
+    ]
 
 
 def count_of(table: Table) -> FloatArray:

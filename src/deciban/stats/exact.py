@@ -19,7 +19,7 @@ from deciban.errors import MissingValueError, ModelFileError
 from deciban.kernels import exact as kernel
 from deciban.labels import Positions
 from deciban.stats.rounding import ROUNDING
-from deciban.stats.sums import Mask, Stored, place
+from deciban.stats.table import Mask, Stored, place
 
 Digits = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

@@ -25,8 +25,7 @@ from deciban.stats.statistic import (
     number_matrix,
     refuse_infinity,
 )
-from deciban.stats.sums import DenseSum, Sum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Sum, Table
 
 #: The positions of the first keys of new bins.
 Cuts = NDArray[np.intp]

@@ -27,7 +27,7 @@ from deciban.stats.exact import (
 from deciban.stats.exact import mean_and_spread as exact_moments
 from deciban.stats.rounding import ROUNDING
 from deciban.stats.statistic import Codes, FloatArray, Sums, number_matrix, refuse_infinity
-from deciban.stats.sums import Mask, Stored, Sum
+from deciban.stats.table import Mask, Stored, Sum
 
 #: With more classes, the faster way of counting would need too much memory.
 MAX_UNWEIGHTED_CLASSES = 1 << 12

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from deciban.errors import ModelFileError
 from deciban.labels import Array
 from deciban.stats import rounding
-from deciban.stats.sums import Stored
+from deciban.stats.table import Stored
 
 FloatArray = NDArray[np.float64]
 Keys = NDArray[np.int64]

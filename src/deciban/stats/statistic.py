@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from deciban.labels import Labels
 from deciban.stats.cells import Cells
-from deciban.stats.sums import Mask, Stored, Sum
+from deciban.stats.table import Mask, Stored, Sum
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -21,8 +21,7 @@ from deciban.stats.cells import Cells
 from deciban.stats.rounding import ROUNDING
 from deciban.stats.sparse import SparseSum, align
 from deciban.stats.statistic import Additive, Codes, FloatArray, Sums
-from deciban.stats.sums import Mask, Stored, Sum
-from deciban.stats.table import Table
+from deciban.stats.table import Mask, Stored, Sum, Table
 
 #: What a word of a text counts for.
 Weighting = Literal["amount", "presence", "absence"]

@@ -36,8 +36,7 @@ from deciban.sources.tabular import Value
 from deciban.stats.categories import CATEGORIES, rows_with_value
 from deciban.stats.cells import Cells
 from deciban.stats.counts import Counts, merge
-from deciban.stats.sums import DenseSum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Table
 
 __all__ = ["count", "group"]
 

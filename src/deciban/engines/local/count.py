@@ -19,13 +19,12 @@ from deciban.sources.batch import Batch
 from deciban.sources.columns import Numbers
 from deciban.sources.labelled import LabelledBatch, LabelledScan
 from deciban.sources.sample import Sample
-from deciban.stats.categories import CATEGORIES, count_column
+from deciban.stats.categories import CATEGORIES, count_columns
 from deciban.stats.cells import MAX_GRID_KEYS, Cells
 from deciban.stats.counts import Counts
 from deciban.stats.histogram import HISTOGRAM, grid_of, tabulate
 from deciban.stats.moments import MOMENTS
-from deciban.stats.sums import DenseSum
-from deciban.stats.table import Table
+from deciban.stats.table import DenseSum, Table
 from deciban.stats.words import WORDS
 
 __all__ = ["count", "count_batch", "count_batches", "read", "require_rows"]
@@ -126,8 +125,8 @@ def _count_categories(schema: Schema, rows: LabelledBatch) -> tuple[Cells, Dense
     if 8 * K * n_cells > MAX_TABLE_BYTES:
         refuse_large_table(K, n_cells)
     values, counts = [], [np.zeros((K, 0))]
-    for known, codes in coded:
-        count = count_column(codes, rows.codes, K, rows.weight, len(known))
+    by_column = count_columns(coded, rows.codes, K, rows.weight)
+    for (known, _), count in zip(coded, by_column, strict=True):
         used = count.any(axis=0) if whole else np.ones(len(known), dtype=bool)
         values.append(known[used])
         counts.append(count[:, used])
