@@ -55,6 +55,7 @@ __all__ = [
 
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.int64]
+Coded = tuple[Labels, Codes | TextCodes]
 
 _SECOND, _HOUR, _DAY = 10**6, 3600 * 10**6, 24 * 3600 * 10**6  # in microseconds
 #: The columns that have a type as they are.
@@ -278,9 +279,7 @@ def factorise(column: Column) -> tuple[Labels, Codes]:
     return values, np.where(column.missing, -1, at)
 
 
-def categories(
-    schema: Schema, batch: Batch, max_texts: int
-) -> list[tuple[Labels, Codes | TextCodes]]:
+def categories(schema: Schema, batch: Batch, max_texts: int) -> list[Coded]:
     """Values and codes of the categorical columns; few texts of a dictionary need not all occur."""
     return [
         known_codes(column)
@@ -290,7 +289,7 @@ def categories(
     ]
 
 
-def known_codes(column: CodedTexts) -> tuple[Labels, Codes | TextCodes]:
+def known_codes(column: CodedTexts) -> Coded:
     """The texts of a dictionary, each once, and the code of each row among them; -1 is missing."""
     values, places = _factorise_texts(column.dictionary)
     once = len(values) == len(places)

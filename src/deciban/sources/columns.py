@@ -43,7 +43,6 @@ __all__ = [
     "concatenate",
     "decode_dictionary",
     "missing_column",
-    "python_rows",
 ]
 
 Mask = NDArray[np.bool_]
@@ -346,15 +345,6 @@ def concatenate(columns: Sequence[Column]) -> Column:
         return Strings(_offsets(sizes), np.concatenate(data), missing)
     values = [column.values for column in columns if not isinstance(column, Strings)]
     return first.with_values(np.concatenate(values), missing)
-
-
-def python_rows(columns: Sequence[Column]) -> list[list[Value]]:
-    """The values of every row in the order of the columns, None where missing.
-
-    >>> python_rows([Numbers(np.array([1.0, 2.0])), Numbers(np.array([0.5, np.nan]))])
-    [[1.0, 0.5], [2.0, None]]
-    """
-    return [list(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def missing_column(like: Column, n_rows: int) -> Column:
