@@ -36,11 +36,11 @@ from deciban.sources.columns import (
     Numbers,
     Strings,
     Times,
-    bag_text,
     concatenate,
     decode_dictionary,
 )
 from deciban.sources.formats import BAG, CATEGORY, Format
+from deciban.sources.lists import join_items
 from deciban.sources.tabular import Tabular
 
 __all__ = [
@@ -174,7 +174,7 @@ def _bags(offset: Any, items_of: Reader) -> Reader:
         first, stop = array.first * size, (array.first + array.length + 1) * size
         ends = array.buffer(1, first, stop).view(offset).tolist()
         items = cast("Strings", items_of(array.items(ends[0], ends[-1]))).tolist()
-        bags = [bag_text(items[a - ends[0] : b - ends[0]]) for a, b in pairwise(ends)]
+        bags = [join_items(items[a - ends[0] : b - ends[0]]) for a, b in pairwise(ends)]
         gaps = array.missing().tolist()
         return Strings(*utf8([None if gap else bag for bag, gap in zip(bags, gaps, strict=True)]))
 

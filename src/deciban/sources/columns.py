@@ -12,8 +12,7 @@ Conventions
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -28,7 +27,6 @@ from deciban.labels import Array
 from deciban.sources.tabular import Value
 
 __all__ = [
-    "Bags",
     "Booleans",
     "CodedTexts",
     "Column",
@@ -39,10 +37,10 @@ __all__ = [
     "TextCodes",
     "TextList",
     "Times",
-    "bag_text",
     "concatenate",
     "decode_dictionary",
     "missing_column",
+    "python_rows",
 ]
 
 Mask = NDArray[np.bool_]
@@ -51,8 +49,6 @@ RowNumbers = NDArray[np.intp]
 TextCodes = NDArray[np.uint8] | NDArray[np.int32]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-#: A sign of ASCII, or a blank.
-_SIGN = re.compile(r"[\s!-/:-@\[-`{-~]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,20 +290,6 @@ class CodedTexts(_Unwritten):
         return CodedTexts(self.dictionary, self.codes[rows])
 
 
-class Bags(Strings):
-    """Texts, each of which was a list of texts: their order says nothing."""
-
-
-def bag_text(items: Iterable[str | None]) -> str:
-    """The items of a list as a text in which each is one word, with no sign or blank in it.
-
-    >>> bag_text(["red", None, "New York", "c++", "c"])
-    'red New_York c__ _c'
-    """
-    words = [_SIGN.sub("_", item.strip()) for item in items if item is not None]
-    return " ".join(f"_{word}" if len(word) == 1 else word for word in words)
-
-
 Column = Numbers | Integers | Booleans | Strings | Times
 
 
@@ -345,6 +327,15 @@ def concatenate(columns: Sequence[Column]) -> Column:
         return Strings(_offsets(sizes), np.concatenate(data), missing)
     values = [column.values for column in columns if not isinstance(column, Strings)]
     return first.with_values(np.concatenate(values), missing)
+
+
+def python_rows(columns: Sequence[Column]) -> list[list[Value]]:
+    """The values of every row in the order of the columns, None where missing.
+
+    >>> python_rows([Numbers(np.array([1.0, 2.0])), Numbers(np.array([0.5, np.nan]))])
+    [[1.0, 0.5], [2.0, None]]
+    """
+    return [list(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def missing_column(like: Column, n_rows: int) -> Column:

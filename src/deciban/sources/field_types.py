@@ -32,8 +32,9 @@ from deciban.kernels import fields
 from deciban.kernels.texts import utf8
 from deciban.sources import formats
 from deciban.sources.batch import Batch, FieldBatch
-from deciban.sources.columns import Column, Mask, Strings, bag_text
+from deciban.sources.columns import Column, Mask, Strings
 from deciban.sources.formats import AFFIXES, DATE_KINDS, NUMBER_KINDS, PERCENTS, TEXT_KIND, Format
+from deciban.sources.lists import join_items
 from deciban.sources.options import ReadOptions
 
 __all__ = ["FieldTypes", "TextReader", "infer"]
@@ -131,7 +132,7 @@ class FieldTypes:
 def _read_lists(column: Strings) -> Strings:
     """Lists of JSON, each as a text of its items."""
     lists = [None if text is None else json.loads(text) for text in column.tolist()]
-    return Strings(*utf8([None if items is None else bag_text(items) for items in lists]))
+    return Strings(*utf8([None if items is None else join_items(items) for items in lists]))
 
 
 def _gaps(column: Strings, markers: list[bytes]) -> Mask:

@@ -10,6 +10,7 @@ import numpy as np
 from deciban.encoding.matrices import Caster
 from deciban.errors import InputError
 from deciban.sources.batch import Batch
+from deciban.sources.columns import python_rows
 from deciban.sources.objects import scan_records
 from deciban.sources.open import is_matrix, is_texts
 from deciban.sources.scan import BATCH_ROWS, scan_batches
@@ -83,8 +84,7 @@ class HeldTable:
                 first = at - at % BLOCK_ROWS
                 last = min(first + BLOCK_ROWS, batch.n_rows)
                 some = batch if last - first == batch.n_rows else batch.slice(first, last)
-                columns = [some.columns[name].tolist() for name in self._names]
-                rows = [list(row) for row in zip(*columns, strict=True)]
+                rows = python_rows([some.columns[name] for name in self._names])
                 self._put_back(batch, first, rows)
                 return before + first, rows
             before += batch.n_rows

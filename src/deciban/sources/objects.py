@@ -23,7 +23,6 @@ from deciban.errors import InputError, ShapeError
 from deciban.kernels.texts import utf8_or_nothing
 from deciban.labels import Array, is_missing
 from deciban.sources.columns import (
-    Bags,
     Booleans,
     Column,
     Integers,
@@ -31,9 +30,9 @@ from deciban.sources.columns import (
     Numbers,
     Strings,
     Times,
-    bag_text,
 )
 from deciban.sources.formats import BAG, Format
+from deciban.sources.lists import Lists, join_items
 from deciban.sources.scan import BatchScan, scan_columns
 from deciban.sources.tabular import Value
 
@@ -114,7 +113,7 @@ def _scan_tuples(table: Sequence[Sequence[Value]], rows: int) -> BatchScan:
 
 def formats(columns: Mapping[str, Column]) -> dict[str, Format]:
     """The columns whose type says what they are: lists of texts."""
-    return {name: BAG for name, column in columns.items() if isinstance(column, Bags)}
+    return {name: BAG for name, column in columns.items() if isinstance(column, Lists)}
 
 
 def column(name: str, values: Sequence[Value]) -> Column:
@@ -166,7 +165,7 @@ def _column_of_kinds(name: str, kinds: set[str], known: list[Value], missing: Ma
         return Times(moments, missing, "timestamp" if "timestamp" in kinds else "date")
     if kinds == {"list"}:
         texts = _strings(name, [_join(name, items) for items in known], missing)
-        return Bags(texts.offsets, texts.data, texts.missing)
+        return Lists(texts.offsets, texts.data, texts.missing)
     if kinds <= _WRITABLE:
         return _strings(name, [_write(value) for value in known], missing)
     raise InputError(
@@ -212,7 +211,7 @@ def _join(name: str, items: Iterable[Value]) -> str:
             f"column {name!r} has lists of {type(odd).__name__}, which cannot be counted.",
             hint="lists of texts are bags of words; turn others into several columns",
         )
-    return bag_text(some)
+    return join_items(some)
 
 
 def _strings(name: str, values: Sequence[Value], missing: Mask) -> Strings:
