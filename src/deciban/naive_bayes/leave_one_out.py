@@ -20,7 +20,7 @@ from deciban.models.conformal import ConformityScores
 from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
 from deciban.naive_bayes.model import NaiveBayesModel
-from deciban.naive_bayes.near_copies import warn_near_copies
+from deciban.naive_bayes.near_copies import warn_near_copies, with_labels_together
 from deciban.naive_bayes.row_choices import choose_columns, choose_texts
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Part, Sample
@@ -81,13 +81,15 @@ def judge_sample(
 ) -> NaiveBayesModel:
     """The model with all that counted rows choose, and their scores.
 
-    Rows ``in_units`` also select how columns are modelled. Without ``calibrate``, nothing is put
+    Rows ``in_units`` also select how columns are modelled. Where many texts have several labels,
+    the rows of a text are left out together. Without ``calibrate``, nothing is put
     on the model.
     """
     sample.thin(max_rows(len(model.counts.classes)))
     if in_units and before is None:
         model = choose_columns(model, sample)
     elif not in_units and model.schema.texts:
+        sample = with_labels_together(model, sample)
         warn_near_copies(model, sample)
     if calibrate:
         return judge(model, sample, before)
