@@ -44,6 +44,8 @@ def test_rows_of_a_text_with_several_labels_are_left_out_as_groups_are() -> None
     model, grouped = NaiveBayes().fit(texts, y), NaiveBayes().fit(texts, y, groups=texts)
     assert model.model_.text_choices == grouped.model_.text_choices
     assert model.model_.discount == grouped.model_.discount
+    again = NaiveBayes(calibrate=False).fit(texts, y).recalibrate(texts, y)
+    assert again.model_.discount == grouped.model_.discount
     assert model.evaluate().log_loss == pytest.approx(grouped.evaluate().log_loss, rel=1e-9)
 
 

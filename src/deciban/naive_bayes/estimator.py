@@ -22,6 +22,7 @@ from deciban.models.prior import StatedPrior
 from deciban.naive_bayes import leave_one_out, stored
 from deciban.naive_bayes.live import LiveNaiveBayes
 from deciban.naive_bayes.model import NaiveBayesModel
+from deciban.naive_bayes.near_copies import with_labels_together
 from deciban.naive_bayes.semi_supervised import UnlabelledOptions, complete
 from deciban.progress import shows_progress
 from deciban.schema import INFERENCE_ROWS, Schema, check_columns
@@ -291,7 +292,7 @@ class NaiveBayes(CountedClassifier[NaiveBayesModel, Counts, Calibration]):
         model = self.model_
         max_rows = min(RowSample().max_rows, leave_one_out.max_rows(len(model.counts.classes)))
         sample = ENGINES[rows.scan.place].sample(rows, max_rows)
-        self.model_ = leave_one_out.judge(model, sample)
+        self.model_ = leave_one_out.judge(model, with_labels_together(model, sample))
 
     def _state(self) -> tuple[Counts, Calibration | None]:
         return self._model().counts, self._model().whole_calibration
