@@ -43,8 +43,6 @@ SAMPLE_MESSAGES = 1000
 #: Bytes of messages that are kept between the two times that they are looked at, of those of a
 #: batch and of all, where one process reads them.
 MAX_BATCH_BYTES, MAX_KEPT_BYTES = 1 << 24, 1 << 26
-#: What one message of spam adds to a number that counts both classes; one of ham adds 1.
-SPAM_UNIT = 1 << 32
 
 LabelledPlace: TypeAlias = tuple[Place, bool]
 #: The levels of messages by their digests.
@@ -99,7 +97,7 @@ class Sampled(NamedTuple):
 class BatchCounts(NamedTuple):
     """The counts of a batch: tokens of its messages, and those that are in the sample.
 
-    A token has one number, ``ham + SPAM_UNIT * spam``: half as much to send and to add up.
+    A token has one number, ``ham + 2 ** 32 * spam``: half as much to send and to add up.
     """
 
     lessons: list[Lesson]
@@ -162,10 +160,9 @@ def _learn_batch(store: Store, run: Map, tasks: list[Task]) -> Pair:
         late = store.known(task.lesson.digest for task in tasks)
         if late:  # another program was faster: count again, without those
             total = _count_all(run, [task for task in tasks if task.lesson.digest not in late])
-        counted = total.tokens.values()
-        levels = _levels(store, total)
+        rows, levels = store.rows_of(total.tokens), _levels(store, total)
         lessons = [lesson._replace(level=levels.get(lesson.digest)) for lesson in total.lessons]
-        store.add(lessons, counted)
+        store.add(lessons, rows)
     return _class_totals(total.lessons)
 
 
@@ -245,12 +242,12 @@ def _add_batch(total: Total, batch: BatchCounts) -> None:
 def _levels(store: Store, total: Total) -> Levels:
     """The levels of the sample, by all counts that are left without blocks and near copies.
 
-    What the store has of the tokens of the sample is added to the counts.
+    What the store has of the tokens is added to the counts.
     """
     totals = store.totals().plus(_class_totals(total.lessons))
     if not all(totals):  # there is nothing to tell apart
         return {}
-    store.merge_into(total.tokens, (own.tokens for own in total.sample))
+    store.merge_into(total.tokens)
     levels: Levels = {}
     for number, copies in _copies(total).items():
         own = total.sample[number]
@@ -313,7 +310,7 @@ def _count_batch(tasks: Sequence[Task], every: int) -> BatchCounts:
         tokens = _tokens(task, lexicon)
         if tokens is None:
             continue
-        tokens.count(SPAM_UNIT if task.lesson.spam else 1)
+        tokens.count(task.lesson.unit)
         lessons.append(task.lesson)
         if number % every == 0:
             sample.append((task.lesson, tokens))
