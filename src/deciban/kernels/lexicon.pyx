@@ -282,13 +282,23 @@ cdef class Tokens:
             memcpy(out.data.as_ints, self.numbers, sizeof(int) * self.n)
         return out
 
-    def counts(self):
-        """The counts of these tokens."""
+    def counts(self, const int64_t[::1] before=None):
+        """The counts of these tokens; of what was counted since, if those ``before`` are given.
+
+        >>> tokens = Lexicon().tokens(["a"])
+        >>> before = tokens.counts()
+        >>> tokens.count(3), tokens.counts(before)
+        (None, array('q', [3]))
+        """
         cdef:
             Array out = array("q", bytes(8 * self.n))
             Py_ssize_t i
+        if before is not None and before.shape[0] != self.n:
+            raise ValueError("a count is needed for every token")
         for i in range(self.n):
             out.data.as_longlongs[i] = self.lexicon.entries[self.numbers[i]].count
+            if before is not None:
+                out.data.as_longlongs[i] -= before[i]
         return out
 
     cdef int begin(self) except -1:

@@ -115,6 +115,13 @@ class BlockMessage(NamedTuple):
     counts: array[int]
 
 
+class Block(NamedTuple):
+    """Messages that were counted together, and those of them that are in the sample."""
+
+    lessons: list[Lesson]
+    sample: list[BlockMessage]
+
+
 class LeftOut(NamedTuple):
     """What a level is computed from: all counts, less those of the block and of near copies.
 
@@ -223,20 +230,32 @@ def _count_all(run: Map, tasks: list[Task]) -> Total:
     every = max(1, len(tasks) // SAMPLE_MESSAGES)
     size = min(BATCH_MESSAGES, -(-len(tasks) // BLOCKS))
     total = Total([], Lexicon(PREFIXES), [], [])
-    for batch in run(_count_batch, _batches(tasks, size), repeat(every)):
-        _add_batch(total, batch)
+    batches = _batches(tasks, size)
+    if run is map:
+        for number, batch in enumerate(batches):
+            _add_block(total, _count_block(batch, every, total.tokens, number))
+    else:
+        for counts in run(_count_batch, batches, repeat(every)):
+            _add_block(total, _received(total, counts))
     return total
 
 
-def _add_batch(total: Total, batch: BatchCounts) -> None:
-    """Add the counts of a batch; its sample is of the lexicon of all from now on."""
+def _received(total: Total, batch: BatchCounts) -> Block:
+    """A block that another process counted, by the lexicon of all."""
     numbers = total.tokens.merge(batch.tokens, batch.counts)
     block = len(total.blocks)
-    total.lessons.extend(batch.lessons)
-    total.blocks.append(_class_totals(batch.lessons))
-    for lesson, places, counts in batch.sample:
-        message = total.tokens.message(places, numbers)
-        total.sample.append(BlockMessage(block, lesson, message, counts))
+    messages = [
+        BlockMessage(block, lesson, total.tokens.message(places, numbers), counts)
+        for lesson, places, counts in batch.sample
+    ]
+    return Block(batch.lessons, messages)
+
+
+def _add_block(total: Total, block: Block) -> None:
+    """Add a block whose tokens are counted already."""
+    total.lessons.extend(block.lessons)
+    total.blocks.append(_class_totals(block.lessons))
+    total.sample.extend(block.sample)
 
 
 def _levels(store: Store, total: Total) -> Levels:
@@ -302,20 +321,29 @@ def _glance_batch(labelled: Sequence[LabelledPlace], room: int) -> list[Glance]:
 
 @rare_collections()
 def _count_batch(tasks: Sequence[Task], every: int) -> BatchCounts:
-    """Count a batch of messages; one that has changed since its digest was taken is skipped."""
-    lessons: list[Lesson] = []
-    sample: list[tuple[Lesson, Tokens]] = []
+    """Count a batch of messages, by a lexicon of its own."""
     lexicon = Lexicon()
-    for number, task in enumerate(tasks):
-        tokens = _tokens(task, lexicon)
-        if tokens is None:
-            continue
-        tokens.count(task.lesson.unit)
-        lessons.append(task.lesson)
-        if number % every == 0:
-            sample.append((task.lesson, tokens))
-    own = [Sampled(lesson, tokens.numbers_of(), tokens.counts()) for lesson, tokens in sample]
-    return BatchCounts(lessons, lexicon.texts, lexicon.counts(), own)
+    lessons, messages = _count_block(tasks, every, lexicon, 0)
+    sample = [Sampled(own.lesson, own.tokens.numbers_of(), own.counts) for own in messages]
+    return BatchCounts(lessons, lexicon.texts, lexicon.counts(), sample)
+
+
+def _count_block(tasks: Sequence[Task], every: int, lexicon: Lexicon, number: int) -> Block:
+    """Count messages; one that has changed since its digest was taken is skipped."""
+    own = [(at, task.lesson, _tokens(task, lexicon)) for at, task in enumerate(tasks)]
+    messages = [(at, lesson, tokens) for at, lesson, tokens in own if tokens is not None]
+    sample = [
+        (lesson, tokens, tokens.counts()) for at, lesson, tokens in messages if not at % every
+    ]
+    for _, lesson, tokens in messages:
+        tokens.count(lesson.unit)
+    return Block(
+        [lesson for _, lesson, _ in messages],
+        [
+            BlockMessage(number, lesson, tokens, tokens.counts(before))
+            for lesson, tokens, before in sample
+        ],
+    )
 
 
 def _tokens(task: Task, lexicon: Lexicon) -> Tokens | None:
