@@ -11,10 +11,9 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as short
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from deciban.errors import FileError, ModelFileError, ModelWriteError
 
@@ -24,8 +23,7 @@ __all__ = ["Database", "Layout"]
 BUSY_SECONDS = 60.0
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """What a file holds: its tables, by which number it is known, and what people call it.
 
     ``application`` and ``version`` are written into the file. ``making`` says how a file comes

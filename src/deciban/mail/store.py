@@ -23,7 +23,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -81,21 +80,18 @@ class Hashing(NamedTuple):
     tokens: int
 
 
-@dataclass
 class Memory:
     """What was read of one state of the file.
 
-    The counts of the lexicon are those of the first ``known`` of its tokens, or of all.
+    The counts of the lexicon are those of the first ``known`` of its tokens.
     """
 
-    state: tuple[int, int]
-    totals: Pair
-    levels: dict[int, Pair]
-    calibration: Calibration
-    lexicon: Lexicon | None = None
-    known: int = 0
-    forgotten: int = 0
-    buckets: dict[int, bytes] = field(default_factory=dict)
+    def __init__(self, state: tuple[int, int], totals: Pair, levels: dict[int, Pair]) -> None:
+        self.state, self.totals, self.levels = state, totals, levels
+        self.calibration: Calibration = calibrate(levels)
+        self.lexicon: Lexicon | None = None
+        self.known = self.forgotten = 0
+        self.buckets: dict[int, bytes] = {}
 
 
 class Store(Database):
@@ -154,8 +150,7 @@ class Store(Database):
         state, memory = (version, self.connection.total_changes), self._memory
         if memory and memory.state == state:
             return memory
-        levels = self.levels()
-        self._memory = Memory(state, self.totals(), levels, calibrate(levels))
+        self._memory = Memory(state, self.totals(), self.levels())
         return self._memory
 
     # Questions
@@ -201,7 +196,7 @@ class Store(Database):
         """Give the tokens of some messages, all of one lexicon, the counts of the store."""
         if not messages:
             return
-        memory = self._believed or Memory((0, 0), self.totals(), {}, calibrate({}))
+        memory = self._believed or Memory((0, 0), self.totals(), {})
         lexicon = messages[0].lexicon
         if any(tokens.lexicon is not lexicon for tokens in messages):
             raise ValueError("messages that are looked up at once must be of one lexicon.")

@@ -28,7 +28,6 @@ from deciban.mail.model import PREFIXES, TEXT_PREFIXES, Pair, level, summarize_l
 from deciban.mail.store import Lesson, Store
 from deciban.mail.times import delivery_time
 from deciban.mail.tokens import tokens as tokens_of
-from deciban.threads import n_cores
 
 __all__ = ["Report", "train"]
 
@@ -363,8 +362,11 @@ def _batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
 @contextmanager
 def _mapping(processes: int | None, many: bool) -> Iterator[Map]:
     """``map``, in other processes if there is work for them."""
-    workers = processes or n_cores()
-    if workers < 2 or not many:
+    if many and processes is None:
+        from deciban.threads import n_cores
+
+        processes = n_cores()
+    if not many or processes in (None, 1):
         yield cast("Map", map)
         return
     from concurrent.futures import (
@@ -372,5 +374,5 @@ def _mapping(processes: int | None, many: bool) -> Iterator[Map]:
     )
     from multiprocessing import get_context
 
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         yield pool.map
