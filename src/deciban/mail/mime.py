@@ -49,9 +49,12 @@ _ENCODINGS = frozenset(("base64", "x-uuencode", "uuencode", "uue", "x-uue"))
 MAX_PART_BYTES = 1 << 18
 #: Parts of parts that are cut; deeper ones are left to the package.
 MAX_CUT_DEPTH = 8
+#: Parameters that say nothing of how to read a message.
+_ASIDE = r"""(?:type|micalg|protocol)=(?:"[\w/-]+"|[\w/-]+)"""
 #: Most types of messages with parts: they differ in their boundaries.
 _MULTIPART = re.compile(
-    r"""(multipart/(?!digest)[a-z-]+);\s*(?:type="[a-z/]+";\s*)?boundary="([\w'()+,./:=?-]+)"\s*""",
+    rf"""(multipart/(?!digest)[a-z-]+);\s*(?:{_ASIDE};\s*)*boundary="([\w'()+,./:=?-]+)\""""
+    rf"""(?:;\s*{_ASIDE})*\s*""",
     re.ASCII | re.I,
 )
 #: Most types of texts.
@@ -247,7 +250,7 @@ def _description_of(part: Message) -> Part:
 
 def _describe(kind: str | None, disposition: str | None, default: str = "text/plain") -> Part:
     """What two headers say a part is."""
-    plain = _MULTIPART.fullmatch(kind) if kind and not disposition else None
+    plain = _MULTIPART.fullmatch(kind) if kind and disposition in (None, "inline") else None
     if plain:
         return Part(plain[1].lower(), "", "")
     short = len(kind or "") + len(disposition or "") < 500  # nobody can make us keep long ones
