@@ -201,7 +201,7 @@ def test_training_by_processes_that_are_killed(tmp_path):
         assert opened.counts(["lesson"]).tokens["lesson"] == (0, 600)
 
 
-HEAVY = {"numpy", "typer", "click", "rich", "scipy", "sklearn", "duckdb"}
+HEAVY = {"numpy", "typer", "click", "rich", "scipy", "sklearn", "duckdb", "email", "dataclasses"}
 
 
 @pytest.mark.parametrize("command", ["classify", "filter"])
