@@ -120,7 +120,7 @@ cdef inline uint64_t bucket_of(uint64_t key, int shift) noexcept nogil:
 def counted(Lexicon lexicon not None, uint64_t secret):
     """Rows of the tokens of a lexicon that have a count.
 
-    >>> from array import array
+    >>> from deciban.kernels.lexicon import Lexicon
     >>> lexicon = Lexicon()
     >>> lexicon.merge(["a", "b", "c"], array("q", [1, 0, 2 << 32]))
     array('i', [0, 1, 2])
