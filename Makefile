@@ -67,7 +67,7 @@ torture: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-torture
 # A second copy of the package, compiled with sanitizers, before the installed one on the path. Python's
 # own allocator is left aside, so that every byte beyond an object is seen.
 SANITIZED := $(VENV)/sanitized
-SANITIZE_TESTS ?= $(wildcard $(addprefix tests/test_,algebra.py arrow.py bad_input.py categories.py counts.py \
+SANITIZE_TESTS ?= $(wildcard $(addprefix tests/test_,algebra.py arrow.py bad_input.py buckets.py categories.py counts.py \
   cuts.py dictionary.py dual_ascent.py em.py encodings.py exact.py families.py file_formats.py formats.py \
   frequencies.py gamma.py grid.py groups.py logistic.py mixed_columns.py mixed_text.py poisson.py rounding.py \
   sparse.py storage_counts.py tokenizer.py von_mises.py bayes.py bayes_text.py aode.py near_copies.py mail_messages.py \

@@ -28,7 +28,12 @@ def learnt(store, ham=HAM, spam=SPAM):
 
 
 def everything(store):
-    """All that is in a store."""
+    """All that is in a store; of tokens the counts, since their hashes are of one store only."""
+    from deciban.kernels import buckets
+
     rows = store.connection.execute
-    tables = ("tokens", "levels", "lessons", "totals")
-    return {name: rows(f"SELECT * FROM {name} ORDER BY 1").fetchall() for name in tables}
+    tables = ("levels", "lessons", "totals")
+    out = {name: rows(f"SELECT * FROM {name} ORDER BY 1").fetchall() for name in tables}
+    own = [pair for (one,) in rows("SELECT rows FROM tokens") for pair in buckets.pairs(one)]
+    assert store.vocabulary() == len(own)
+    return {"tokens": sorted(own), **out}

@@ -35,7 +35,7 @@ from deciban.mail.model import (
     summarize,
     weights,
 )
-from deciban.mail.store import Lesson, Store
+from deciban.mail.store import SPAM_UNIT, Lesson, Store
 from deciban.mail.times import delivery_time
 from deciban.mail.training import LeftOut, train
 from deciban.mail.verdict import decide
@@ -227,7 +227,7 @@ def test_a_campaign_has_one_level(tmp_path):
 
 
 def test_block_and_copies_are_left_out_by_hand():
-    unit, lexicon = training.SPAM_UNIT, Lexicon(PREFIXES)
+    unit, lexicon = SPAM_UNIT, Lexicon(PREFIXES)
     names = ["a", "b", "c", "subject:d"]
     lexicon.merge(names, array("q", [5 + 9 * unit, 1, 4 * unit, 2 + 2 * unit]))
     block = array("q", [1 + 2 * unit, 1, unit, 2])

@@ -157,7 +157,7 @@ def test_parts_that_are_cut_are_those_of_the_package(lines):
 def test_parts_are_cut_without_the_package():
     head = b"Content-Type: multipart/mixed; boundary=b\n\n"
     raw = head + b"--b\n\n1\n\n--b \nContent-Type: text/html\n\n2\n--b--\n3"
-    with mock.patch.object(mime, "_PARSER", None):
+    with mock.patch.object(mime, "_parsed", None):
         parts = parse(raw).parts
     assert [(part.type, part.text) for part in parts] == [("text/plain", "1\n"), ("text/html", "2")]
 

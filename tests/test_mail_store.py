@@ -45,6 +45,13 @@ def store(tmp_path):
         yield opened
 
 
+def counted(pairs):
+    """A lexicon with the messages of ham and of spam that had tokens."""
+    lexicon = Lexicon()
+    lexicon.merge_rows([(token, *pair) for token, pair in pairs.items()])
+    return lexicon
+
+
 def test_what_was_learnt_is_recognised(store):
     learnt(store)
     assert store.totals() == (12, 12)
@@ -127,7 +134,7 @@ def test_a_failed_change_changes_nothing(store):
     with pytest.raises(NegativeCountError), store.writing():
         store.take(Lesson(message.digest, True), message.tokens)
     with pytest.raises(ModelFileError), store.writing():
-        store.add([Lesson(message.digest, True)], ["x", 0, 1])
+        store.add([Lesson(message.digest, True)], store.rows_of(counted({"x": (0, 1)})))
     assert everything(store) == before
 
 
@@ -150,6 +157,9 @@ def test_training_counts_what_learning_does(tmp_path, store, processes, monkeypa
     assert train(store, places, processes) == (11, 12, 3, 1)
     with Store(str(tmp_path / "other"), create=True) as other:
         one_by_one, together = everything(learnt(other)), everything(store)
+        tokens = {token for raw in HAM + SPAM for token in read(raw).tokens}
+        assert len(tokens) == len(one_by_one["tokens"])
+        assert other.counts(tokens) == store.counts(tokens)
     for table in ("tokens", "totals"):
         assert one_by_one[table] == together[table]
     assert [row[:2] for row in one_by_one["lessons"]] == [row[:2] for row in together["lessons"]]
@@ -330,7 +340,7 @@ def test_files_that_are_no_stores(tmp_path):
 
 def test_a_store_of_another_version(store):
     store.connection.execute(f"PRAGMA user_version = {LAYOUT.version + 1}")
-    with pytest.raises(ModelFileError, match="version 2, this program has version 1"):
+    with pytest.raises(ModelFileError, match="version 3, this program has version 2"):
         Store(store.path)
 
 
@@ -369,10 +379,11 @@ def test_a_busy_store(store, monkeypatch):
 # What is remembered from one message to the next
 
 
-@pytest.fixture(params=[0, 10**9], ids=["all", "looked up"])
+@pytest.fixture(params=[0, 10**9], ids=["none", "all"])
 def taught(store, request, monkeypatch):
-    """A store that reads all its tokens at once, or none that was not asked for."""
-    monkeypatch.setattr("deciban.mail.store.PAGE_TOKENS", request.param)
+    """A store that remembers few buckets of tokens, or all."""
+    monkeypatch.setattr("deciban.mail.store.MAX_REMEMBERED_BUCKETS", request.param)
+    monkeypatch.setattr("deciban.mail.store.BUCKET_TOKENS", 4)
     learnt(store)
     return store
 
@@ -393,7 +404,7 @@ def test_what_was_read_is_not_asked_again(taught):
     first, asked = judge(taught, NEW_HAM), []
     taught.connection.set_trace_callback(asked.append)
     assert judge(taught, NEW_HAM) == first == fresh(taught, NEW_HAM)
-    assert not any("FROM tokens" in query or "json_each" in query for query in asked)
+    assert not any("tokens ON" in query for query in asked)
 
 
 def test_nothing_is_remembered_that_has_changed(taught):
@@ -411,9 +422,8 @@ def test_what_was_never_done_is_not_remembered(taught):
         message = read(NEW_HAM)
         with taught.writing():
             tokens = list(message.tokens)
-            taught.add(
-                [Lesson(b"new", True, 3)], [value for token in tokens for value in (token, 0, 9)]
-            )
+            rows = taught.rows_of(counted(dict.fromkeys(tokens, (0, 9))))
+            taught.add([Lesson(b"new", True, 3)], rows)
             assert taught.counts(tokens).tokens["agenda"][1] >= 9
             taught.look_up([message.tokens])
             assert message.tokens.lexicon.counts(["agenda"])[0] >= 9 << 32
@@ -454,23 +464,80 @@ def test_stores_that_share_a_lexicon_do_not_mix(taught, tmp_path):
         score_all(taught, [message, read(NEW_HAM).tokens])
 
 
-def test_rows_by_the_hundred_and_one_by_one(store):
-    rows = [(f"token{number}", number, 1) for number in range(250)]
+def test_buckets_grow_in_number(store, monkeypatch):
+    monkeypatch.setattr("deciban.mail.store.BUCKET_TOKENS", 8)
+    pairs = {f"token{number}": (number, 1) for number in range(250)}
+    for start in (0, 3, 60, 100):
+        with store.writing():
+            store.add([], store.rows_of(counted(dict(list(pairs.items())[start:]))))
     with store.writing():
-        store.add([], [value for row in rows[::-1] for value in row])
-        store.add([], [value for row in rows[:120] for value in row])
-    lexicon = Lexicon()
-    lexicon.merge_rows([*rows, *rows[:120]])
-    assert [value for row in everything(store)["tokens"] for value in row] == lexicon.values()
+        store.add([Lesson(b"any", True)], b"")
+    times = [1 + sum(number >= start for start in (3, 60, 100)) for number in range(250)]
+    expected = {
+        token: (ham * n, spam * n)
+        for n, (token, (ham, spam)) in zip(times, pairs.items(), strict=True)
+    }
+    assert store.counts([*pairs, "never"]).tokens == expected
+    (n,) = store.connection.execute("SELECT count(*) FROM tokens").fetchone()
+    assert store.vocabulary() == 250
+    assert 32 <= n <= 64  # 2 ** 6 of them, for 8 tokens each
 
 
-@pytest.mark.parametrize("count", [-1, 1 << 31])
-def test_a_count_that_cannot_be_is_not_remembered(taught, count):
-    taught.connection.execute("PRAGMA ignore_check_constraints = 1")
-    damage = "UPDATE tokens SET spam = ? WHERE token = 'agenda'"
-    taught.connection.execute(damage, (count,))
+def test_a_store_of_a_row_a_token_is_brought_up_to_date(store):
+    learnt(store)
+    tokens = {token for raw in HAM + SPAM for token in read(raw).tokens}
+    before, counts, verdict = everything(store), store.counts(tokens), score(store, read(NEW_HAM))
+    downgrade(store, counts.tokens)
+    for _ in range(2):
+        with Store(store.path) as opened:
+            assert opened.version() == LAYOUT.version
+            assert everything(opened) == before
+            assert opened.counts(tokens) == counts
+            assert score(opened, read(NEW_HAM)) == verdict
+
+
+def test_a_damaged_store_is_not_brought_up_to_date(store):
+    downgrade(store, {"a": (1, -1)})
+    with pytest.raises(ModelFileError, match="damaged"):
+        Store(store.path)
+    assert store.connection.execute("SELECT * FROM tokens").fetchall() == [("a", 1, -1)]
+
+
+def downgrade(store, pairs):
+    """Make the tables of version 1."""
+    for statement in (
+        "DROP TABLE tokens",
+        "DROP TABLE hashing",
+        "CREATE TABLE tokens (token TEXT PRIMARY KEY, ham INTEGER, spam INTEGER) WITHOUT ROWID",
+        "PRAGMA user_version = 1",
+    ):
+        store.connection.execute(statement)
+    rows = [(token, *pair) for token, pair in pairs.items()]
+    store.connection.executemany("INSERT INTO tokens VALUES (?, ?, ?)", rows)
+
+
+DAMAGES = {
+    "a count": lambda rows: rows[:12] + (1 << 31).to_bytes(4, "little") + rows[16:],
+    "half a row": lambda rows: rows[:-8],
+    "order": lambda rows: rows + rows[:16],
+    "another type": lambda rows: "text",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=list(DAMAGES))
+def test_rows_that_nobody_can_have_written_are_not_remembered(taught, damage):
+    taught.connection.create_function("damaged", 1, damage)
+    taught.connection.execute("UPDATE tokens SET rows = damaged(rows)")
     for _ in range(2):
         with pytest.raises(ModelFileError, match="damaged"):
             judge(taught, NEW_HAM)
         with pytest.raises(ModelFileError, match="damaged"):
             score(taught, read(NEW_HAM))
+    with pytest.raises(ModelFileError, match="damaged"):
+        unlearn(taught, read(HAM[0]))
+
+
+def test_buckets_by_more_bits_than_there_are(taught):
+    taught.connection.execute("UPDATE hashing SET bits = 70")
+    with pytest.raises(ModelFileError, match="buckets by 70 bits"):
+        score(taught, read(NEW_HAM))

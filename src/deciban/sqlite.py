@@ -11,10 +11,9 @@ import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from reprlib import repr as short
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from deciban.errors import FileError, ModelFileError, ModelWriteError
 
@@ -24,12 +23,12 @@ __all__ = ["Database", "Layout"]
 BUSY_SECONDS = 60.0
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """What a file holds: its tables, by which number it is known, and what people call it.
 
     ``application`` and ``version`` are written into the file. ``making`` says how a file comes
-    to be, ``renewing`` what to do about one that cannot be used: both end hints.
+    to be, ``renewing`` what to do about one that cannot be used: both end hints. Versions that
+    are ``older`` are opened too: whoever opens them brings them up to date.
     """
 
     name: str
@@ -38,6 +37,7 @@ class Layout:
     tables: str
     making: str
     renewing: str
+    older: tuple[int, ...] = ()
 
 
 class Database:
@@ -106,6 +106,14 @@ class Database:
             raise self.damage(f"{len(rows)} rows instead of one")
         return rows[0]
 
+    def version(self) -> int:
+        """The number of the version of the tables."""
+        return _number(self.connection, "PRAGMA user_version")
+
+    def execute_all(self, statements: str) -> None:
+        """Execute statements, which are separated by semicolons, in the present transaction."""
+        _execute_all(self.connection, statements)
+
     def damage(self, what: str) -> ModelFileError:
         """An error about content that nobody can have written."""
         hint = f"restore it from a backup, or {self.layout.renewing}"
@@ -160,12 +168,16 @@ def _prepare(connection: sqlite3.Connection, path: str, layout: Layout, create: 
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN IMMEDIATE")
         if _is_empty(connection):  # another may have been faster
-            for statement in filter(str.strip, layout.tables.split(";")):
-                connection.execute(statement)
+            _execute_all(connection, layout.tables)
             connection.execute(f"PRAGMA application_id = {layout.application}")
             connection.execute(f"PRAGMA user_version = {layout.version}")
         connection.execute("COMMIT")
     _check(connection, path, layout)
+
+
+def _execute_all(connection: sqlite3.Connection, statements: str) -> None:
+    for statement in filter(str.strip, statements.split(";")):
+        connection.execute(statement)
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
@@ -178,7 +190,7 @@ def _check(connection: sqlite3.Connection, path: str, layout: Layout) -> None:
             f"{path} is no {layout.name}, but another SQLite file.", hint="--store names another"
         )
     version = _number(connection, "PRAGMA user_version")
-    if version != layout.version:
+    if version not in (layout.version, *layout.older):
         raise ModelFileError(
             f"{path} is a store of version {version}, this program has version {layout.version}.",
             hint=f"{layout.renewing}, or install the program it was made with",

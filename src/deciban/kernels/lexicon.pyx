@@ -6,11 +6,8 @@ from os import urandom
 from cpython.array cimport array as Array
 from cpython.unicode cimport PyUnicode_FindChar, PyUnicode_Tailmatch
 
-from libc.stdlib cimport calloc, free, malloc, qsort, realloc
+from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy
-
-cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* n) except NULL
 
 cdef enum:
     MIN_SLOT_BITS = 10  # half of the slots are entries at most
@@ -36,34 +33,6 @@ cdef uint32_t section_of(str token, tuple prefixes) except? 9999:
             break
         section += 1
     return section
-
-
-cdef struct Place:
-    uint64_t begin      # the first eight bytes in UTF-8, the first the highest
-    const char* at
-    Py_ssize_t n
-    Py_ssize_t number
-
-
-cdef int open_place(Place* place, str token, Py_ssize_t number) except -1:
-    """What a token is sorted by."""
-    cdef int i
-    place.at, place.number, place.begin = PyUnicode_AsUTF8AndSize(token, &place.n), number, 0
-    for i in range(8):
-        place.begin = place.begin << 8 | (<uint8_t>place.at[i] if i < place.n else 0)
-    return 0
-
-
-cdef int compare(const void* a, const void* b) noexcept nogil:
-    """The order of tokens, which is that of their bytes in UTF-8."""
-    cdef:
-        const Place* one = <const Place*>a
-        const Place* other = <const Place*>b
-        int order
-    if one.begin != other.begin:
-        return -1 if one.begin < other.begin else 1
-    order = memcmp(one.at, other.at, min(one.n, other.n))
-    return order if order else (one.n > other.n) - (one.n < other.n)
 
 
 cdef class Lexicon:
@@ -142,37 +111,6 @@ cdef class Lexicon:
             return out
         for i in range(len(texts)):
             out.data.as_longlongs[i] = self.entries[self.slot_of(texts[i]).number - 1].count
-        return out
-
-    def values(self):
-        """Tokens in their order, each followed by the messages of ham and of spam, in one list.
-
-        Tokens without a message are left out.
-
-        >>> lexicon = Lexicon()
-        >>> lexicon.merge_rows([("b", 1, 2), ("a", 3, 0), ("c", 0, 0)])
-        >>> lexicon.values()
-        ['a', 3, 0, 'b', 1, 2]
-        """
-        cdef:
-            list out = []
-            Py_ssize_t n = len(self.texts), i
-            Place* places = <Place*>malloc(max(1, n) * sizeof(Place))
-            int64_t count
-        if places == NULL:
-            raise MemoryError
-        try:
-            for i in range(n):
-                open_place(&places[i], self.texts[i], i)
-            qsort(places, n, sizeof(Place), compare)
-            for i in range(n):
-                count = self.entries[places[i].number].count
-                if count:
-                    out.append(self.texts[places[i].number])
-                    out.append(<uint32_t>count)
-                    out.append(count >> 32)
-        finally:
-            free(places)
         return out
 
     def forget(self):
@@ -344,13 +282,23 @@ cdef class Tokens:
             memcpy(out.data.as_ints, self.numbers, sizeof(int) * self.n)
         return out
 
-    def counts(self):
-        """The counts of these tokens."""
+    def counts(self, const int64_t[::1] before=None):
+        """The counts of these tokens; of what was counted since, if those ``before`` are given.
+
+        >>> tokens = Lexicon().tokens(["a"])
+        >>> before = tokens.counts()
+        >>> tokens.count(3), tokens.counts(before)
+        (None, array('q', [3]))
+        """
         cdef:
             Array out = array("q", bytes(8 * self.n))
             Py_ssize_t i
+        if before is not None and before.shape[0] != self.n:
+            raise ValueError("a count is needed for every token")
         for i in range(self.n):
             out.data.as_longlongs[i] = self.lexicon.entries[self.numbers[i]].count
+            if before is not None:
+                out.data.as_longlongs[i] -= before[i]
         return out
 
     cdef int begin(self) except -1:

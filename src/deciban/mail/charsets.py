@@ -8,7 +8,12 @@ with replacement characters. Nothing raises.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 __all__ = ["decode"]
+
+#: The names of character sets are remembered, if they have fewer characters than this.
+MAX_KEPT_LABEL = 100
 
 #: The widest character set that people mean by a name.
 _WIDER = {
@@ -50,14 +55,22 @@ def decode(data: bytes, label: str | None = None) -> str:
     >>> decode("免费".encode("gb18030"), "gb2312"), decode(b"caf\xe9", "no-such-set")
     ('免费', 'café')
     """
-    name = (label or "utf-8").strip().strip("\"'").lower()
-    if name in _LIKE_ASCII and data.isascii():
+    short = label is None or len(label) < MAX_KEPT_LABEL  # nobody can make us keep long ones
+    like_ascii, names = (_names if short else _names.__wrapped__)(label)
+    if like_ascii and data.isascii():
         return data.decode("ascii")
-    for candidate in dict.fromkeys((_WIDER.get(name, name), "utf-8")):
-        text = _decode_strictly(data, candidate)
+    for name in names:
+        text = _decode_strictly(data, name)
         if text is not None:
             return _without_surrogates(text)
-    return _decode_leniently(data, _WIDER.get(name, name))
+    return _decode_leniently(data, names[0])
+
+
+@lru_cache(1 << 8)
+def _names(label: str | None) -> tuple[bool, tuple[str, ...]]:
+    """Whether ASCII is itself in a character set, and the names that it is tried by."""
+    name = (label or "utf-8").strip().strip("\"'").lower()
+    return name in _LIKE_ASCII, tuple(dict.fromkeys((_WIDER.get(name, name), "utf-8")))
 
 
 def _without_surrogates(text: str) -> str:

@@ -92,6 +92,7 @@ def relearn(store: Store, message: Read, spam: bool) -> Outcome:
 
 
 def _add(store: Store, message: Read, spam: bool) -> None:
-    counts = store.counts(message.tokens)
+    counts, lexicon = store.counts(message.tokens), Lexicon()
     lesson = Lesson(message.digest, spam, level(counts.totals, summarize(counts)))
-    store.add([lesson], [value for token in message.tokens for value in (token, *lesson.one)])
+    lexicon.tokens(message.tokens).count(lesson.unit)
+    store.add([lesson], store.rows_of(lexicon))

@@ -119,20 +119,28 @@ def _files(folder: str | Path) -> Iterator[str]:
 def _inside(path: str) -> Iterator[Place]:
     """The messages of a file: many if it is an mbox."""
     try:
-        with FileIO(path) as file:
-            if path.endswith(".eml") or file.read(len(_FROM)) != _FROM:
-                yield Place(path)
-                return
-            begin = _FROM + file.read(MAX_READ_BYTES - len(_FROM))
-            spans = split(begin) if len(begin) < MAX_READ_BYTES else _split_mapped(file)
+        if path.endswith(".eml") or _begin(path, len(_FROM)) != _FROM:
+            yield Place(path)
+            return
+        begin = _begin(path, MAX_READ_BYTES)
+        spans = split(begin) if len(begin) < MAX_READ_BYTES else _split_mapped(path)
     except OSError as error:
         raise _read_error(path, error) from None
     yield from (Place(path, *span) for span in spans) if len(spans) > 1 else [Place(path)]
 
 
-def _split_mapped(file: FileIO) -> list[tuple[int, int]]:
+def _begin(path: str, n: int) -> bytes:
+    """The first bytes of a file."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, n)
+    finally:
+        os.close(descriptor)
+
+
+def _split_mapped(path: str) -> list[tuple[int, int]]:
     """Where the messages of a large mbox start and end."""
-    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as box:
+    with FileIO(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as box:
         return split(box)
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from binascii import a2b_qp
 from collections.abc import Callable
-from email.header import decode_header
-from email.message import Message
-from email.parser import Parser
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from deciban.kernels import heads
 from deciban.mail.charsets import decode
+
+if TYPE_CHECKING:
+    from email.message import Message
 
 __all__ = ["Mail", "Part", "parse"]
 
@@ -49,11 +49,17 @@ _ENCODINGS = frozenset(("base64", "x-uuencode", "uuencode", "uue", "x-uue"))
 MAX_PART_BYTES = 1 << 18
 #: Parts of parts that are cut; deeper ones are left to the package.
 MAX_CUT_DEPTH = 8
-_PARSER = Parser()
+#: Parameters that say nothing of how to read a message.
+_ASIDE = r"""(?:type|micalg|protocol)=(?:"[\w/-]+"|[\w/-]+)"""
 #: Most types of messages with parts: they differ in their boundaries.
 _MULTIPART = re.compile(
-    r"""(multipart/(?!digest)[a-z-]+);\s*(?:type="[a-z/]+";\s*)?boundary="([\w'()+,./:=?-]+)"\s*""",
+    rf"""(multipart/(?!digest)[a-z-]+);\s*(?:{_ASIDE};\s*)*boundary="([\w'()+,./:=?-]+)\""""
+    rf"""(?:;\s*{_ASIDE})*\s*""",
     re.ASCII | re.I,
+)
+#: Most types of texts.
+_TEXT = re.compile(
+    r"""(text/(?:plain|html))(?:; ?charset=("?)([\w-]+)\2)?(?:; ?format=flowed)?""", re.A | re.I
 )
 
 
@@ -136,7 +142,7 @@ def _boundary(kind: str | None) -> bytes:
     plain = _MULTIPART.fullmatch(kind or "")
     if plain:
         return plain[2].encode()
-    message = Message()
+    message = _message()
     if kind is not None:
         message.set_raw("Content-Type", kind)
     boundary = message.get_boundary() or ""
@@ -155,7 +161,7 @@ def _read(leaf: Leaf) -> Part:
         return _with_text(part, a2b_qp(body))
     if encoding not in _ENCODINGS:
         return _with_text(part, body)
-    message = Message()
+    message = _message()
     message.set_raw("Content-Transfer-Encoding", encoding)
     message.set_payload(_as_text(body))
     return _with_text(part, message.get_payload(decode=True))
@@ -177,7 +183,20 @@ def _with_text(part: Part, data: object) -> Part:
 def _parse_parts(fields: Fields, body: bytes) -> list[Part]:
     """The parts of a message with these headers, by the package."""
     own = [f"{name}: {value}\n" for name, value in fields if name.startswith(_CONTENT)]
-    return _leaves(_PARSER.parsestr(f"{''.join(own)}\n{_as_text(body)}"))
+    return _leaves(_parsed(f"{''.join(own)}\n{_as_text(body)}"))
+
+
+def _message() -> Message:
+    """An empty message of the package, which takes long to import: plain messages do without."""
+    from email.message import Message
+
+    return Message()
+
+
+def _parsed(text: str, *, headers_only: bool = False) -> Message:
+    from email.parser import Parser
+
+    return Parser().parsestr(text, headersonly=headers_only)
 
 
 def _leaves(message: Message) -> list[Part]:
@@ -186,9 +205,9 @@ def _leaves(message: Message) -> list[Part]:
 
 def _by_package(head: str, body: str) -> Message:
     """Headers that are not well formed may end early; what is left of them is body."""
-    message = _PARSER.parsestr(head, headersonly=True)
+    message = _parsed(head, headers_only=True)
     if _has_parts(message):
-        return _PARSER.parsestr(head + body)
+        return _parsed(head + body)
     message.set_payload(f"{message.get_payload()}{body}")
     return message
 
@@ -200,6 +219,8 @@ def _has_parts(message: Message) -> bool:
 def _header(value: str) -> str:
     """A header's value in Unicode, on one line."""
     if "=?" in value:
+        from email.header import decode_header
+
         try:
             pieces = decode_header(value)
         except Exception:
@@ -229,7 +250,7 @@ def _description_of(part: Message) -> Part:
 
 def _describe(kind: str | None, disposition: str | None, default: str = "text/plain") -> Part:
     """What two headers say a part is."""
-    plain = _MULTIPART.fullmatch(kind) if kind and not disposition else None
+    plain = _MULTIPART.fullmatch(kind) if kind and disposition in (None, "inline") else None
     if plain:
         return Part(plain[1].lower(), "", "")
     short = len(kind or "") + len(disposition or "") < 500  # nobody can make us keep long ones
@@ -238,7 +259,10 @@ def _describe(kind: str | None, disposition: str | None, default: str = "text/pl
 
 @lru_cache(1 << 10)  # most parts of most messages are alike, and asking takes time
 def _description(kind: str | None, disposition: str | None, default: str) -> Part:
-    part = Message()
+    plain = _TEXT.fullmatch(kind or default) if disposition is None else None
+    if plain:
+        return Part(plain[1].lower(), (plain[3] or "").lower(), "")
+    part = _message()
     part.set_default_type(default)
     for name, value in (("Content-Type", kind), ("Content-Disposition", disposition)):
         if value is not None:

@@ -130,9 +130,12 @@ class Calibration(NamedTuple):
         >>> round(Calibration(0.0, 1.0, doubt=0.01).evidence(99.0), 2)  # ln(0.99 / 0.01)
         4.6
         """
+        if not self.doubt:
+            return log_odds
         believed = 1 - 2 * self.doubt
-        p, q = (self.doubt + believed * _sigmoid(x) for x in (log_odds, -log_odds))
-        return log_odds if not self.doubt else log(p / q)
+        p = self.doubt + believed * _sigmoid(log_odds)
+        q = self.doubt + believed * _sigmoid(-log_odds)
+        return log(p / q)
 
 
 class Score(NamedTuple):

@@ -4,11 +4,14 @@ A lesson is one message with its class, known by the digest of the message. It i
 recorded in the same transaction that counts its tokens, so a lesson is counted once
 or not at all, whenever the program is killed, and taking it back subtracts exactly
 what it added. SQLite's log holds the lessons since the last checkpoint, and reading
-adds them up. Looking up a message reads the rows of its own tokens and no others.
+adds them up. Looking up a message reads the buckets of its own tokens and no others.
 
 Tables
 ------
-tokens : how many messages of ham and of spam had each token.
+tokens : how many messages of ham and of spam had each token, by its hash, in buckets of about a
+    hundred rows. See :mod:`deciban.kernels.buckets`.
+hashing : the secret of the hashes, which nobody else knows, the number of buckets as a power of
+    two, and the number of tokens.
 lessons : the digest, the class and the level of every message learnt.
 levels : how many lessons of ham and of spam came at each level of raw evidence, as seen
     by the model that did not know them. See :mod:`deciban.mail.model`.
@@ -18,18 +21,17 @@ totals : how many messages of ham and of spam were learnt.
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import chain
-from typing import NamedTuple, TypeVar
+from operator import itemgetter
+from typing import NamedTuple
 
 from deciban.errors import NegativeCountError
-from deciban.kernels import messages as kernel
+from deciban.kernels import buckets as kernel
+from deciban.kernels import messages as message_kernel
 from deciban.kernels.lexicon import Lexicon, Tokens
 from deciban.mail.model import PREFIXES, TEXT_PREFIXES, Calibration, Counts, Pair, calibrate
-from deciban.mail.tables import LAYOUT
+from deciban.mail.tables import LAYOUT, TOKEN_TABLES
 from deciban.sqlite import Database
 
 __all__ = ["Lesson", "Store"]
@@ -38,14 +40,18 @@ __all__ = ["Lesson", "Store"]
 MAX_REMEMBERED_TOKENS = 1 << 19
 #: That is, if they have so many characters in the mean.
 TOKEN_CHARACTERS = 32
-#: Tokens that are looked up in the time that it takes to read a page of them.
-PAGE_TOKENS = 50
-#: Rows that are written by one statement.
-STATEMENT_ROWS = 100
+#: No more buckets than these are remembered.
+MAX_REMEMBERED_BUCKETS = 1 << 14
+#: Tokens of a bucket in the mean, at most, and the bits of the numbers of buckets.
+BUCKET_TOKENS, MAX_BUCKET_BITS = 128, 24
+#: Bytes of a token in its bucket.
+ROW_BYTES = 16
 #: More messages than anybody has.
 MAX_MESSAGES = 1 << 31
-#: A token or a level.
-Key = TypeVar("Key", bound="str | int")
+#: What one message of spam adds to a number that counts both classes; one of ham adds 1.
+SPAM_UNIT = 1 << 32
+#: The bits of a hash.
+HASH_MASK = (1 << 64) - 1
 
 
 class Lesson(NamedTuple):
@@ -60,23 +66,32 @@ class Lesson(NamedTuple):
         """One message of its class."""
         return Pair(0, 1) if self.spam else Pair(1, 0)
 
+    @property
+    def unit(self) -> int:
+        """What it adds to the counts of a lexicon."""
+        return SPAM_UNIT if self.spam else 1
 
-@dataclass
+
+class Hashing(NamedTuple):
+    """The secret of the hashes, the bits of the numbers of buckets, and the number of tokens."""
+
+    secret: int
+    bits: int
+    tokens: int
+
+
 class Memory:
     """What was read of one state of the file.
 
-    The counts of the lexicon are those of the first ``known`` of its tokens, or of all.
+    The counts of the lexicon are those of the first ``known`` of its tokens.
     """
 
-    state: tuple[int, int]
-    totals: Pair
-    levels: dict[int, Pair]
-    calibration: Calibration
-    lexicon: Lexicon | None = None
-    known: int = 0
-    forgotten: int = 0
-    asked: int = 0
-    has_all: bool = False
+    def __init__(self, state: tuple[int, int], totals: Pair, levels: dict[int, Pair]) -> None:
+        self.state, self.totals, self.levels = state, totals, levels
+        self.calibration: Calibration = calibrate(levels)
+        self.lexicon: Lexicon | None = None
+        self.known = self.forgotten = 0
+        self.buckets: dict[int, bytes] = {}
 
 
 class Store(Database):
@@ -87,9 +102,11 @@ class Store(Database):
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
+    >>> lesson, tokens = Lesson(b"digest", True), Lexicon()
+    >>> tokens.tokens(["free"]).count(lesson.unit)
     >>> with Store(f"{folder.name}/mail.db", create=True) as store:
     ...     with store.writing():
-    ...         store.add([Lesson(b"digest", True)], ["free", 0, 1])
+    ...         store.add([lesson], store.rows_of(tokens))
     ...     with store.reading():
     ...         store.counts(["free", "lunch"])
     Counts(totals=Pair(ham=0, spam=1), tokens={'free': (0, 1)}, unknown=1)
@@ -101,6 +118,21 @@ class Store(Database):
         self._lexicon = Lexicon(PREFIXES)
         self._memory: Memory | None = None
         self._believed: Memory | None = None
+        if self.version() == 1:
+            self._upgrade()
+
+    def _upgrade(self) -> None:
+        """Put the tokens of a store of version 1, of which each had a row, into buckets."""
+        with self.writing():
+            if self.version() != 1:  # another was faster
+                return
+            lexicon = Lexicon()
+            with self._sound():
+                lexicon.merge_rows(self.rows("SELECT token, ham, spam FROM tokens"))
+            self.connection.execute("DROP TABLE tokens")
+            self.execute_all(TOKEN_TABLES)
+            self._count(self.rows_of(lexicon))
+            self.connection.execute(f"PRAGMA user_version = {LAYOUT.version}")
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -118,8 +150,7 @@ class Store(Database):
         state, memory = (version, self.connection.total_changes), self._memory
         if memory and memory.state == state:
             return memory
-        levels = self.levels()
-        self._memory = Memory(state, self.totals(), levels, calibrate(levels))
+        self._memory = Memory(state, self.totals(), self.levels())
         return self._memory
 
     # Questions
@@ -143,11 +174,15 @@ class Store(Database):
 
     def counts(self, tokens: Iterable[str]) -> Counts:
         """What is known of these tokens, and the totals."""
-        own, totals = list(tokens), self.totals()
-        rows = self._rows_of(own) if any(totals) else []
-        self._merge(Lexicon(), rows)
-        pairs = {token: (ham, spam) for token, ham, spam in rows}
-        return Counts(totals, *kernel.known(own, pairs, TEXT_PREFIXES))
+        own, lexicon = list(tokens), Lexicon()
+        lexicon.tokens(own)
+        self.merge_into(lexicon)
+        pairs = {
+            token: (count % SPAM_UNIT, count // SPAM_UNIT)
+            for token, count in zip(lexicon.texts, lexicon.counts(), strict=True)
+            if count
+        }
+        return Counts(self.totals(), *message_kernel.known(own, pairs, TEXT_PREFIXES))
 
     @property
     def lexicon(self) -> Lexicon:
@@ -158,56 +193,56 @@ class Store(Database):
         return self._lexicon
 
     def look_up(self, messages: Sequence[Tokens]) -> None:
-        """Give the tokens of some messages, all of one lexicon, the counts of the store.
-
-        Tokens that are not remembered are looked up at once; once so many were asked for that it
-        would have taken as long to read all that there are, these are read.
-        """
+        """Give the tokens of some messages, all of one lexicon, the counts of the store."""
         if not messages:
             return
-        memory = self._believed or Memory((0, 0), self.totals(), {}, calibrate({}))
+        memory = self._believed or Memory((0, 0), self.totals(), {})
         lexicon = messages[0].lexicon
         if any(tokens.lexicon is not lexicon for tokens in messages):
             raise ValueError("messages that are looked up at once must be of one lexicon.")
         if memory.lexicon is not lexicon or memory.forgotten != lexicon.forgotten:
-            memory.lexicon, memory.known, memory.has_all = lexicon, 0, False
+            memory.lexicon, memory.known = lexicon, 0
             lexicon.forget()
-        memory.asked += sum(map(len, messages))
-        new = lexicon.texts[memory.known :]
-        if any(memory.totals) and not memory.has_all and new:
-            memory.has_all = self._is_worth_reading(memory.asked)
-            if memory.has_all:
-                lexicon.forget()
-            self._merge(lexicon, self._all_rows() if memory.has_all else self._rows_of(new))
+        self.merge_into(lexicon, memory.known)
         memory.known, memory.forgotten = len(lexicon), lexicon.forgotten
 
-    def merge_into(self, lexicon: Lexicon, messages: Iterable[Tokens]) -> None:
-        """Add the counts of the store to those of a lexicon, for the tokens of some messages."""
-        if any(self.totals()):
-            tokens = {token for message in messages for token in message}
-            self._merge(lexicon, self._rows_of(sorted(tokens)))
+    def merge_into(self, lexicon: Lexicon, first: int = 0) -> None:
+        """Add the counts of the store to those of a lexicon, for its tokens from a number on."""
+        if first == len(lexicon) or not any(self.totals()):
+            return
+        hashing = self._hashing()
+        keys = kernel.keys(lexicon, first, hashing.secret)
+        buckets = self._believed.buckets if self._believed else {}
+        if len(buckets) > MAX_REMEMBERED_BUCKETS:
+            buckets.clear()
+        wanted = [number for number in kernel.numbers(keys, hashing.bits) if number not in buckets]
+        buckets.update(self._buckets(wanted, hashing.bits))
+        kernel.merge(lexicon, first, keys, buckets, hashing.bits)
 
-    def _is_worth_reading(self, asked: int) -> bool:
-        """Whether to read all tokens, since to look up as many as were asked for takes as long."""
-        (pages,) = self.select_one("PRAGMA page_count", (int,))
-        return asked >= PAGE_TOKENS * pages and self.vocabulary() <= MAX_REMEMBERED_TOKENS // 2
+    def _hashing(self) -> Hashing:
+        """How tokens are found."""
+        query = "SELECT secret, bits, tokens FROM hashing"
+        secret, bits, tokens = self.select_one(query, (int, int, int))
+        if not (0 <= bits <= MAX_BUCKET_BITS and tokens >= 0):
+            raise self.damage(f"{tokens} tokens in buckets by {bits} bits")
+        return Hashing(secret & HASH_MASK, bits, tokens)
 
-    def _all_rows(self) -> list[tuple[str, int, int]]:
-        """All tokens, and the messages of ham and of spam."""
-        return self.rows("SELECT token, ham, spam FROM tokens")
+    def _buckets(self, numbers: list[int], bits: int) -> dict[int, bytes]:
+        """The rows of these buckets, by their numbers."""
+        buckets = dict.fromkeys(numbers, b"")
+        query = "SELECT bucket, rows FROM json_each(?) CROSS JOIN tokens ON bucket = value"
+        for number, rows in self.select(query, (int, bytes), (json.dumps(numbers),)):
+            with self._sound():
+                kernel.check(rows, number, bits)
+            buckets[number] = rows
+        return buckets
 
-    def _rows_of(self, tokens: list[str]) -> list[tuple[str, int, int]]:
-        """Those of these tokens that are known, and the messages of ham and of spam."""
-        return self.rows(
-            "SELECT token, ham, spam FROM json_each(?) CROSS JOIN tokens ON token = value",
-            (json.dumps(tokens, ensure_ascii=False),),
-        )
-
-    def _merge(self, lexicon: Lexicon, rows: list[tuple[str, int, int]]) -> None:
-        """Add rows to the counts of a lexicon; one that nobody can have written is damage."""
+    @contextmanager
+    def _sound(self) -> Iterator[None]:
+        """Rows that nobody can have written are damage."""
         try:
-            lexicon.merge_rows(rows)
-        except (TypeError, ValueError, OverflowError) as error:
+            yield
+        except ValueError as error:
             raise self.damage(str(error)) from None
 
     def lesson(self, digest: bytes) -> Lesson | None:
@@ -231,52 +266,91 @@ class Store(Database):
 
     def vocabulary(self) -> int:
         """How many tokens are known."""
-        return int(self.connection.execute("SELECT count(*) FROM tokens").fetchone()[0])
+        return self._hashing().tokens
 
     # Changes
 
-    def add(self, lessons: list[Lesson], tokens: list[str | int]) -> None:
-        """Record lessons that are not known yet, and count the tokens of all of them.
+    def rows_of(self, tokens: Lexicon) -> bytes:
+        """The tokens that have a count, as they are kept here."""
+        return kernel.counted(tokens, self._hashing().secret)
 
-        Each token is followed by its messages of ham and of spam; those that are in order are
-        added faster.
-        """
-        self._insert("tokens", tokens)
+    def add(self, lessons: list[Lesson], rows: bytes) -> None:
+        """Record lessons that are not known yet, and count the tokens of all of them."""
+        self._count(rows)
+        lessons = sorted(lessons, key=itemgetter(0))  # those in order are inserted faster
         self.connection.executemany("INSERT INTO lessons VALUES (?, ?, ?)", lessons)
-        self._insert("levels", _flat(_count_levels(lessons)))
+        self.connection.executemany(
+            "INSERT INTO levels VALUES (?, ?, ?) ON CONFLICT (level) DO UPDATE SET"
+            " ham = ham + excluded.ham, spam = spam + excluded.spam",
+            [(at, *pair) for at, pair in _count_levels(lessons).items()],
+        )
         self._add_total(lessons, 1)
+
+    def _count(self, rows: bytes) -> None:
+        """Add to the counts of tokens."""
+        hashing = self._make_room(len(rows) // ROW_BYTES)
+        parts = dict(kernel.cut(rows, hashing.bits))
+        before = self._buckets(list(parts), hashing.bits)
+        with self._sound():
+            after = {number: kernel.add(before[number], own) for number, own in parts.items()}
+        self._write(hashing, before, after)
 
     def take(self, lesson: Lesson, tokens: Iterable[str]) -> None:
         """Take back a lesson, and everything that it added."""
-        self.connection.execute("DELETE FROM lessons WHERE digest = ?", (lesson.digest,))
-        self._subtract("tokens", dict.fromkeys(tokens, lesson.one))
-        self._subtract("levels", _count_levels([lesson]))
+        lexicon, hashing = Lexicon(), self._hashing()
+        lexicon.tokens(tokens).count(lesson.unit)
+        parts = dict(kernel.cut(self.rows_of(lexicon), hashing.bits))
+        before = self._buckets(list(parts), hashing.bits)
+        after: dict[int, bytes] = {}
+        for number, rows in parts.items():
+            left = kernel.subtract(before[number], rows)
+            if left is None:
+                raise self._never_counted()
+            after[number] = left
+        self._write(hashing, before, after)
+        query = "DELETE FROM lessons WHERE digest = ?"
+        changed = self.connection.execute(query, (lesson.digest,)).rowcount
+        if lesson.level is not None:
+            changed += self.connection.execute(
+                "UPDATE levels SET ham = ham - ?, spam = spam - ? WHERE level = ?"
+                " AND ham >= ? AND spam >= ?",
+                (*lesson.one, lesson.level, *lesson.one),
+            ).rowcount
+            self.connection.execute("DELETE FROM levels WHERE ham = 0 AND spam = 0")
+        if changed != 1 + (lesson.level is not None):
+            raise self._never_counted()
         self._add_total([lesson], -1)
 
-    def _insert(self, table: str, values: Sequence[str | int]) -> None:
-        """Add to what is counted, many rows by one statement: it takes half of the time."""
-        whole = len(values) - len(values) % (3 * STATEMENT_ROWS)
-        for n, start, stop in ((STATEMENT_ROWS, 0, whole), (1, whole, len(values))):
-            rows = ", ".join(["(?, ?, ?)"] * n)
-            self.connection.executemany(
-                f"INSERT INTO {table} VALUES {rows} ON CONFLICT ({table[:-1]}) DO UPDATE SET"
-                " ham = ham + excluded.ham, spam = spam + excluded.spam",
-                (values[at : at + 3 * n] for at in range(start, stop, 3 * n)),
-            )
+    def _never_counted(self) -> NegativeCountError:
+        message = f"{self.path} never counted what is to be taken back."
+        return NegativeCountError(message, hint="the store is damaged: train a new one")
 
-    def _subtract(self, table: str, counts: Mapping[Key, tuple[int, int]]) -> None:
-        name = table[:-1]
-        rows = [(*pair, key) for key, pair in counts.items()]
-        update = f"UPDATE {table} SET ham = ham - ?, spam = spam - ? WHERE {name} = ?"
-        try:
-            changed = self.connection.executemany(update, rows).rowcount
-        except sqlite3.IntegrityError:
-            changed = -1
-        if changed != len(rows):
-            message = f"{self.path} never counted what is to be taken back."
-            raise NegativeCountError(message, hint="the store is damaged: train a new one")
-        empty = f"DELETE FROM {table} WHERE {name} = ? AND ham = 0 AND spam = 0"
-        self.connection.executemany(empty, [(key,) for key in counts])
+    def _make_room(self, tokens: int) -> Hashing:
+        """More buckets, if those that there are would be too full with so many tokens more."""
+        hashing = self._hashing()
+        bits = hashing.bits
+        while hashing.tokens + tokens > BUCKET_TOKENS << bits and bits < MAX_BUCKET_BITS:
+            bits += 1
+        if bits > hashing.bits:
+            rows = b"".join(self._buckets(list(range(1 << hashing.bits)), hashing.bits).values())
+            self.connection.execute("DELETE FROM tokens")
+            self._replace(dict(kernel.cut(rows, bits)))
+            self.connection.execute("UPDATE hashing SET bits = ?", (bits,))
+        return hashing._replace(bits=bits)
+
+    def _write(self, hashing: Hashing, before: dict[int, bytes], after: dict[int, bytes]) -> None:
+        """Write buckets that have changed."""
+        self._replace(after)
+        more = sum(map(len, after.values())) - sum(map(len, before.values()))
+        tokens = hashing.tokens + more // ROW_BYTES
+        self.connection.execute("UPDATE hashing SET tokens = ?", (tokens,))
+
+    def _replace(self, buckets: dict[int, bytes]) -> None:
+        """Write buckets; one that is empty has no row."""
+        query = "INSERT OR REPLACE INTO tokens VALUES (?, ?)"
+        self.connection.executemany(query, [item for item in buckets.items() if item[1]])
+        empty = [(number,) for number, rows in buckets.items() if not rows]
+        self.connection.executemany("DELETE FROM tokens WHERE bucket = ?", empty)
 
     def _add_total(self, lessons: list[Lesson], sign: int) -> None:
         spam = sum(lesson.spam for lesson in lessons)
@@ -292,8 +366,3 @@ def _count_levels(lessons: list[Lesson]) -> dict[int, Pair]:
         if lesson.level is not None:
             levels[lesson.level] = levels.get(lesson.level, Pair(0, 0)).plus(lesson.one)
     return levels
-
-
-def _flat(counts: Mapping[int, Pair]) -> list[str | int]:
-    """Keys, each followed by its numbers."""
-    return list(chain.from_iterable((key, *pair) for key, pair in counts.items()))

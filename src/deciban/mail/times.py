@@ -38,6 +38,8 @@ def _header(head: bytes, name: bytes) -> bytes:
 
 
 def _seconds(text: bytes) -> float | None:
+    if not text:
+        return None
     try:
         parts = parsedate_tz(text.decode("ascii", "replace"))
         return float(mktime_tz(parts)) if parts else None

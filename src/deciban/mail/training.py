@@ -28,7 +28,6 @@ from deciban.mail.model import PREFIXES, TEXT_PREFIXES, Pair, level, summarize_l
 from deciban.mail.store import Lesson, Store
 from deciban.mail.times import delivery_time
 from deciban.mail.tokens import tokens as tokens_of
-from deciban.threads import n_cores
 
 __all__ = ["Report", "train"]
 
@@ -43,8 +42,6 @@ SAMPLE_MESSAGES = 1000
 #: Bytes of messages that are kept between the two times that they are looked at, of those of a
 #: batch and of all, where one process reads them.
 MAX_BATCH_BYTES, MAX_KEPT_BYTES = 1 << 24, 1 << 26
-#: What one message of spam adds to a number that counts both classes; one of ham adds 1.
-SPAM_UNIT = 1 << 32
 
 LabelledPlace: TypeAlias = tuple[Place, bool]
 #: The levels of messages by their digests.
@@ -99,7 +96,7 @@ class Sampled(NamedTuple):
 class BatchCounts(NamedTuple):
     """The counts of a batch: tokens of its messages, and those that are in the sample.
 
-    A token has one number, ``ham + SPAM_UNIT * spam``: half as much to send and to add up.
+    A token has one number, ``ham + 2 ** 32 * spam``: half as much to send and to add up.
     """
 
     lessons: list[Lesson]
@@ -115,6 +112,13 @@ class BlockMessage(NamedTuple):
     lesson: Lesson
     tokens: Tokens
     counts: array[int]
+
+
+class Block(NamedTuple):
+    """Messages that were counted together, and those of them that are in the sample."""
+
+    lessons: list[Lesson]
+    sample: list[BlockMessage]
 
 
 class LeftOut(NamedTuple):
@@ -162,10 +166,9 @@ def _learn_batch(store: Store, run: Map, tasks: list[Task]) -> Pair:
         late = store.known(task.lesson.digest for task in tasks)
         if late:  # another program was faster: count again, without those
             total = _count_all(run, [task for task in tasks if task.lesson.digest not in late])
-        counted = total.tokens.values()
-        levels = _levels(store, total)
+        rows, levels = store.rows_of(total.tokens), _levels(store, total)
         lessons = [lesson._replace(level=levels.get(lesson.digest)) for lesson in total.lessons]
-        store.add(lessons, counted)
+        store.add(lessons, rows)
     return _class_totals(total.lessons)
 
 
@@ -226,31 +229,43 @@ def _count_all(run: Map, tasks: list[Task]) -> Total:
     every = max(1, len(tasks) // SAMPLE_MESSAGES)
     size = min(BATCH_MESSAGES, -(-len(tasks) // BLOCKS))
     total = Total([], Lexicon(PREFIXES), [], [])
-    for batch in run(_count_batch, _batches(tasks, size), repeat(every)):
-        _add_batch(total, batch)
+    batches = _batches(tasks, size)
+    if run is map:
+        for number, batch in enumerate(batches):
+            _add_block(total, _count_block(batch, every, total.tokens, number))
+    else:
+        for counts in run(_count_batch, batches, repeat(every)):
+            _add_block(total, _received(total, counts))
     return total
 
 
-def _add_batch(total: Total, batch: BatchCounts) -> None:
-    """Add the counts of a batch; its sample is of the lexicon of all from now on."""
+def _received(total: Total, batch: BatchCounts) -> Block:
+    """A block that another process counted, by the lexicon of all."""
     numbers = total.tokens.merge(batch.tokens, batch.counts)
     block = len(total.blocks)
-    total.lessons.extend(batch.lessons)
-    total.blocks.append(_class_totals(batch.lessons))
-    for lesson, places, counts in batch.sample:
-        message = total.tokens.message(places, numbers)
-        total.sample.append(BlockMessage(block, lesson, message, counts))
+    messages = [
+        BlockMessage(block, lesson, total.tokens.message(places, numbers), counts)
+        for lesson, places, counts in batch.sample
+    ]
+    return Block(batch.lessons, messages)
+
+
+def _add_block(total: Total, block: Block) -> None:
+    """Add a block whose tokens are counted already."""
+    total.lessons.extend(block.lessons)
+    total.blocks.append(_class_totals(block.lessons))
+    total.sample.extend(block.sample)
 
 
 def _levels(store: Store, total: Total) -> Levels:
     """The levels of the sample, by all counts that are left without blocks and near copies.
 
-    What the store has of the tokens of the sample is added to the counts.
+    What the store has of the tokens is added to the counts.
     """
     totals = store.totals().plus(_class_totals(total.lessons))
     if not all(totals):  # there is nothing to tell apart
         return {}
-    store.merge_into(total.tokens, (own.tokens for own in total.sample))
+    store.merge_into(total.tokens)
     levels: Levels = {}
     for number, copies in _copies(total).items():
         own = total.sample[number]
@@ -305,20 +320,29 @@ def _glance_batch(labelled: Sequence[LabelledPlace], room: int) -> list[Glance]:
 
 @rare_collections()
 def _count_batch(tasks: Sequence[Task], every: int) -> BatchCounts:
-    """Count a batch of messages; one that has changed since its digest was taken is skipped."""
-    lessons: list[Lesson] = []
-    sample: list[tuple[Lesson, Tokens]] = []
+    """Count a batch of messages, by a lexicon of its own."""
     lexicon = Lexicon()
-    for number, task in enumerate(tasks):
-        tokens = _tokens(task, lexicon)
-        if tokens is None:
-            continue
-        tokens.count(SPAM_UNIT if task.lesson.spam else 1)
-        lessons.append(task.lesson)
-        if number % every == 0:
-            sample.append((task.lesson, tokens))
-    own = [Sampled(lesson, tokens.numbers_of(), tokens.counts()) for lesson, tokens in sample]
-    return BatchCounts(lessons, lexicon.texts, lexicon.counts(), own)
+    lessons, messages = _count_block(tasks, every, lexicon, 0)
+    sample = [Sampled(own.lesson, own.tokens.numbers_of(), own.counts) for own in messages]
+    return BatchCounts(lessons, lexicon.texts, lexicon.counts(), sample)
+
+
+def _count_block(tasks: Sequence[Task], every: int, lexicon: Lexicon, number: int) -> Block:
+    """Count messages; one that has changed since its digest was taken is skipped."""
+    own = [(at, task.lesson, _tokens(task, lexicon)) for at, task in enumerate(tasks)]
+    messages = [(at, lesson, tokens) for at, lesson, tokens in own if tokens is not None]
+    sample = [
+        (lesson, tokens, tokens.counts()) for at, lesson, tokens in messages if not at % every
+    ]
+    for _, lesson, tokens in messages:
+        tokens.count(lesson.unit)
+    return Block(
+        [lesson for _, lesson, _ in messages],
+        [
+            BlockMessage(number, lesson, tokens, tokens.counts(before))
+            for lesson, tokens, before in sample
+        ],
+    )
 
 
 def _tokens(task: Task, lexicon: Lexicon) -> Tokens | None:
@@ -338,8 +362,11 @@ def _batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
 @contextmanager
 def _mapping(processes: int | None, many: bool) -> Iterator[Map]:
     """``map``, in other processes if there is work for them."""
-    workers = processes or n_cores()
-    if workers < 2 or not many:
+    if many and processes is None:
+        from deciban.threads import n_cores
+
+        processes = n_cores()
+    if not many or processes in (None, 1):
         yield cast("Map", map)
         return
     from concurrent.futures import (
@@ -347,5 +374,5 @@ def _mapping(processes: int | None, many: bool) -> Iterator[Map]:
     )
     from multiprocessing import get_context
 
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         yield pool.map
