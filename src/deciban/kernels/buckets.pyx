@@ -3,7 +3,7 @@
 A row is the hash of a token, 64 bits, and the messages of ham and of spam that had it, 32 bits
 each, in the order of bytes of most machines (little-endian). Rows are sorted by their hashes, and
 a bucket has those whose highest bits are its number. Whoever does not know the secret of a store
-cannot make tokens of equal hashes; of a million tokens, two have one with a probability of 3e-8.
+does not know which tokens have equal hashes; of a million, two have one with a probability of 3e-8.
 
 Nothing here needs NumPy.
 """
