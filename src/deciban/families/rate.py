@@ -96,7 +96,7 @@ class CountDistribution(NamedTuple):
         if self.max_evidence is None:
             return log
         top = log.max(axis=-1, keepdims=True, initial=-np.inf)
-        return np.maximum(log, top - self.max_evidence)
+        return np.asarray(np.maximum(log, top - self.max_evidence))
 
     def select(self, column: int) -> CountDistribution:
         """The distributions of one column."""
