@@ -29,8 +29,8 @@ def table(X, y, n_classes=None, weight=None):
     return Table(MOMENTS, cells, rows, MOMENTS.count(X, y, K, weight, cells))
 
 
-def estimated(X, y, method="bayes", lam=1.0, **how):
-    return POISSON.estimate(table(X, y, **how), Settings(method, lam))
+def estimated(X, y, method="bayes", lam=1.0, bounded=False, **how):
+    return POISSON.estimate(table(X, y, **how), PoissonSettings(method, lam, bounded=bounded))
 
 
 def log_likelihood(parameters, X):
@@ -114,6 +114,36 @@ def test_one_row_scores_as_among_many(method):
 # ------------------------------------------------------------------ little or odd data
 
 
+def test_one_count_says_no_more_than_the_rows():
+    """Five rows, so that no class is more than 51 times as likely as another by one count."""
+    X, y = [[0], [1], [0], [4], [7]], [0, 0, 1, 1, 2]
+    far, near = [[500], [58]], [[0], [1], [4]]
+    free, bounded = (estimated(X, y, bounded=some) for some in (False, True))
+    np.testing.assert_array_equal(log_likelihood(bounded, near), log_likelihood(free, near))
+    loose, log = log_likelihood(free, far), log_likelihood(bounded, far)
+    assert np.ptp(loose, axis=1).min() > np.log(51) + 1
+    np.testing.assert_allclose(np.ptp(log, axis=1), np.log(1 + 10 * 5))
+    np.testing.assert_array_equal(log.max(axis=1), loose.max(axis=1))
+    np.testing.assert_allclose(log, np.maximum(loose, loose[:, [2]] - np.log(51)))
+    # A row more is a row more, whatever its class.
+    more = estimated([*X, [0]], [*y, 0], bounded=True)
+    np.testing.assert_allclose(np.ptp(log_likelihood(more, far), axis=1), np.log(61))
+
+
+@pytest.mark.parametrize(
+    ("how", "bounded"),
+    [({}, True), ({"smoothing": 0}, False), ({"method": "ml"}, False), ({"method": "map"}, False)],
+)
+def test_what_is_bounded_in_a_model(how, bounded):
+    """With no prior, as with maximum likelihood, what is impossible stays so."""
+    x, y = [0, 1, 0, 0, 5, 7, 6, 5], list("aaaabbbb")
+    model = NaiveBayes(numeric="poisson", calibrate=False, **how).fit({"x": x}, y)
+    a, b = np.log(np.maximum(model.predict_proba({"x": [90]})[0], 1e-300))
+    assert bool(np.isclose(b - a, np.log(81))) is bounded
+    explained = model.explain({"x": 90}).probability
+    assert explained == pytest.approx(model.predict_proba({"x": [90]}).max())
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("lam", [0.0, 1.0, 3.0])
 def test_a_class_without_data_looks_like_the_whole_column(method, lam):
@@ -171,18 +201,18 @@ def split(some):
     return data[:, :2].copy(), data[:, 2].astype(np.intp)
 
 
-@given(rows, methods, strengths, st.sampled_from([1.0, 0.1]))
+@given(rows, methods, strengths, st.booleans(), st.sampled_from([1.0, 0.1]))
 @settings(max_examples=60, deadline=None)
-def test_leaving_one_out_is_estimating_without_it(some, method, lam, weight):
+def test_leaving_one_out_is_estimating_without_it(some, method, lam, bounded, weight):
     X, y = split(some)
     weights = np.full(len(y), weight)
-    whole = estimated(X, y, method, lam, n_classes=3, weight=weights)
+    whole = estimated(X, y, method, lam, bounded, n_classes=3, weight=weights)
     by_column = whole.leave_one_out_by_column(X, y, weights)
     np.testing.assert_array_equal(whole.leave_one_out(X, y, weights), by_column.sum(axis=1))
     for i in range(len(y)):
         rest = np.arange(len(y)) != i
         how = {"n_classes": 3, "weight": weights[rest]}
-        without = estimated(X[rest], y[rest], method, lam, **how)
+        without = estimated(X[rest], y[rest], method, lam, bounded, **how)
         want = without.contributions(X[i : i + 1])[0]
         np.testing.assert_allclose(by_column[i], want, rtol=1e-8, atol=1e-8)
 
@@ -247,7 +277,7 @@ def test_the_loss_is_that_of_rows_taken_away():
     losses = []
     for i in range(len(x)):
         rest = np.arange(len(x)) != i
-        log = log_likelihood(estimated(x[rest, None], y[rest]), [[x[i]]])[0]
+        log = log_likelihood(estimated(x[rest, None], y[rest], bounded=True), [[x[i]]])[0]
         log += np.log(weight - (np.arange(2) == y[i]) + 1.0)
         losses.append(np.logaddexp.reduce(log) - log[y[i]])
     assert choice(x, y, numeric="poisson").loss == pytest.approx(np.mean(losses), abs=1e-12)

@@ -174,6 +174,8 @@ def _arithmetic(node: Expression) -> Plain:
             return ["square", _expression(node.x)]
         case nodes.Function():
             return [node.name, _expression(node.x)]
+        case nodes.Extreme():
+            return [{"greatest": "max", "least": "min"}[node.name], *map(_expression, node.terms)]
         case nodes.Modulo():
             return ["modulo", _expression(node.x), node.period]
     raise InputError(f"a {type(node).__name__.lower()} has no place in a scorecard.")

@@ -38,6 +38,7 @@ from deciban.families.rate import (
 from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings
 from deciban.families.soft import SoftBlock, count_softly, dot
+from deciban.formulas.build import bound_evidence
 from deciban.formulas.counts import as_count, negative_binomial, poisson
 from deciban.formulas.nodes import Expression
 from deciban.kernels.histogram import only_counts
@@ -141,11 +142,12 @@ class PoissonParameters:
 
     def formula(self, column: int, x: Expression) -> list[Expression]:
         """The log probability of x; what is missing or no count says nothing."""
-        count, (mean, rows) = as_count(x, MAX_COUNT), self.distribution.select(column)
-        if rows is None:
+        count, (mean, rows, most) = as_count(x, MAX_COUNT), self.distribution.select(column)
+        if rows is None or most is None:
             return [poisson(count, one) for one in mean.tolist()]
         pairs = zip(mean.tolist(), rows.tolist(), strict=True)
-        return [negative_binomial(count, m, b, MIN_STIRLING_SHAPE) for m, b in pairs]
+        each = [negative_binomial(count, m, b, MIN_STIRLING_SHAPE) for m, b in pairs]
+        return bound_evidence(each, most.item())
 
 
 class Poisson:
@@ -173,17 +175,15 @@ class Poisson:
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> PoissonSettings:
         """The worth of each column's prior."""
-        return PoissonSettings(method, np.array([one.smoothing for one in selected]))
+        return PoissonSettings(method, np.array([one.smoothing for one in selected]), bounded=True)
 
     def estimate(self, table: Table, settings: Settings) -> PoissonParameters:
         """Poisson or negative binomial distributions of every column and class."""
         plain = PoissonSettings(settings.method, settings.smoothing)
         how = settings if isinstance(settings, PoissonSettings) else plain
         classes, whole = totals_of(table.sums)
-        mean, rows = fit(classes, whole, how.per_column(classes.n.shape[1]), how)
-        distribution = CountDistribution(
-            _transpose(mean), None if rows is None else _transpose(rows)
-        )
+        parts = fit(classes, whole, how.per_column(classes.n.shape[1]), how)
+        distribution = CountDistribution(*(None if x is None else _transpose(x) for x in parts))  # type: ignore[arg-type]
         return PoissonParameters(table, how, classes, whole, distribution)
 
     def soften(self, table: Table, whole: Table, settings: Settings) -> SoftBlock:
@@ -200,7 +200,7 @@ class Poisson:
 
 
 POISSON = Poisson()
-_FULL_BAYES = PoissonSettings("bayes")
+_FULL_BAYES = PoissonSettings("bayes", bounded=True)
 
 
 def columns_of_counts(columns: CountedColumns) -> NDArray[np.bool_]:

@@ -13,6 +13,12 @@ The prior of a rate is a gamma distribution worth ``lam`` rows that look like th
 shape ``a_0 = lam`` times the mean of the column, rate ``b_0 = lam``; so ``a_n = a_0 + sum x`` and
 ``b_n = b_0 + n``. A class without data in a column looks like the whole column, and a column
 without data says nothing.
+
+Beyond the counts that were seen these probabilities fall off exponentially, as those of real counts
+seldom do: after 0, 0, 1 and 4 a count of 58 would be certain evidence, by four rows. So where
+families are selected, and the method is ``bayes``, one count speaks for a factor of no more than
+``1 + MAX_FACTOR_PER_ROW n`` between two classes, where n are the rows of the column:
+``log P(x | c) >= max_k log P(x | k) - log(1 + MAX_FACTOR_PER_ROW n)``.
 """
 
 from __future__ import annotations
@@ -34,6 +40,9 @@ from deciban.stats.statistic import Codes, FloatArray, Sums
 
 #: Larger numbers are no counts here: of their logarithms, rounding would be a part.
 MAX_COUNT = 2.0**31
+#: By so much each row of a column raises the factor that one count may speak for. Chosen on every
+#: second of 53 tables, 4 to 16 rows each; of 1, columns that tell classes apart said too little.
+MAX_FACTOR_PER_ROW = 10.0
 #: From this shape on, ratios of gamma functions are taken by Stirling's series.
 MIN_STIRLING_SHAPE = 50.0
 
@@ -42,10 +51,12 @@ MIN_STIRLING_SHAPE = 50.0
 class PoissonSettings(Settings):
     """Settings of counts: ``extra_shape`` is added to the shape of the prior.
 
-    With 1, the mode of the prior, not its mean, is the mean of the column.
+    With 1, the mode of the prior, not its mean, is the mean of the column. ``bounded`` is whether
+    what one count says is bounded by the rows, under ``bayes`` with a prior.
     """
 
     extra_shape: float = 0.0
+    bounded: bool = False
 
 
 class Totals(NamedTuple):
@@ -62,11 +73,14 @@ class Totals(NamedTuple):
 class CountDistribution(NamedTuple):
     """Mean of every distribution, NaN where nothing is known, and the ``b_n`` behind it.
 
-    ``rows`` is None for Poisson distributions; else they are negative binomial.
+    ``rows`` is None for Poisson distributions; else they are negative binomial. ``max_evidence``
+    is by how many nats the log probabilities of two classes, last axis, may differ; None is
+    without end.
     """
 
     mean: FloatArray
     rows: FloatArray | None = None
+    max_evidence: FloatArray | None = None
 
     def log(self, x: FloatArray) -> FloatArray:
         """The log probability of x; 0 where it is no count, or where nothing is known."""
@@ -78,13 +92,15 @@ class CountDistribution(NamedTuple):
         else:
             log = _log_negative_binomial(count, some * self.rows, self.rows)
         log = np.where(mean > 0, log, np.where(count > 0, -np.inf, 0.0))
-        return np.where(known, log, 0.0)
+        log = np.where(known, log, 0.0)
+        if self.max_evidence is None:
+            return log
+        top = log.max(axis=-1, keepdims=True, initial=-np.inf)
+        return np.asarray(np.maximum(log, top - self.max_evidence))
 
     def select(self, column: int) -> CountDistribution:
         """The distributions of one column."""
-        return CountDistribution(
-            self.mean[column], None if self.rows is None else self.rows[column]
-        )
+        return CountDistribution(*(None if part is None else part[column] for part in self))  # type: ignore[arg-type]
 
 
 def is_count(x: FloatArray) -> NDArray[np.bool_]:
@@ -115,7 +131,8 @@ def fit(
 ) -> CountDistribution:
     """Distributions in the shape of the totals; without any data, their mean is NaN."""
     whole = prior.total / np.where(prior.n > 0, prior.n, np.nan)
-    empty = of.n <= 0
+    empty, bounded = of.n <= 0, how.bounded & (np.asarray(lam) > 0)
+    most = np.where(bounded, np.log1p(MAX_FACTOR_PER_ROW * prior.n), np.inf)
     if how.method == "ml":
         a, b = of.total, of.n + empty
     else:
@@ -124,7 +141,9 @@ def fit(
     if how.method == "map":
         a = np.maximum(a + how.extra_shape - 1.0, 0.0)
     mean = np.where(empty, whole, a / b)
-    return CountDistribution(mean, b if how.method == "bayes" else None)
+    if how.method != "bayes":
+        return CountDistribution(mean)
+    return CountDistribution(mean, b, most)
 
 
 def _log_negative_binomial(x: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
@@ -160,11 +179,12 @@ def leave_out(
     """
     prior = _remove(whole, np.zeros_like(own), column, x, weight)
     by_row, rows = Totals(*(part[:, None] for part in prior)), lam[column]
-    each = Totals(*(part[:, column].T for part in classes))
-    out = fit(each, by_row, rows[:, None], how).log(x[:, None])
-    less = _remove(classes, own, column, x, weight)
-    out[np.arange(len(x)), own] = fit(less, prior, rows, how).log(x)
-    return out
+    each = fit(Totals(*(part[:, column].T for part in classes)), by_row, rows[:, None], how)
+    less, cell = _remove(classes, own, column, x, weight), (np.arange(len(x)), own)
+    for part, left in zip(each[:2], fit(less, prior, rows, how), strict=False):
+        if part is not None:
+            part[cell] = left
+    return each.log(x[:, None])
 
 
 def _remove(

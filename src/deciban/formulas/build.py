@@ -14,6 +14,7 @@ from deciban.formulas.nodes import (
     Compare,
     Condition,
     Expression,
+    Extreme,
     FloatArray,
     Function,
     Missing,
@@ -67,6 +68,15 @@ def clip(x: Expression, low: float, high: float) -> Expression:
     """A number no less than ``low`` and no more than ``high``; x is an input or shared."""
     below, above = Compare(x, "<", Number(low)), Compare(x, ">", Number(high))
     return Case(((below, Number(low)), (above, Number(high))), x)
+
+
+def bound_evidence(by_class: Sequence[Expression], most: float) -> list[Expression]:
+    """Log likelihoods by class, none below the greatest by more than ``most``."""
+    if math.isinf(most) or len(by_class) == 1:
+        return list(by_class)
+    each = tuple(Shared(log) for log in by_class)
+    least = Shared(Sum((Extreme("greatest", each), Number(-most))))
+    return [Extreme("greatest", (log, least)) for log in each]
 
 
 def infinite(xs: Iterable[Expression]) -> tuple[Condition, ...]:
