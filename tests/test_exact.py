@@ -206,6 +206,18 @@ def test_sums_in_slices_are_exact(odd, share):
             np.testing.assert_array_equal(pairs[0].digits, pairs[1].digits)
 
 
+@pytest.mark.parametrize("end", [4.0 - 2.0**-51, 2.0**-31 + 2.0**-83, 2.0**-31 - 2.0**-84])
+def test_sums_in_slices_are_exact_where_all_values_are_at_an_end(end):
+    """Every fourth row tells how large values may be: four times as large, and 2**33 times less."""
+    for sign in (np.ones(2_048), np.resize([1.0, -1.0], 2_048)):
+        x = np.where(np.arange(2_048) % 4, end, 1.0 - 2.0**-53) * sign
+        X, y = np.column_stack([x, x, -x, x, x]), np.zeros(2_048, dtype=np.intp)
+        many, one = kernel.count(X, y, 1), kernel.count_weighted(X, y, np.ones(2_048), 1)
+        for i in (1, 3, 5):
+            pairs = [ExactSum(parts[i], parts[i + 1]).carry() for parts in (many, one)]
+            np.testing.assert_array_equal(pairs[0].digits, pairs[1].digits)
+
+
 @pytest.mark.parametrize("power", [-1070, -500, -401, -399, 449, 451, 700, 1020])
 def test_sums_in_slices_end_where_squares_would(power):
     x = np.ldexp(np.random.default_rng(1).uniform(-1, 1, (2_000, 5)), power)

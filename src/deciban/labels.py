@@ -21,6 +21,7 @@ from deciban.errors import (
     ShapeError,
     UnhashableError,
 )
+from deciban.kernels.numbering import number
 
 #: An array of whatever type.
 Array = NDArray[Any]
@@ -138,15 +139,13 @@ def _factorise_range(values: Array, low: int, high: int) -> tuple[Labels, Positi
 
 def _factorise_objects(values: Array) -> tuple[Labels, Positions]:
     """Objects of any kind: one dictionary, by what Python calls equal."""
-    items = values.tolist()
     try:
-        first = {label: place for place, label in enumerate(dict.fromkeys(items))}
+        first, codes = number(values.tolist())
     except TypeError as error:
         raise UnhashableError(
             f"a label argument must be a string or a number, or at least hashable: {error}.",
             hint="use strings, numbers or tuples",
         ) from None
-    codes = np.fromiter(map(first.__getitem__, items), dtype=np.intp, count=len(items))
     known = sort(label for label in first if not is_missing(label))
     place = np.full(len(first), -1, dtype=np.intp)
     for position, label in enumerate(known.tolist()):

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import chain, islice
 from threading import local
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from deciban.errors import ParameterError
 
@@ -136,6 +136,17 @@ def run(work: Callable[[P], T], batches: Iterable[P], *, ahead: int | None = Non
     if threads <= 1 or len(first) < 2:
         return map(work, chain(first, rest))
     return _run_by_pool(work, chain(first, rest), threads, ahead or threads)
+
+
+def both(first: Callable[[], P], second: Callable[[], T]) -> tuple[P, T]:
+    """What two functions return, which are called at the same time.
+
+    >>> both(lambda: 1, lambda: "two")
+    (1, 'two')
+    """
+    works: tuple[Callable[[], P | T], ...] = (first, second)
+    one, other = run(lambda work: work(), works)
+    return cast("P", one), cast("T", other)
 
 
 def _run_by_pool(

@@ -14,7 +14,7 @@ from deciban.kernels.digits cimport (
     find_range, floor32, int128, magnitude, mantissa, uint128,
 )
 from deciban.kernels.slices cimport (
-    SLICE_BLOCK, SLICE_SUMS, Slices, add_slices, add_total, find_tops, lanes_of, least_unit,
+    SLICE_SUMS, Slices, add_slices, add_total, block_rows, find_tops, lanes_of, least_unit,
     slice_rows, start_slices,
 )
 
@@ -27,10 +27,39 @@ cdef enum:
     MAX_CELLS = 1 << 19      # held at once: 16 MB
     GUESSED_VALUES = 1 << 14  # looked at to guess the range of exponents,
     GUESSED_MORE = 16         # and how far it may reach beyond them on both sides
+    REFUSED_TRIAL = 1 << 14   # values that slices may refuse before they are given up
 
 cdef struct Cell:
     int128 total           # sum of the mantissas of one exponent, and of their squares:
     uint128 squares        # 2**22 rows fit
+
+
+cdef inline bint add_value(
+    double x, Cell* cells, uint64_t low, uint64_t span, int64_t* number
+) noexcept nogil:
+    """Add a value to the cells of its class and column, one per exponent from ``low`` on.
+
+    NaN is taken from ``number``. False for an infinity, or an exponent that has no cell.
+    """
+    cdef uint64_t a, e, m
+    cdef int64_t sign
+    memcpy(&a, &x, 8)
+    sign = <int64_t>a >> 63              # 0 or -1: no branch to mispredict
+    a &= MAGNITUDE
+    e = (a >> 52) - low
+    m = (a & FRACTION) | HIDDEN
+    if e >= span or a >= INFINITE:
+        if a > INFINITE:
+            number[0] -= 1
+        elif a < HIDDEN and low == 1:    # too small to have a hidden bit, or zero
+            e, m = 0, a
+        elif a:
+            return False
+        if a == 0 or a > INFINITE:
+            return True
+    cells[e].total += (<int64_t>m ^ sign) - sign
+    cells[e].squares += <uint128>m * m
+    return True
 
 
 cdef Py_ssize_t fill(
@@ -44,30 +73,15 @@ cdef Py_ssize_t fill(
     """
     cdef:
         Py_ssize_t i, j
-        uint64_t a, e, m, start = <uint64_t>low, size = <uint64_t>span
-        int64_t sign
         Cell* row
+        int64_t* of_class
     for i in range(n):
         row = cells + y[i] * (last - first) * span
+        of_class = number + y[i] * d
         rows[y[i]] += 1
         for j in range(first, last):
-            memcpy(&a, x + i * d + j, 8)
-            sign = <int64_t>a >> 63              # 0 or -1: no branch to mispredict
-            a &= MAGNITUDE
-            e = (a >> 52) - start
-            m = (a & FRACTION) | HIDDEN
-            if e >= size or a >= INFINITE:
-                if a > INFINITE:
-                    number[y[i] * d + j] -= 1
-                elif a < HIDDEN and start == 1:  # too small to have a hidden bit, or zero
-                    e, m = 0, a
-                elif a:
-                    return i
-                if a == 0 or a > INFINITE:
-                    row += span
-                    continue
-            row[e].total += (<int64_t>m ^ sign) - sign
-            row[e].squares += <uint128>m * m
+            if not add_value(x[i * d + j], row, low, span, of_class + j):
+                return i
             row += span
     return n
 
@@ -116,23 +130,24 @@ cdef Py_ssize_t fill_rows(
     const double* x, Py_ssize_t n, Py_ssize_t d, Py_ssize_t first, Py_ssize_t last,
     const Py_ssize_t* y, Range r, Slices* slices, Cell* cells, int64_t* number, int64_t* rows,
 ) noexcept nogil:
-    """Add rows to slices where they fit, otherwise to cells; what is returned, ``fill`` says.
+    """Add values to slices where they fit, otherwise to cells; what is returned, ``fill`` says.
 
-    Slices are given up where most rows do not fit.
+    Slices are given up where they refuse most values, for themselves or for others beside them.
     """
-    cdef Py_ssize_t done = 0, in_cells = 0, some, added
-    while done < n:
-        some = n - done
-        if slices != NULL and 2 * in_cells <= done + 16 * SLICE_BLOCK:
-            done += slice_rows(x + done * d + first, some, d, last - first, y + done, slices)
-            some = min(n - done, <Py_ssize_t>SLICE_BLOCK)
-        added = fill(x + done * d, some, d, first, last, y + done, r.low, r.high - r.low + 1,
-                     cells, number, rows)
-        done += added
-        in_cells += added
-        if added < some:
-            break
-    return done
+    cdef:
+        Py_ssize_t width = last - first, done = 0, start, c, i, j, k
+        Py_ssize_t span = r.high - r.low + 1
+    while slices != NULL and done < n and 4 * slices.refused <= 3 * done * width + REFUSED_TRIAL:
+        start = done
+        done += slice_rows(x + start * d + first, n - start, d, width, y + start, slices)
+        for k in range(slices.n_aside):
+            i, j = start + slices.aside[k] // d, slices.aside[k] % d
+            c = y[i]
+            if not add_value(x[i * d + first + j], cells + (c * width + j) * span, r.low, span,
+                             number + c * d + first + j):
+                return i
+    return done + fill(x + done * d, n - done, d, first, last, y + done, r.low, span, cells,
+                       number, rows)
 
 
 cdef sum_cells(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t K, Range r):
@@ -160,13 +175,16 @@ cdef sum_cells(const double[:, ::1] X, const Py_ssize_t[::1] y, Py_ssize_t K, Ra
     cdef int64_t[:, :, ::1] s1 = np.zeros((K, d, (high - low) // 32 + 8), dtype=np.int64)
     cdef int64_t[:, :, ::1] s2 = np.zeros((K, d, (high - low) // 16 + 8), dtype=np.int64)
     cdef Py_ssize_t columns = lanes_of(width) if sliced else 0, size = K * columns * SLICE_SUMS
-    cdef double[::1] floats = np.empty(3 * columns + size + 1)
+    cdef Py_ssize_t a_class = columns * SLICE_SUMS
+    cdef double[::1] floats = np.empty(2 * a_class + size + 1)
     cdef int64_t[::1] whole = np.empty(2 * columns + 2 * size + K + 1, dtype=np.int64)
+    cdef int64_t[::1] aside = np.empty(block_rows(width) * columns + 1, dtype=np.int64)
     cdef int32_t[::1] head = np.empty(K + 1, dtype=np.int32)
-    slices.sums, slices.round = &floats[0], &floats[size]
+    slices.sums, slices.begin, slices.finer = &floats[0], &floats[size], &floats[size + a_class]
     slices.totals = <int128*>&whole[0]
     slices.least, slices.most = &whole[2 * size], &whole[2 * size + columns]
     slices.since, slices.rows, slices.head = &whole[2 * (size + columns)], &rows[0] if K else NULL, &head[0]
+    slices.aside, slices.n_aside, slices.refused = &aside[0], 0, 0
     cells = <Cell*>calloc(K * width * span, sizeof(Cell))
     if cells == NULL:
         raise MemoryError

@@ -1,15 +1,17 @@
-/* Sums and sums of squares of floats in slices, exactly, by plain arithmetic of doubles.
+/* Sums and sums of squares of floats, exactly, by plain arithmetic of doubles.
 
-   The values of a column lie below 2**top. Each is cut into four slices of 22 bits,
+   The values of a column lie below 2**top. A square is a double and what rounding took from it,
 
-       x = s0 + s1 + s2 + s3,    s0 a multiple of U0 = 2**(top - 21), s1 of U0 / 2**22, ...
+       x * x = p + e,    p = fl(x * x),    e = fma(x, x, -p),
 
-   by rounding: s0 is x rounded to multiples of U0. Of x**2, products of slices are added up by
-   their order, that of s_i s_j being i + j. In units, a product is no more than 2**42, and no more
-   than three are added a row: sums of 512 rows are exact in doubles, with or without a fused
-   multiply-add. Then they go to integers of 128 bits.
+   so doubles are all there is to add up: x, p and e. Their sums are kept in slices. One that is not
+   the last begins at 1.5 * 2**52 units, and stays within a factor of 2 of it: to add a value rounds
+   that to units, and the rest, exact again, goes to the next slice. The last begins at 0; its unit
+   divides whatever is left. So nothing rounds in sums of 1024 rows. Then they go to integers of 128
+   bits.
 
-   Rows are taken in blocks, and in a block by classes, so that sums stay in registers. */
+   Rows are taken in blocks, and in a block by classes, so that sums stay in registers. What does
+   not fit is set aside, value by value. */
 
 #ifndef DECIBAN_SLICES_H
 #define DECIBAN_SLICES_H
@@ -18,119 +20,155 @@
 #include <string.h>
 
 enum {
-    DECIBAN_SLICE_BITS = 22,
-    DECIBAN_SLICE_RANGE = 35,   /* so many exponents below top: all their bits are in slices */
-    DECIBAN_SLICE_ROWS = 512,   /* of one class, before sums of doubles might round */
-    DECIBAN_SLICE_SUMS = 9,     /* of s0 + s1, of s2 + s3, and of squares by the orders 0 to 6 */
+    DECIBAN_SLICE_RANGE = 33,   /* so many exponents below top: all their bits are in slices */
+    DECIBAN_SLICE_ROWS = 1024,  /* of one class, before sums of doubles might round */
+    DECIBAN_SLICE_SUMS = 8,     /* two of x, three of p, three of e */
     DECIBAN_LANES = 4,          /* columns side by side */
-    DECIBAN_SLICE_BLOCK = 256,  /* rows at most */
+    DECIBAN_SLICE_BLOCK = 512,  /* rows at most, and about so many values: */
+    DECIBAN_SLICE_VALUES = 1 << 14,
 };
 
-typedef double deciban_lanes __attribute__((vector_size(8 * DECIBAN_LANES)));
+/* How many exponents of 2 the unit of each sum is below top, or below 2 * top for p and e. 1024
+   values of 2**41 units fit where a sum begins at 1.5 * 2**52 of them, 1024 of 2**43 where it
+   begins at 0. Of a value half a unit is left at most; e is half of the last place of p at most. */
+static const int deciban_slice_units[DECIBAN_SLICE_SUMS] = {41, 85, 41, 83, 127, 95, 137, 181};
+static const int deciban_slice_is_last[DECIBAN_SLICE_SUMS] = {0, 1, 0, 0, 1, 0, 0, 1};
 
-/* How columns are cut, a multiple of four of them, and their sums: (classes, columns / 4, sums, 4). */
+typedef double deciban_lanes __attribute__((vector_size(8 * DECIBAN_LANES)));
+typedef uint64_t deciban_bits __attribute__((vector_size(8 * DECIBAN_LANES)));
+
+/* How columns are cut, a multiple of four of them, and their sums: (classes, columns / 4, sums,
+   4). */
 typedef struct {
-    double *round;     /* (3, columns): what is added and taken away to round to s0, s1, s2 */
-    int64_t *least;    /* the bits of the least magnitude that fits, 0 apart, */
-    int64_t *most;     /* and of the greatest */
+    double *begin;     /* where the sums of a class begin, */
+    double *finer;     /* and how many of their units are 1 */
+    int64_t *least;    /* the bits of a power of 2 that all values exceed but zeros, */
+    int64_t *most;     /* and of one that they do not reach, column by column */
     double *sums;      /* exact for some rows, */
-    __int128 *totals;  /* and of those before them, in units: U0 / 2**22 and / 2**66, and squares */
+    __int128 *totals;  /* and of those before them, in units */
     int64_t *rows;     /* how many rows of each class were added, */
     int64_t *since;    /* and how many of them are in doubles */
     int32_t *head;     /* of each class, -1 */
+    int64_t *aside;    /* where the values of the last block lie that do not fit, */
+    ptrdiff_t n_aside; /* and how many they are; */
+    ptrdiff_t refused; /* how many values were refused with one of them beside them */
 } deciban_slices;
 
-/* Whether all values of some rows fit: n rows of `width` values, d apart. */
-static inline int deciban_rows_fit(
-    const double *restrict x, ptrdiff_t n, ptrdiff_t d, ptrdiff_t width,
-    const int64_t *restrict least, const int64_t *restrict most)
+/* How many rows of `width` values make a block. */
+static inline ptrdiff_t deciban_block_rows(ptrdiff_t width)
 {
-    int64_t bad = 0;
-    for (ptrdiff_t i = 0; i < n; i++)
-        for (ptrdiff_t j = 0; j < width; j++) {
-            int64_t a;
-            memcpy(&a, x + i * d + j, 8);
-            a &= INT64_MAX;
-            bad |= (a > most[j]) | ((a < least[j]) & (a != 0));
-        }
-    return !bad;
+    ptrdiff_t rows = DECIBAN_SLICE_VALUES / (width + 1);
+    return rows > DECIBAN_SLICE_BLOCK ? DECIBAN_SLICE_BLOCK : rows < 16 ? 16 : rows;
 }
 
-/* Add four columns of the rows of one class; beyond `lanes` of them, zeros. */
-static inline void deciban_add_lanes(
-    const double *x, ptrdiff_t d, const int32_t *rows, ptrdiff_t n, ptrdiff_t lanes,
-    const double *round, ptrdiff_t columns, double *sums)
+/* The greater of each two numbers, by their upper halves: there is no such instruction for 64 bits.
+   The lower halves are one's or the other's. */
+static inline deciban_bits deciban_greater(deciban_bits a, deciban_bits b)
 {
-    deciban_lanes c0, c1, c2, sum[DECIBAN_SLICE_SUMS];
-    memcpy(&c0, round, sizeof(c0));
-    memcpy(&c1, round + columns, sizeof(c1));
-    memcpy(&c2, round + 2 * columns, sizeof(c2));
-    memcpy(sum, sums, sizeof(sum));
+    uint32_t x[2 * DECIBAN_LANES], y[2 * DECIBAN_LANES];
+    memcpy(x, &a, sizeof(x));
+    memcpy(y, &b, sizeof(y));
+    for (int l = 0; l < 2 * DECIBAN_LANES; l++)
+        x[l] = x[l] > y[l] ? x[l] : y[l];
+    memcpy(&a, x, sizeof(x));
+    return a;
+}
+
+/* Add four columns of the rows of one class. Where a value does not fit, nothing is added, and 0
+   returned. What lies `ahead` is needed soon. */
+static inline int deciban_add_lanes(
+    const double *x, ptrdiff_t d, const int32_t *rows, ptrdiff_t n, ptrdiff_t ahead,
+    const int64_t *least, const int64_t *most, double *sums)
+{
+    deciban_lanes sum[DECIBAN_SLICE_SUMS], v;
+    deciban_bits greatest = {0}, tiniest = {0};
+    for (int k = 0; k < DECIBAN_SLICE_SUMS; k++) /* one by one: into registers, not via the stack */
+        memcpy(&sum[k], sums + k * DECIBAN_LANES, sizeof(v));
     for (ptrdiff_t i = 0; i < n; i++) {
         const double *row = x + rows[i] * d;
-        deciban_lanes v = {0};
-        if (lanes == DECIBAN_LANES)
-            memcpy(&v, row, sizeof(v));
-        else
-            for (ptrdiff_t l = 0; l < lanes; l++)
-                v[l] = row[l];
-        deciban_lanes s0 = (v + c0) - c0, r = v - s0;
-        deciban_lanes s1 = (r + c1) - c1;
-        r -= s1;
-        deciban_lanes s2 = (r + c2) - c2, s3 = r - s2;
-        sum[0] += v - r;
-        sum[1] += r;
-        sum[2] += s0 * s0;
-        sum[3] += s0 * s1;                  /* half of what is of odd orders */
-        sum[5] += s0 * s3;
-        s0 += s0;
-        sum[4] += s0 * s2;
-        sum[4] += s1 * s1;
-        sum[5] += s1 * s2;
-        s1 += s1;
-        sum[6] += s1 * s3;
-        sum[6] += s2 * s2;
-        sum[7] += s2 * s3;
-        sum[8] += s3 * s3;
+        DECIBAN_PREFETCH(row + ahead);
+        memcpy(&v, row, sizeof(v));
+        deciban_bits bits = (deciban_bits)v & INT64_MAX;
+        greatest = deciban_greater(greatest, bits);
+        tiniest = deciban_greater(tiniest, -bits); /* the less, the greater; but for zero */
+        deciban_lanes p = v * v, e;
+        for (int l = 0; l < DECIBAN_LANES; l++)
+            e[l] = __builtin_fma(v[l], v[l], -p[l]);
+        deciban_lanes t = sum[0] + v;
+        sum[1] += v - (t - sum[0]);
+        sum[0] = t;
+        t = sum[2] + p;
+        p -= t - sum[2];
+        sum[2] = t;
+        t = sum[3] + p;
+        sum[4] += p - (t - sum[3]);
+        sum[3] = t;
+        t = sum[5] + e;
+        e -= t - sum[5];
+        sum[5] = t;
+        t = sum[6] + e;
+        sum[7] += e - (t - sum[6]);
+        sum[6] = t;
     }
-    memcpy(sums, sum, sizeof(sum));
+    for (int l = 0; l < DECIBAN_LANES; l++)
+        if (greatest[l] >> 32 >= (uint64_t)most[l] >> 32
+            || tiniest[l] >> 32 >= (uint64_t)-least[l] >> 32)
+            return 0;
+    for (int k = 0; k < DECIBAN_SLICE_SUMS; k++)
+        memcpy(sums + k * DECIBAN_LANES, &sum[k], sizeof(v));
+    return 1;
+}
+
+/* Add up to four columns of the rows of one class; values that do not fit are set aside. */
+static inline void deciban_add_fitting(
+    const double *x, ptrdiff_t d, const int32_t *rows, ptrdiff_t n, ptrdiff_t lanes,
+    ptrdiff_t place, deciban_slices *to, const int64_t *least, const int64_t *most, double *sums)
+{
+    double some[DECIBAN_SLICE_BLOCK * DECIBAN_LANES];
+    int64_t *aside = to->aside + to->n_aside;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double *row = some + rows[i] * DECIBAN_LANES;
+        for (ptrdiff_t l = 0; l < DECIBAN_LANES; l++) {
+            double v = l < lanes ? x[rows[i] * d + l] : 0.0;
+            int64_t a;
+            memcpy(&a, &v, 8);
+            a &= INT64_MAX;
+            int bad = (a != 0) & ((a <= least[l]) | (a >= most[l]));
+            *aside = place + rows[i] * d + l;
+            aside += bad; /* no branch to mispredict */
+            row[l] = bad ? 0.0 : v;
+        }
+    }
+    to->n_aside = aside - to->aside;
+    deciban_add_lanes(some, DECIBAN_LANES, rows, n, 0, least, most, sums);
 }
 
 /* Move the sums of one class to those of 128 bits, which are whole numbers of units. */
-static inline void deciban_spill_slices(
-    double *sums, __int128 *totals, ptrdiff_t columns, const double *round)
+static inline void deciban_spill_slices(const deciban_slices *to, ptrdiff_t c, ptrdiff_t size)
 {
-    const double finer = 1 << DECIBAN_SLICE_BITS;
-    for (ptrdiff_t j = 0; j < columns; j++) {
-        double unit = 0x1.8p52 / round[j] * finer, square = unit * unit / finer / finer;
-        ptrdiff_t at = j / DECIBAN_LANES * DECIBAN_SLICE_SUMS * DECIBAN_LANES + j % DECIBAN_LANES;
-        for (int k = 0; k < DECIBAN_SLICE_SUMS; k++, at += DECIBAN_LANES) {
-            totals[at] += (int64_t)(sums[at] * (k < 2 ? unit : square));
-            sums[at] = 0.0;
-            if (k < 2)
-                unit *= finer * finer;
-            else
-                square *= finer;
-        }
+    double *sums = to->sums + c * size;
+    __int128 *totals = to->totals + c * size;
+    for (ptrdiff_t k = 0; k < size; k++) {
+        totals[k] += (int64_t)((sums[k] - to->begin[k]) * to->finer[k]);
+        sums[k] = to->begin[k];
     }
+    to->since[c] = 0;
 }
 
-/* Add rows of `width` values, d apart, block by block, while they fit; returned is how many. */
+/* Add rows of `width` values, d apart, block by block; returned is how many: all, or those up to a
+   block of which values were set aside. */
 DECIBAN_WIDEST static ptrdiff_t deciban_slice_rows(
     const double *x, ptrdiff_t n, ptrdiff_t d, ptrdiff_t width, const ptrdiff_t *y,
-    const deciban_slices *to)
+    deciban_slices *to)
 {
     ptrdiff_t groups = (width + DECIBAN_LANES - 1) / DECIBAN_LANES;
-    ptrdiff_t columns = groups * DECIBAN_LANES, size = columns * DECIBAN_SLICE_SUMS;
-    ptrdiff_t step = 8192 / (width + 1);
-    step = step > DECIBAN_SLICE_BLOCK ? DECIBAN_SLICE_BLOCK : step < 16 ? 16 : step;
+    ptrdiff_t size = groups * DECIBAN_SLICE_SUMS * DECIBAN_LANES, step = deciban_block_rows(width);
+    ptrdiff_t start = 0;
     int32_t next[DECIBAN_SLICE_BLOCK], rows[DECIBAN_SLICE_BLOCK];
     ptrdiff_t classes[DECIBAN_SLICE_BLOCK];
-    for (ptrdiff_t start = 0; start < n; start += step) {
+    to->n_aside = 0;
+    while (start < n && !to->n_aside) {
         ptrdiff_t block = n - start < step ? n - start : step, n_classes = 0;
-        const double *from = x + start * d;
-        if (!deciban_rows_fit(from, block, d, width, to->least, to->most))
-            return start;
         for (ptrdiff_t i = block - 1; i >= 0; i--) {
             ptrdiff_t c = y[start + i];
             if (to->head[c] < 0)
@@ -144,23 +182,27 @@ DECIBAN_WIDEST static ptrdiff_t deciban_slice_rows(
                 rows[some++] = i;
             to->head[c] = -1;
             to->rows[c] += some;
+            if (to->since[c] + some > DECIBAN_SLICE_ROWS)
+                deciban_spill_slices(to, c, size);
             to->since[c] += some;
-            double *sums = to->sums + c * size;
-            if (to->since[c] > DECIBAN_SLICE_ROWS) {
-                deciban_spill_slices(sums, to->totals + c * size, columns, to->round);
-                to->since[c] = some;
-            }
             for (ptrdiff_t g = 0; g < groups; g++) {
-                ptrdiff_t lanes = width - g * DECIBAN_LANES;
-                deciban_add_lanes(
-                    from + g * DECIBAN_LANES, d, rows, some,
-                    lanes < DECIBAN_LANES ? lanes : DECIBAN_LANES,
-                    to->round + g * DECIBAN_LANES, columns,
-                    sums + g * DECIBAN_SLICE_SUMS * DECIBAN_LANES);
+                ptrdiff_t column = g * DECIBAN_LANES, left = width - column;
+                const int64_t *least = to->least + column, *most = to->most + column;
+                double *sums = to->sums + c * size + g * DECIBAN_SLICE_SUMS * DECIBAN_LANES;
+                const double *from = x + start * d + column;
+                if (left >= DECIBAN_LANES) {
+                    if (deciban_add_lanes(from, d, rows, some, step * d, least, most, sums))
+                        continue;
+                    left = DECIBAN_LANES;
+                    to->refused += some * DECIBAN_LANES;
+                }
+                deciban_add_fitting(
+                    from, d, rows, some, left, start * d + column, to, least, most, sums);
             }
         }
+        start += block;
     }
-    return n;
+    return start;
 }
 
 #endif

@@ -10,7 +10,8 @@ from libc.string cimport memcpy, memset
 
 cdef extern from "slices.h":
     ctypedef struct Slices "deciban_slices":
-        double* round
+        double* begin
+        double* finer
         int64_t* least
         int64_t* most
         double* sums
@@ -18,19 +19,23 @@ cdef extern from "slices.h":
         int64_t* rows
         int64_t* since
         int32_t* head
+        int64_t* aside
+        Py_ssize_t n_aside
+        Py_ssize_t refused
 
-    const int SLICE_BITS "DECIBAN_SLICE_BITS"
     const int SLICE_RANGE "DECIBAN_SLICE_RANGE"
     const int SLICE_SUMS "DECIBAN_SLICE_SUMS"
-    const int SLICE_BLOCK "DECIBAN_SLICE_BLOCK"
     const int LANES "DECIBAN_LANES"
+    const int* UNITS "deciban_slice_units"
+    const int* IS_LAST "deciban_slice_is_last"
 
+    Py_ssize_t block_rows "deciban_block_rows"(Py_ssize_t width) noexcept nogil
     Py_ssize_t slice_rows "deciban_slice_rows"(
         const double* x, Py_ssize_t n, Py_ssize_t d, Py_ssize_t width, const Py_ssize_t* y,
-        const Slices* to,
+        Slices* to,
     ) noexcept nogil
     void spill_slices "deciban_spill_slices"(
-        double* sums, int128* totals, Py_ssize_t columns, const double* round
+        const Slices* s, Py_ssize_t c, Py_ssize_t size
     ) noexcept nogil
 
 cdef enum:
@@ -64,32 +69,42 @@ cdef inline bint find_tops(
     return True
 
 
+cdef inline int unit_of(int k, int top) noexcept nogil:
+    """The exponent of the unit of a sum of values below 2 ** ``top``, or of their squares."""
+    return (top if k < 2 else 2 * top) - UNITS[k]
+
+
 cdef inline int least_unit(int top) noexcept nogil:
-    """The exponent of the finest unit of a column."""
-    return top + 1 - 4 * SLICE_BITS
+    """An exponent below those of the units of values; twice it is below those of squares."""
+    return top - UNITS[SLICE_SUMS - 1] // 2 - 1
 
 
 cdef inline void start_slices(
     Slices* s, Py_ssize_t n_classes, const int* tops, Py_ssize_t width
 ) noexcept nogil:
     """Cut columns below 2 ** ``tops``, of which nothing is added yet."""
-    cdef Py_ssize_t c, j, k, columns = lanes_of(width)
+    cdef Py_ssize_t c, j, at, columns = lanes_of(width), size = columns * SLICE_SUMS
+    cdef int k, top
     cdef double end
     for j in range(columns):
-        for k in range(3):
-            s.round[k * columns + j] = 1.5
-            if j < width:
-                s.round[k * columns + j] = ldexp(1.5, 53 + tops[j] - SLICE_BITS * <int>(k + 1))
-        if j < width:
-            end = ldexp(1.0, tops[j] - SLICE_RANGE)
-            memcpy(&s.least[j], &end, 8)
-            end = ldexp(1.0, tops[j])
-            memcpy(&s.most[j], &end, 8)
-            s.most[j] -= 1
-    memset(s.sums, 0, n_classes * columns * SLICE_SUMS * sizeof(double))
-    memset(s.totals, 0, n_classes * columns * SLICE_SUMS * sizeof(int128))
+        top = tops[j] if j < width else 0
+        end = ldexp(1.0, top - SLICE_RANGE)
+        memcpy(&s.least[j], &end, 8)
+        end = ldexp(1.0, top)
+        memcpy(&s.most[j], &end, 8)
+        for k in range(SLICE_SUMS):
+            at = place_of(j) + k * LANES
+            s.begin[at] = 0.0 if IS_LAST[k] else ldexp(1.5, 52 + unit_of(k, top))
+            s.finer[at] = ldexp(1.0, -unit_of(k, top))
+    memset(s.totals, 0, n_classes * size * sizeof(int128))
     for c in range(n_classes):
+        memcpy(s.sums + c * size, s.begin, size * sizeof(double))
         s.since[c], s.head[c] = 0, -1
+
+
+cdef inline Py_ssize_t place_of(Py_ssize_t j) noexcept nogil:
+    """Where the first sum of a column is among those of a class; the others are ``LANES`` apart."""
+    return j // LANES * LANES * SLICE_SUMS + j % LANES
 
 
 cdef inline void add_total(int64_t* digits, int base, int128 total, int unit) noexcept nogil:
@@ -103,16 +118,15 @@ cdef inline void add_slices(
     int base, int64_t* squares, Py_ssize_t squares_length, int squares_base,
 ) noexcept nogil:
     """Add the sums of class c to wide numbers, column by column."""
-    cdef Py_ssize_t j, columns = lanes_of(width), start = c * columns * SLICE_SUMS
-    cdef int k, unit
-    cdef int128* total
-    spill_slices(s.sums + start, s.totals + start, columns, s.round)
+    cdef Py_ssize_t j, size = lanes_of(width) * SLICE_SUMS
+    cdef int k
+    cdef int128* totals
+    spill_slices(s, c, size)
     for j in range(width):
-        total = s.totals + start + j // LANES * LANES * SLICE_SUMS + j % LANES
-        unit = tops[j] + 1 - SLICE_BITS                      # of the first slice
-        for k in range(2):
-            add_total(sums + j * length, base, total[k * LANES],
-                      unit - SLICE_BITS * (1 + 2 * k))
-        for k in range(SLICE_SUMS - 2):                      # of odd orders half was added up
-            add_total(squares + j * squares_length, squares_base, total[(k + 2) * LANES],
-                      2 * unit - SLICE_BITS * k + (k & 1))
+        totals = s.totals + c * size + place_of(j)
+        for k in range(SLICE_SUMS):
+            if k < 2:
+                add_total(sums + j * length, base, totals[k * LANES], unit_of(k, tops[j]))
+            else:
+                add_total(squares + j * squares_length, squares_base, totals[k * LANES],
+                          unit_of(k, tops[j]))

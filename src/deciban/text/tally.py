@@ -7,13 +7,13 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels
+from deciban import labels, threads
 from deciban.kernels.tally import Pairs
 from deciban.labels import Array, Labels
 from deciban.sources.columns import Strings
 from deciban.stats.sparse import SparseSum
 from deciban.text.tokenizer import Tokenizer
-from deciban.text.vocabulary import Vocabulary
+from deciban.text.vocabulary import Buckets, Vocabulary
 
 __all__ = ["Tally"]
 
@@ -75,26 +75,37 @@ def merge_tallies(tallies: Iterable[Tally], classes: Labels) -> tuple[Labels, Su
     """
     queue = list(tallies)
     words, total = queue[0].words, _total_sink(queue, classes)
-    while queue:
-        tally = queue.pop(0)
-        class_codes = labels.positions(tally.classes, classes).astype(np.int32)
-        token_codes = np.arange(len(words))
-        if isinstance(words, Vocabulary) and isinstance(tally.words, Vocabulary):
-            token_codes = token_codes if tally.words is words else words.add(tally.words)
-        while tally.sinks:
-            total.absorb(tally.sinks.pop(), token_codes.astype(np.int32), class_codes)
-    del tally  # what is not needed any more makes room
+    codes = [_codes_among(words, tally) for tally in queue]
+
+    def absorb() -> None:
+        while queue:
+            tally, token_codes = queue.pop(0), codes.pop(0)
+            class_codes = labels.positions(tally.classes, classes).astype(np.int32)
+            while tally.sinks:
+                total.absorb(tally.sinks.pop(), token_codes, class_codes)
+
     if not isinstance(words, Vocabulary):
+        absorb()
         starts, of, amount, documents = total.result(np.arange(len(words)), len(words))
         some = np.diff(starts) > 0
         starts = starts[np.append(some, True)]
         return np.flatnonzero(some), _sums(starts, of, amount, documents, len(classes))
-    order = words.order()
+    order, _ = threads.both(words.order, absorb)
     places = np.empty(len(words), dtype=np.int64)
     places[order] = np.arange(len(words))
-    sums = _sums(*total.result(places, len(words)), len(classes))
-    del total
-    return labels.object_array(words.tokens(order)), sums
+    tokens, parts = threads.both(
+        lambda: labels.object_array(words.tokens(order)),
+        lambda: total.result(places, len(words)),
+    )
+    return tokens, _sums(*parts, len(classes))
+
+
+def _codes_among(words: Vocabulary | Buckets, tally: Tally) -> NDArray[np.int32]:
+    """The codes of a tally's words among those of all tallies, to which they are added."""
+    if tally.words is words or not isinstance(words, Vocabulary):
+        return np.arange(len(words), dtype=np.int32)
+    assert isinstance(tally.words, Vocabulary)
+    return words.add(tally.words).astype(np.int32)
 
 
 def _total_sink(tallies: list[Tally], classes: Labels) -> Pairs:
