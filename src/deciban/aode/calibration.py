@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from deciban import checks, threads
 from deciban.errors import ParameterError
 from deciban.models.calibration import AT_ONE, DISCOUNT_GRID, Calibration, LeftOutScores, pool
+from deciban.models.class_offsets import sum_losses
 
 FloatArray = NDArray[np.float64]
 
@@ -101,7 +102,9 @@ class StrengthCalibration:
         """The table of some rows."""
 
         def work(log_likelihood: FloatArray) -> FloatArray:
-            return Calibration.of(rows.log_prior, log_likelihood, rows.y, rows.weight).loss
+            return sum_losses(
+                [(rows.log_prior, log_likelihood, rows.y, rows.weight)], DISCOUNT_GRID
+            )
 
         loss = np.array(list(threads.run(work, rows.log_likelihood)))
         return cls(rows.strengths, loss, float(rows.weight.sum()))

@@ -8,9 +8,12 @@ training rows, each judged as if it had never been seen, are likeliest. Mostly i
 Where columns say more together than one by one, such as the arms and weights of a balance, it is
 above 1, and the evidence is enlarged.
 
+Where left-out rows gain enough by it, each class has an offset beside the prior
+(:mod:`deciban.models.class_offsets`).
+
 The summed loss under every discount of a fixed grid is itself a table that adds
-up: models that are merged merge their tables. So do the scores that left-out rows
-have under the discount that was selected.
+up: models that are merged merge their tables. So do the offsets, weighted by rows, and the scores
+that left-out rows have under the discount that was selected.
 
 A handful of rows says little about the discount, and a wrong one is dear. So it has a
 prior: what tables of so many rows, columns and classes usually need
@@ -19,16 +22,15 @@ prior: what tables of so many rows, columns and classes usually need
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels, threads
-from deciban.families.discrete import MAX_ROW_LOSS
-from deciban.kernels import discounts as kernel
+from deciban import labels
 from deciban.labels import Labels
+from deciban.models.class_offsets import ClassOffsets, ScoredRows, find_offsets, shift, sum_losses
 from deciban.models.conformal import ConformityScores
 from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import TypicalityScores
@@ -48,6 +50,8 @@ USUAL_LOG_DISCOUNT, BY_ROWS, BY_COLUMNS, BY_CLASSES = -3.1, 0.5, -0.4, 0.5
 LOG_DISCOUNT_SD = 0.5
 #: Evidence is enlarged only where left-out rows gain more than this, in nats: few tables need it.
 MIN_ENLARGING_GAIN = 3.0
+#: Classes have offsets only where left-out rows gain more than this, in nats.
+MIN_OFFSET_GAIN = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +106,14 @@ def pool(mine: LeftOutScores | None, theirs: LeftOutScores | None) -> LeftOutSco
 class Calibration:
     """Summed leave-one-out loss under every discount of the grid, and the rows behind it.
 
-    ``left_out`` are the scores of left-out rows, None where none were kept.
+    ``left_out`` are the scores of left-out rows, None where none were kept; ``offsets`` what was
+    added to the log prior of the classes, None where nothing was.
     """
 
     loss: FloatArray
     rows: float
     left_out: LeftOutScores | None = None
+    offsets: ClassOffsets | None = None
 
     @classmethod
     def empty(cls) -> Calibration:
@@ -123,19 +129,38 @@ class Calibration:
         weight: FloatArray,
     ) -> Calibration:
         """The table of some rows, from their log prior and log likelihood, (rows, classes)."""
-        prior, evidence = np.ascontiguousarray(log_prior), np.ascontiguousarray(log_likelihood)
-        loss = kernel.losses(prior, evidence, y, weight, DISCOUNT_GRID, MAX_ROW_LOSS)
-        return cls(loss, float(weight.sum()))
+        return cls.of_batches([(log_prior, log_likelihood, y, weight)])
 
     @classmethod
-    def of_batches(
-        cls, batches: Iterable[tuple[FloatArray, FloatArray, NDArray[np.intp], FloatArray]]
-    ) -> Calibration:
+    def of_batches(cls, batches: Sequence[ScoredRows]) -> Calibration:
         """The table of all rows of some batches, each as :meth:`of` takes them."""
-        total = cls.empty()
-        for part in threads.run(lambda batch: cls.of(*batch), batches):
-            total = total + part
-        return total
+        rows = sum(float(weight.sum()) for *_, weight in batches)
+        return cls(sum_losses(batches, DISCOUNT_GRID), rows)
+
+    @classmethod
+    def with_offsets(
+        cls, rows: Sequence[ScoredRows], classes: Labels, penalty: FloatArray, stands_for: float
+    ) -> Calibration:
+        """The table of some rows, with offsets of the classes where they gain enough by them.
+
+        Each row stands for ``stands_for`` rows; ``penalty`` is what each discount costs.
+        """
+        plain = cls.of_batches(rows) * stands_for
+        if plain.rows <= 0:
+            return plain
+        total = plain.loss + penalty
+        start = int(np.argmin(total))
+        offset, loss = find_offsets(rows, DISCOUNT_GRID, penalty / stands_for, start)
+        if total[start] - stands_for * loss <= MIN_OFFSET_GAIN:
+            return plain
+        shifted = cls.of_batches(shift(rows, offset)) * stands_for
+        return replace(shifted, offsets=ClassOffsets(classes, offset * shifted.rows))
+
+    def offset(self, classes: Labels) -> FloatArray:
+        """What is added to the log prior of each class, (classes,)."""
+        if self.offsets is None or self.rows <= 0:
+            return np.zeros(len(classes))
+        return self.offsets.for_classes(classes) / self.rows
 
     def discount(self, penalty: FloatArray | float = 0.0) -> float:
         """The discount of least loss and penalty, of equals that nearest to 1.
@@ -156,12 +181,16 @@ class Calibration:
         return replace(self, left_out=self.left_out and self.left_out.without_posteriors())
 
     def __add__(self, other: Calibration) -> Calibration:
-        left_out = pool(self.left_out, other.left_out)
-        return Calibration(self.loss + other.loss, self.rows + other.rows, left_out)
+        loss, rows = self.loss + other.loss, self.rows + other.rows
+        offsets = self.offsets or other.offsets
+        if self.offsets and other.offsets:
+            offsets = self.offsets + other.offsets
+        return Calibration(loss, rows, pool(self.left_out, other.left_out), offsets)
 
     def __mul__(self, factor: float) -> Calibration:
         left_out = None if self.left_out is None else self.left_out * factor
-        return Calibration(self.loss * factor, self.rows * factor, left_out)
+        offsets = None if self.offsets is None else self.offsets * factor
+        return Calibration(self.loss * factor, self.rows * factor, left_out, offsets)
 
 
 def discount_penalty(

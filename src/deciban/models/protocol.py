@@ -167,6 +167,15 @@ class HasClassWeights(Protocol):
 
 
 @runtime_checkable
+class HasBaseRates(Protocol):
+    """A model whose log prior may be moved by its calibration."""
+
+    @property
+    def base_rates(self) -> FloatArray:
+        """The probabilities of the classes before anything is known of a row, (classes,)."""
+
+
+@runtime_checkable
 class HasLeftOutScores(Protocol):
     """A model that keeps the scores of rows that were left out of it."""
 

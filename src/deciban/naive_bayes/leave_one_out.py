@@ -16,6 +16,7 @@ from deciban import threads
 from deciban.families.remaining import remaining_rows
 from deciban.models import scores
 from deciban.models.calibration import Calibration, LeftOutScores, discount_evidence
+from deciban.models.class_offsets import add_offset
 from deciban.models.conformal import ConformityScores
 from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
@@ -55,19 +56,20 @@ class Scores(NamedTuple):
 
 
 def score_sample(model: NaiveBayesModel, sample: Sample) -> list[Scores]:
-    """The rows of a sample: a row of weight k is k rows, of which one is left out.
+    """The rows of a sample under the pure model: of a row of weight k, one of k is left out.
 
     Of rows that belong to groups, the whole group is left out; of rows that have a time, what
     did not come before.
     """
     classes = model.counts.classes
+    pure = model if model.calibration is None else model.with_calibration(None)
 
     def work(part: LabelledBatch) -> Scores:
         y, weight = part.codes_among(classes), part.weights
         remaining = None if part.units is None else remaining_rows(part, classes)
         if remaining is not None:
-            return Scores(*model.leave_out(part.batch, remaining), y, weight)
-        return Scores(*model.leave_one_out(part.batch, y, np.minimum(weight, 1.0)), y, weight)
+            return Scores(*pure.leave_out(part.batch, remaining), y, weight)
+        return Scores(*pure.leave_one_out(part.batch, y, np.minimum(weight, 1.0)), y, weight)
 
     return list(threads.run(work, sample.chunks(BATCH_ROWS)))
 
@@ -105,14 +107,19 @@ def judge(
     if model.schema.texts:
         model = choose_texts(model, sample)
     rows, stands_for = score_sample(model, sample), sample.stands_for
-    more = calibrate(rows, stands_for)
+    more = calibrate(model, rows, stands_for)
     model = model.with_calibration(more if before is None else before + more)
     return keep_scores(model, rows, sample, stands_for)
 
 
-def calibrate(rows: list[Scores], stands_for: float) -> Calibration:
-    """The calibration of counted rows, each of which stands for so many times its weight."""
-    return Calibration.of_batches(rows) * stands_for
+def calibrate(model: NaiveBayesModel, rows: list[Scores], stands_for: float) -> Calibration:
+    """The calibration of counted rows, each of which stands for so many times its weight.
+
+    A stated prior stays as it is, and texts have selected their own scale: neither has offsets.
+    """
+    if model.prior is not None or model.schema.texts:
+        return Calibration.of_batches(rows) * stands_for
+    return Calibration.with_offsets(rows, model.classes, model.discount_penalty, stands_for)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +164,10 @@ def keep_scores(
     """The model with those rows, whose scores come beside those that it has."""
     if not scored:
         return model
-    joints = [discount_evidence(*rows[:2], model.discount) for rows in scored]
+    offset, discount = model.class_offset, model.discount
+    priors = (add_offset(rows.log_prior, offset) for rows in scored)
+    pairs = zip(priors, scored, strict=True)
+    joints = [discount_evidence(prior, rows.log_likelihood, discount) for prior, rows in pairs]
     likelihood, y, weight = (np.concatenate(part) for part in list(zip(*scored, strict=True))[1:])
     part = sample.part(-(-len(y) // MAX_NOVELTY_ROWS))
     some = likelihood[: part.rows.batch.n_rows].copy()

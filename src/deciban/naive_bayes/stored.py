@@ -22,6 +22,7 @@ from deciban.files.model import restored_parameters
 from deciban.kinds import PLAIN_KINDS, is_kind
 from deciban.labels import Array, Labels
 from deciban.models.calibration import DISCOUNT_GRID, Calibration
+from deciban.models.class_offsets import ClassOffsets
 from deciban.models.options import Options
 from deciban.models.selection import Choice
 from deciban.models.text_selection import TextChoice
@@ -60,6 +61,8 @@ def to_stored(
     arrays: dict[str, Array] = {}
     if model.calibration is not None:
         arrays["calibration"] = np.append(model.calibration.loss, model.calibration.rows)
+        if model.calibration.offsets is not None:
+            arrays["class_offsets"] = model.calibration.offsets.for_classes(model.classes)
         arrays |= left_out_to(model.left_out, model.classes)
     return Stored(KIND, model.counts, description, arrays=arrays)
 
@@ -182,7 +185,10 @@ def _calibration(arrays: ArrayReader, classes: Labels) -> Calibration | None:
     if "calibration" not in arrays:
         return None
     table = arrays.amounts("calibration", (len(DISCOUNT_GRID) + 1,))
-    return Calibration(table[:-1], float(table[-1]), left_out_from(arrays, classes))
+    offsets = None
+    if "class_offsets" in arrays:
+        offsets = ClassOffsets(classes, arrays.floats("class_offsets", (len(classes),)))
+    return Calibration(table[:-1], float(table[-1]), left_out_from(arrays, classes), offsets)
 
 
 def _check_tables(schema: Schema, counts: Counts, tokenizer: Tokenizer) -> None:
