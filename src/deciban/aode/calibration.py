@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from deciban import checks, threads
 from deciban.errors import ParameterError
 from deciban.models.calibration import AT_ONE, DISCOUNT_GRID, Calibration, LeftOutScores, pool
-from deciban.models.class_offsets import sum_losses
 
 FloatArray = NDArray[np.float64]
 
@@ -102,9 +101,7 @@ class StrengthCalibration:
         """The table of some rows."""
 
         def work(log_likelihood: FloatArray) -> FloatArray:
-            return sum_losses(
-                [(rows.log_prior, log_likelihood, rows.y, rows.weight)], DISCOUNT_GRID
-            )
+            return Calibration.of(rows.log_prior, log_likelihood, rows.y, rows.weight).loss
 
         loss = np.array(list(threads.run(work, rows.log_likelihood)))
         return cls(rows.strengths, loss, float(rows.weight.sum()))

@@ -218,3 +218,6 @@ class CountedModel(Model, Protocol):
 
     def leave_out(self, batch: Batch, remaining: Remaining) -> tuple[FloatArray, FloatArray]:
         """Log prior and log likelihood, (rows, classes), by the counts left for each row."""
+
+    def joint(self, log_prior: FloatArray, log_likelihood: FloatArray) -> FloatArray:
+        """The log joint, calibrated, of a log prior and a log likelihood, (rows, classes)."""

@@ -7,7 +7,6 @@ is needed by every answer; the scores are put in order when somebody asks for th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,7 @@ from numpy.typing import NDArray
 from deciban import threads
 from deciban.families.remaining import remaining_rows
 from deciban.models import scores
-from deciban.models.calibration import Calibration, LeftOutScores, discount_evidence
-from deciban.models.class_offsets import add_offset
+from deciban.models.calibration import Calibration, LeftOutScores, ScoredRows
 from deciban.models.conformal import ConformityScores
 from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
@@ -25,6 +23,7 @@ from deciban.naive_bayes.near_copies import warn_near_copies
 from deciban.naive_bayes.row_choices import choose_columns, choose_texts
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Part, Sample
+from deciban.stats import rounding
 
 FloatArray = NDArray[np.float64]
 #: Rows that are left out at once.
@@ -46,30 +45,25 @@ def max_rows(n_classes: int) -> int:
     return max(MIN_ROWS, MAX_SCORES // max(1, n_classes))
 
 
-class Scores(NamedTuple):
-    """Log prior and log likelihood of counted rows left out, their classes and weights."""
-
-    log_prior: FloatArray
-    log_likelihood: FloatArray
-    y: NDArray[np.intp]
-    weight: FloatArray
-
-
-def score_sample(model: NaiveBayesModel, sample: Sample) -> list[Scores]:
-    """The rows of a sample under the pure model: of a row of weight k, one of k is left out.
+def score_sample(model: NaiveBayesModel, sample: Sample) -> list[ScoredRows]:
+    """The rows of a sample: a row of weight k is k rows, of which one is left out.
 
     Of rows that belong to groups, the whole group is left out; of rows that have a time, what
     did not come before.
     """
     classes = model.counts.classes
-    pure = model if model.calibration is None else model.with_calibration(None)
 
-    def work(part: LabelledBatch) -> Scores:
+    def work(part: LabelledBatch) -> ScoredRows:
         y, weight = part.codes_among(classes), part.weights
         remaining = None if part.units is None else remaining_rows(part, classes)
-        if remaining is not None:
-            return Scores(*pure.leave_out(part.batch, remaining), y, weight)
-        return Scores(*pure.leave_one_out(part.batch, y, np.minimum(weight, 1.0)), y, weight)
+        if remaining is None:
+            one = np.minimum(weight, 1.0)
+            own = rounding.difference(model.counts.weight[y], one)
+            scores = model.leave_one_out(part.batch, y, one)
+        else:
+            own = remaining.left(model.counts.weight)[np.arange(len(y)), y]
+            scores = model.leave_out(part.batch, remaining)
+        return ScoredRows(*scores, y, weight, np.where(own > 0, weight, 0.0))
 
     return list(threads.run(work, sample.chunks(BATCH_ROWS)))
 
@@ -112,14 +106,15 @@ def judge(
     return keep_scores(model, rows, sample, stands_for)
 
 
-def calibrate(model: NaiveBayesModel, rows: list[Scores], stands_for: float) -> Calibration:
+def calibrate(model: NaiveBayesModel, rows: list[ScoredRows], stands_for: float) -> Calibration:
     """The calibration of counted rows, each of which stands for so many times its weight.
 
-    A stated prior stays as it is, and texts have selected their own scale: neither has offsets.
+    Texts have selected their own scale, and a stated prior is that of the answers: neither model
+    has offsets.
     """
     if model.prior is not None or model.schema.texts:
         return Calibration.of_batches(rows) * stands_for
-    return Calibration.with_offsets(rows, model.classes, model.discount_penalty, stands_for)
+    return Calibration.with_offsets(rows, model.counts.classes, model.sizes, stands_for)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,16 +154,13 @@ class LeftOutRows:
 
 
 def keep_scores(
-    model: NaiveBayesModel, scored: list[Scores], sample: Sample, stands_for: float
+    model: NaiveBayesModel, scored: list[ScoredRows], sample: Sample, stands_for: float
 ) -> NaiveBayesModel:
     """The model with those rows, whose scores come beside those that it has."""
     if not scored:
         return model
-    offset, discount = model.class_offset, model.discount
-    priors = (add_offset(rows.log_prior, offset) for rows in scored)
-    pairs = zip(priors, scored, strict=True)
-    joints = [discount_evidence(prior, rows.log_likelihood, discount) for prior, rows in pairs]
-    likelihood, y, weight = (np.concatenate(part) for part in list(zip(*scored, strict=True))[1:])
+    joints = [model.joint(rows.log_prior, rows.log_likelihood) for rows in scored]
+    likelihood, y, weight, _ = (np.concatenate(p) for p in list(zip(*scored, strict=True))[1:])
     part = sample.part(-(-len(y) // MAX_NOVELTY_ROWS))
     some = likelihood[: part.rows.batch.n_rows].copy()
     about = np.concatenate(joints), y, weight, stands_for, part, some

@@ -19,7 +19,7 @@ from deciban.encoding.row import EncodedRow, RowEncoder, row_batch
 from deciban.families.live import Live, follow, keep_choices
 from deciban.families.settings import Settings
 from deciban.labels import Labels
-from deciban.models.class_offsets import add_offset
+from deciban.models.calibration import add_offset
 from deciban.models.prior import class_prior
 from deciban.models.scores import weigh
 from deciban.naive_bayes.blocks import Block, block_table
@@ -105,8 +105,8 @@ class LiveNaiveBayes:
             amount = self.weight + smoothing  # what class_prior says of it, in a few steps
             return add_offset(np.log(amount) - np.log(amount.sum()), self._offset)
         stated = None if self._stated is None else self._stated(self.weight)
-        pure = class_prior(self.weight, smoothing, method=method, stated=stated)
-        return add_offset(pure, self._offset)
+        rates = class_prior(self.weight, smoothing, method=method, stated=stated)
+        return add_offset(rates, self._offset)
 
     # ------------------------------------------------------------------ learning
 

@@ -1,8 +1,8 @@
 """The naive Bayes model of a table: counts, what they select, and what follows from both.
 
 ``log P(c | x) = log P(c) + beta * sum_j log P(x_j | c)`` up to a constant, with the class prior
-smoothed like the counts, and the discount ``beta`` and perhaps offsets of the classes, on the
-prior, from the calibration.
+smoothed like the counts, and the discount ``beta`` and perhaps offsets of the classes, which the
+prior has then, from the calibration.
 """
 
 from __future__ import annotations
@@ -21,8 +21,14 @@ from deciban.families.piece import Piece
 from deciban.families.remaining import Remaining
 from deciban.formulas import Formula
 from deciban.labels import Labels
-from deciban.models.calibration import Calibration, LeftOutScores, discount_penalty, pool
-from deciban.models.class_offsets import add_offset
+from deciban.models.calibration import (
+    Calibration,
+    LeftOutScores,
+    add_offset,
+    discount_evidence,
+    discount_penalty,
+    pool,
+)
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.options import Options
 from deciban.models.prior import class_prior, leave_one_out, of_remaining
@@ -108,25 +114,26 @@ class NaiveBayesModel:
 
     @cached_property
     def log_prior(self) -> FloatArray:
-        """``log P(c)``, with the offsets of the calibration."""
-        return add_offset(self._pure_prior, self.class_offset)
+        """The logarithms of the base rates, with the offsets of the calibration."""
+        return add_offset(self._log_base_rates, self.class_offset)
 
     @property
     def base_rates(self) -> FloatArray:
         """``P(c)``, as stated, or smoothed as the counts are."""
-        return np.exp(self._pure_prior)
+        return np.exp(self._log_base_rates)
 
     @cached_property
-    def _pure_prior(self) -> FloatArray:
+    def class_offset(self) -> FloatArray | None:
+        """What the calibration adds to the log prior of each class; nothing to a stated one."""
+        calibration = self.calibration if self.prior is None else None
+        if calibration is None or calibration.offsets is None:
+            return None
+        return calibration.offset(self.classes)
+
+    @cached_property
+    def _log_base_rates(self) -> FloatArray:
         weight, lam, method = self.counts.weight, self.options.prior_smoothing, self.options.method
         return class_prior(weight, lam, method=method, stated=self.prior)
-
-    @cached_property
-    def class_offset(self) -> FloatArray:
-        """What the calibration adds to the log prior of each class."""
-        if self.calibration is None:
-            return np.zeros(len(self.classes))
-        return self.calibration.offset(self.classes)
 
     @property
     def classes(self) -> Labels:
@@ -138,14 +145,15 @@ class NaiveBayesModel:
         """What the evidence is multiplied by; where texts have selected their scale, 1 at most."""
         if self.calibration is None:
             return 1.0
-        return self.calibration.discount(self.discount_penalty)
+        return self.calibration.discount(
+            discount_penalty(*self.sizes, enlarge=not self.schema.texts)
+        )
 
-    @cached_property
-    def discount_penalty(self) -> FloatArray:
-        """What each discount costs beforehand."""
-        texts = self.schema.texts
-        sizes = float(self.counts.weight.sum()), len(self.choices) + len(texts), len(self.classes)
-        return discount_penalty(*sizes, enlarge=not texts)
+    @property
+    def sizes(self) -> tuple[float, int, int]:
+        """How many rows, columns and classes there are."""
+        n_columns = len(self.choices) + len(self.schema.texts)
+        return float(self.counts.weight.sum()), n_columns, len(self.classes)
 
     @property
     def temperature(self) -> float:
@@ -309,18 +317,22 @@ class NaiveBayesModel:
                 evidence += column
         return self.prior_remaining(remaining), evidence
 
+    def joint(self, log_prior: FloatArray, log_likelihood: FloatArray) -> FloatArray:
+        """The log joint, calibrated, of a log prior and a log likelihood, (rows, classes)."""
+        if self.class_offset is not None:
+            log_prior = log_prior + self.class_offset
+        return discount_evidence(log_prior, log_likelihood, self.discount)
+
     def prior_remaining(self, remaining: Remaining) -> FloatArray:
         """The log prior, (rows, classes), by the rows left for each."""
         lam, left = self.options.prior_smoothing, remaining.left(self.counts.weight)
-        pure = of_remaining(left, lam, method=self.options.method, stated=self.prior)
-        return add_offset(pure, self.class_offset)
+        return of_remaining(left, lam, method=self.options.method, stated=self.prior)
 
     def prior_without(self, y: NDArray[np.intp], weight: FloatArray) -> FloatArray:
         """The log prior, (rows, classes), each row taken out of the counts."""
         lam, method = self.options.prior_smoothing, self.options.method
         class_weight = self.counts.weight
-        pure = leave_one_out(class_weight, y, weight, lam, method=method, stated=self.prior)
-        return add_offset(pure, self.class_offset)
+        return leave_one_out(class_weight, y, weight, lam, method=method, stated=self.prior)
 
     # ------------------------------------------------------------------ other models
 
