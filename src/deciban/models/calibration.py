@@ -54,13 +54,15 @@ LOG_DISCOUNT_SD = 0.5
 #: Evidence is enlarged only where left-out rows gain more than this, in nats: few tables need it.
 MIN_ENLARGING_GAIN = 3.0
 #: How far the offsets of classes stray from 0, in nats, and what left-out rows must gain by them.
-#: Chosen on every second of 46 tables, by name, and on 16, 64 and 256 rows of them.
+#: Chosen on every second table of 46, and on 16, 64 and 256 rows of every second of 53.
 OFFSET_SD, MIN_OFFSET_GAIN = 0.5, 1.0
 #: Offsets are found on no more batches of rows than this, in no more rounds; a round that would
 #: gain less than this, in nats, is the last.
 OFFSET_BATCHES, OFFSET_ROUNDS, MIN_ROUND_GAIN = 2, 20, 0.1
 #: In one round, an offset moves by this at most, and the discount by so many places of the grid.
 MAX_OFFSET_STEP, DISCOUNTS_BESIDE = 1.0, 2
+#: So none is larger than this, in nats.
+MAX_OFFSET = OFFSET_ROUNDS * MAX_OFFSET_STEP
 #: Offsets are whole multiples of this, in nats, in whatever order rows are added up.
 OFFSET_UNIT = 1 / 256
 
@@ -114,27 +116,22 @@ def pool(mine: LeftOutScores | None, theirs: LeftOutScores | None) -> LeftOutSco
 
 
 class ScoredRows(NamedTuple):
-    """Counted rows left out: log prior and log likelihood, (rows, classes), classes and weights.
-
-    ``judged`` are the weights by which they judge the evidence: 0 where no other row of the class
-    is left, since no evidence can speak for a class that is not known.
-    """
+    """Counted rows left out: log prior and log likelihood, (rows, classes), classes and weights."""
 
     log_prior: FloatArray
     log_likelihood: FloatArray
     y: NDArray[np.intp]
     weight: FloatArray
-    judged: FloatArray
 
     def losses(self, discounts: FloatArray) -> FloatArray:
         """The summed loss under each discount; a row costs ``MAX_ROW_LOSS`` at most."""
         prior, evidence = map(np.ascontiguousarray, (self.log_prior, self.log_likelihood))
-        return kernel.losses(prior, evidence, self.y, self.judged, discounts, MAX_ROW_LOSS)
+        return kernel.losses(prior, evidence, self.y, self.weight, discounts, MAX_ROW_LOSS)
 
     def expected_rows(self, discount: float) -> FloatArray:
         """How many rows are expected to be of each class, and the variance, (2, classes)."""
         prior, evidence = map(np.ascontiguousarray, (self.log_prior, self.log_likelihood))
-        return kernel.expected_rows(prior, evidence, self.judged, discount)
+        return kernel.expected_rows(prior, evidence, self.weight, discount)
 
     def with_offset(self, offset: FloatArray) -> ScoredRows:
         """The rows with an offset of each class on the log prior."""
@@ -190,17 +187,15 @@ class Calibration:
         log_likelihood: FloatArray,
         y: NDArray[np.intp],
         weight: FloatArray,
-        judged: FloatArray | None = None,
     ) -> Calibration:
-        """The table of some rows, as :class:`ScoredRows`; all are judged unless stated."""
-        judged = weight if judged is None else judged
-        rows = ScoredRows(log_prior, log_likelihood, y, weight, judged)
+        """The table of some rows, given as :class:`ScoredRows` has them."""
+        rows = ScoredRows(log_prior, log_likelihood, y, weight)
         return cls(rows.losses(DISCOUNT_GRID), float(weight.sum()))
 
     @classmethod
     def of_batches(cls, batches: Iterable[ScoredRows]) -> Calibration:
         """The table of all rows of some batches."""
-        return sum(cls._by_batch(batches), cls.empty())
+        return sum(threads.run(lambda batch: cls.of(*batch), batches), cls.empty())
 
     @classmethod
     def with_offsets(
@@ -213,21 +208,18 @@ class Calibration:
         """The table of all rows of some batches, with offsets of the classes where rows gain.
 
         ``sizes`` are those of the table, see :func:`discount_penalty`; each row stands for so many.
+        The first batches choose the offsets.
         """
-        tables = cls._by_batch(batches)
-        some, plain = sum(tables[:OFFSET_BATCHES], cls.empty()), sum(tables, cls.empty())
-        if plain.rows <= 0:
-            return plain
-        penalty = discount_penalty(*sizes) * (some.rows / plain.rows / stands_for)
-        offset = find_offset(batches[:OFFSET_BATCHES], some.loss, penalty)
+        first, rest = batches[:OFFSET_BATCHES], batches[OFFSET_BATCHES:]
+        some = cls.of_batches(first)
+        if some.rows <= 0:
+            return some
+        share = some.rows / (stands_for * sum(float(batch.weight.sum()) for batch in batches))
+        offset = find_offset(first, some.loss, discount_penalty(*sizes) * share)
         if offset is None:
-            return plain * stands_for
+            return (some + cls.of_batches(rest) if rest else some) * stands_for
         moved = cls.of_batches([batch.with_offset(offset) for batch in batches]) * stands_for
         return replace(moved, offsets=ClassOffsets(classes, offset * moved.rows))
-
-    @classmethod
-    def _by_batch(cls, batches: Iterable[ScoredRows]) -> list[Calibration]:
-        return list(threads.run(lambda batch: cls.of(*batch), batches))
 
     def offset(self, classes: Labels) -> FloatArray | None:
         """What is added to the log prior of each class, (classes,); None is nothing."""
@@ -274,10 +266,10 @@ def find_offset(
     discount costs beforehand; offsets have a normal prior around 0. A round is a step of Newton's
     method for the offsets, then some places for the discount. Twice the variances stand for the
     Hessian, which is never more than that, and just that for two classes: no step goes too far. A
-    class of which no row is judged has the offset 0.
+    class without rows has the offset 0.
     """
     n_classes = rows[0].log_prior.shape[1]
-    seen = _sum(np.bincount(part.y, part.judged, n_classes).astype(float) for part in rows)
+    seen = _sum(np.bincount(part.y, part.weight, n_classes).astype(float) for part in rows)
     at, precision, offset = int(np.argmin(loss + penalty)), 1 / OFFSET_SD**2, np.zeros(len(seen))
     least = before = float(loss[at] + penalty[at])
     moved = list(rows)

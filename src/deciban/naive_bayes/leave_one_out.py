@@ -23,7 +23,6 @@ from deciban.naive_bayes.near_copies import warn_near_copies
 from deciban.naive_bayes.row_choices import choose_columns, choose_texts
 from deciban.sources.labelled import LabelledBatch
 from deciban.sources.sample import Part, Sample
-from deciban.stats import rounding
 
 FloatArray = NDArray[np.float64]
 #: Rows that are left out at once.
@@ -56,14 +55,9 @@ def score_sample(model: NaiveBayesModel, sample: Sample) -> list[ScoredRows]:
     def work(part: LabelledBatch) -> ScoredRows:
         y, weight = part.codes_among(classes), part.weights
         remaining = None if part.units is None else remaining_rows(part, classes)
-        if remaining is None:
-            one = np.minimum(weight, 1.0)
-            own = rounding.difference(model.counts.weight[y], one)
-            scores = model.leave_one_out(part.batch, y, one)
-        else:
-            own = remaining.left(model.counts.weight)[np.arange(len(y)), y]
-            scores = model.leave_out(part.batch, remaining)
-        return ScoredRows(*scores, y, weight, np.where(own > 0, weight, 0.0))
+        if remaining is not None:
+            return ScoredRows(*model.leave_out(part.batch, remaining), y, weight)
+        return ScoredRows(*model.leave_one_out(part.batch, y, np.minimum(weight, 1.0)), y, weight)
 
     return list(threads.run(work, sample.chunks(BATCH_ROWS)))
 
@@ -160,7 +154,7 @@ def keep_scores(
     if not scored:
         return model
     joints = [model.joint(rows.log_prior, rows.log_likelihood) for rows in scored]
-    likelihood, y, weight, _ = (np.concatenate(p) for p in list(zip(*scored, strict=True))[1:])
+    likelihood, y, weight = (np.concatenate(part) for part in list(zip(*scored, strict=True))[1:])
     part = sample.part(-(-len(y) // MAX_NOVELTY_ROWS))
     some = likelihood[: part.rows.batch.n_rows].copy()
     about = np.concatenate(joints), y, weight, stands_for, part, some

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from deciban.errors import InputError, MissingValueError, ParameterError
-from deciban.models.calibration import Calibration
 from deciban.naive_bayes import leave_one_out
 from deciban.naive_bayes.em_rows import Rounds, UnlabelledRows
 from deciban.naive_bayes.model import NaiveBayesModel
@@ -138,12 +137,8 @@ def _best(
 
 
 def _loss(model: NaiveBayesModel, sample: Sample) -> float:
-    """The loss of all labelled rows; whether a class has others hangs on what is compared."""
-    if not sample.batches:
-        return float(np.inf)
-    rows = leave_one_out.score_sample(choose_texts(model, sample), sample)
-    every = [part._replace(judged=part.weight) for part in rows]
-    return float(Calibration.of_batches(every).loss.min())
+    calibration = calibrate(model, sample).calibration
+    return float(np.inf) if calibration is None else float(calibration.loss.min())
 
 
 def _whole(name: str, value: object, what: str, least: int = 1) -> int:
