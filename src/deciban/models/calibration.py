@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +38,7 @@ from deciban.labels import Labels
 from deciban.models.conformal import ConformityScores
 from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import TypicalityScores
+from deciban.schema import Schema
 
 FloatArray = NDArray[np.float64]
 
@@ -302,6 +304,50 @@ def add_offset(log_prior: FloatArray, offset: FloatArray | None) -> FloatArray:
         return log_prior
     moved = log_prior + offset
     return np.asarray(moved - np.logaddexp.reduce(moved))
+
+
+class Calibrated:
+    """What a model of counts has from its calibration: a discount, and perhaps offsets."""
+
+    schema: Schema
+    prior: FloatArray | None
+    calibration: Calibration | None
+
+    @property
+    def classes(self) -> Labels:
+        """The classes, in order."""
+        raise NotImplementedError
+
+    @property
+    def sizes(self) -> tuple[float, int, int]:
+        """How many rows, columns and classes there are."""
+        raise NotImplementedError
+
+    @cached_property
+    def discount(self) -> float:
+        """What the evidence is multiplied by; where texts have selected their scale, 1 at most."""
+        if self.calibration is None:
+            return 1.0
+        penalty = discount_penalty(*self.sizes, enlarge=not self.schema.texts)
+        return self.calibration.discount(penalty)
+
+    @property
+    def temperature(self) -> float:
+        """One over the discount: 1 is the pure model."""
+        return 1.0 / self.discount
+
+    @cached_property
+    def class_offset(self) -> FloatArray | None:
+        """What is added to the log prior of each class; nothing to a stated one."""
+        if self.calibration is None or self.prior is not None:
+            return None
+        return self.calibration.offset(self.classes)
+
+    def joint(self, log_prior: FloatArray, log_likelihood: FloatArray) -> FloatArray:
+        """The log joint, calibrated, of a log prior and a log likelihood, (rows, classes)."""
+        offset = self.class_offset
+        moved = log_prior if offset is None else log_prior + offset
+        return discount_evidence(moved, log_likelihood, self.discount)
 
 
 def discount_penalty(

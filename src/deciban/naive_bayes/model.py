@@ -21,14 +21,7 @@ from deciban.families.piece import Piece
 from deciban.families.remaining import Remaining
 from deciban.formulas import Formula
 from deciban.labels import Labels
-from deciban.models.calibration import (
-    Calibration,
-    LeftOutScores,
-    add_offset,
-    discount_evidence,
-    discount_penalty,
-    pool,
-)
+from deciban.models.calibration import Calibrated, Calibration, LeftOutScores, add_offset, pool
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.options import Options
 from deciban.models.prior import class_prior, leave_one_out, of_remaining
@@ -60,7 +53,7 @@ _NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
-class NaiveBayesModel:
+class NaiveBayesModel(Calibrated):
     """All that training leaves behind; :meth:`of` makes it from counts.
 
     ``choices`` say how each counted column is modelled, ``text_choices`` how texts are that were
@@ -123,14 +116,6 @@ class NaiveBayesModel:
         return np.exp(self._log_base_rates)
 
     @cached_property
-    def class_offset(self) -> FloatArray | None:
-        """What the calibration adds to the log prior of each class; nothing to a stated one."""
-        calibration = self.calibration if self.prior is None else None
-        if calibration is None or calibration.offsets is None:
-            return None
-        return calibration.offset(self.classes)
-
-    @cached_property
     def _log_base_rates(self) -> FloatArray:
         weight, lam, method = self.counts.weight, self.options.prior_smoothing, self.options.method
         return class_prior(weight, lam, method=method, stated=self.prior)
@@ -140,25 +125,11 @@ class NaiveBayesModel:
         """The classes, in order."""
         return self.counts.classes
 
-    @cached_property
-    def discount(self) -> float:
-        """What the evidence is multiplied by; where texts have selected their scale, 1 at most."""
-        if self.calibration is None:
-            return 1.0
-        return self.calibration.discount(
-            discount_penalty(*self.sizes, enlarge=not self.schema.texts)
-        )
-
     @property
     def sizes(self) -> tuple[float, int, int]:
         """How many rows, columns and classes there are."""
         n_columns = len(self.choices) + len(self.schema.texts)
         return float(self.counts.weight.sum()), n_columns, len(self.classes)
-
-    @property
-    def temperature(self) -> float:
-        """One over the discount: 1 is the pure model."""
-        return 1.0 / self.discount
 
     @cached_property
     def left_out(self) -> LeftOutScores | None:
@@ -316,12 +287,6 @@ class NaiveBayesModel:
             for column in block.parameters.leave_out(matrices[block.name], remaining):
                 evidence += column
         return self.prior_remaining(remaining), evidence
-
-    def joint(self, log_prior: FloatArray, log_likelihood: FloatArray) -> FloatArray:
-        """The log joint, calibrated, of a log prior and a log likelihood, (rows, classes)."""
-        if self.class_offset is not None:
-            log_prior = log_prior + self.class_offset
-        return discount_evidence(log_prior, log_likelihood, self.discount)
 
     def prior_remaining(self, remaining: Remaining) -> FloatArray:
         """The log prior, (rows, classes), by the rows left for each."""
