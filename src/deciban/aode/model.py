@@ -32,7 +32,7 @@ from deciban.formulas import Formula
 from deciban.kernels import histogram as kernel
 from deciban.labels import Labels
 from deciban.models import prior, scores
-from deciban.models.calibration import LeftOutScores, discount_penalty
+from deciban.models.calibration import LeftOutScores, discount_evidence, discount_penalty
 from deciban.models.conformal import ConformityScores
 from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.measured_evidence import MeasuredEvidence
@@ -225,7 +225,7 @@ class AODEModel:
     def log_joint(self, batch: Batch, out: FloatArray) -> bool:
         """Fill ``out`` with ``log P(c) + log P(x | c) / temperature``."""
         cells = self.cells(batch)
-        out[:] = self._joint(self.log_prior, one_dependence.log_likelihood(self.params, cells))
+        out[:] = self.joint(self.log_prior, one_dependence.log_likelihood(self.params, cells))
         return bool((cells[:, self._plain] >= self.pair_counts.layout.n_cells).any())
 
     def log_joint_row(self, row: Row) -> FloatArray | None:
@@ -235,7 +235,7 @@ class AODEModel:
             return None
         numbers, codes = np.array([encoded.numbers]), np.array([encoded.codes], np.int64)
         cells = self.cells_of_columns(numbers, codes)
-        return self._joint(self.log_prior, one_dependence.log_likelihood(self.params, cells))
+        return self.joint(self.log_prior, one_dependence.log_likelihood(self.params, cells))
 
     @cached_property
     def _row_encoder(self) -> RowEncoder:
@@ -286,11 +286,12 @@ class AODEModel:
     ) -> FloatArray:
         """The log joint, (rows, classes), each row or what belongs to it out of the counts."""
         if remaining is not None:
-            return self._joint(*self.leave_out(batch, remaining))
-        return self._joint(*self.leave_one_out(batch, y, weight))
+            return self.joint(*self.leave_out(batch, remaining))
+        return self.joint(*self.leave_one_out(batch, y, weight))
 
-    def _joint(self, log_prior: FloatArray, log_likelihood: FloatArray) -> FloatArray:
-        return np.asarray(log_prior + self.discount * log_likelihood)
+    def joint(self, log_prior: FloatArray, log_likelihood: FloatArray) -> FloatArray:
+        """The log joint, calibrated, of a log prior and a log likelihood, (rows, classes)."""
+        return discount_evidence(log_prior, log_likelihood, self.discount)
 
     def _leave_one_out_prior(self, y: Codes, weight: FloatArray) -> FloatArray:
         class_weight = self.counts.weight
@@ -338,7 +339,7 @@ class AODEModel:
         """The scores of rows that were left out, each of which stands for so many rows."""
         y, weight, classes = rows.y, rows.weight, self.classes
         log_likelihood = rows.log_likelihood[rows.strengths.index(self.m)]
-        posterior = self._joint(rows.log_prior, log_likelihood)
+        posterior = self.joint(rows.log_prior, log_likelihood)
         scores.normalise(posterior, self.log_prior, logarithm=True)
         conformity = ConformityScores.of(classes, posterior, y, weight, stands_for)
         likelihoods = RowLikelihoods(log_likelihood, rows.size)

@@ -218,6 +218,8 @@ class TableClassifier(
     def prior_evidence(self, against: Hashable = None) -> FloatArray:
         """Decibans of the prior for every class.
 
+        Where the calibration has offsets of classes, they are in it.
+
         >>> from deciban import NaiveBayes
         >>> m = NaiveBayes(smoothing=0, calibrate=False).fit({"x": ["S", "S", "L"]}, [1, 1, 2])
         >>> m.prior_evidence().round(2)

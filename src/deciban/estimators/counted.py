@@ -21,7 +21,6 @@ from deciban.estimators.lesson_counts import B, C, T
 from deciban.estimators.streamed import StreamedClassifier
 from deciban.families.remaining import remaining_rows
 from deciban.models import scores
-from deciban.models.calibration import discount_evidence
 from deciban.models.selection import Choices
 from deciban.progress import shows_progress
 from deciban.schema import check_same
@@ -262,7 +261,7 @@ class CountedClassifier(StreamedClassifier[C, T, B]):
                 prior, likelihood = model.leave_one_out(part.batch, y, part.weights)
             else:
                 prior, likelihood = model.leave_out(part.batch, remaining)
-            joint = discount_evidence(prior, likelihood, 1.0 / model.temperature)
+            joint = model.joint(prior, likelihood)
             scores.normalise(joint, model.log_prior, logarithm=True)
             return joint
 

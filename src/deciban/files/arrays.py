@@ -59,6 +59,12 @@ class ArrayReader:
         """Take floats of that shape, from ``least`` to ``most``."""
         return self._take(name, np.float64, shape, least, most)
 
+    def floats_if_any(
+        self, name: str, shape: tuple[int, ...], least: float, most: float
+    ) -> FloatArray | None:
+        """Take floats as ``floats`` does; None if there is no such array."""
+        return self.floats(name, shape, least, most) if name in self._arrays else None
+
     def amounts(self, name: str, shape: tuple[int, ...]) -> FloatArray:
         """Take floats >= 0 of that shape, whose sums are finite."""
         return self._take(name, np.float64, shape, 0.0, MAX_NUMBER)

@@ -24,3 +24,21 @@ static void deciban_totals(
         for (int64_t b = 0; b < n; b++)
             total[b] += deciban_exp(prior[k] + beta[b] * log_likelihood[k] - top[b]);
 }
+
+/* exp(prior_k + beta log_likelihood_k), but for a factor that all have; their sum is returned. */
+DECIBAN_WIDE
+static double deciban_shares(
+    const double beta, const double *restrict prior, const double *restrict log_likelihood,
+    int64_t K, double *restrict share)
+{
+    double top = -INFINITY, total = 0.0;
+    for (int64_t k = 0; k < K; k++) {
+        const double joint = prior[k] + beta * log_likelihood[k];
+        top = joint > top ? joint : top;
+    }
+    for (int64_t k = 0; k < K; k++)
+        share[k] = deciban_exp(prior[k] + beta * log_likelihood[k] - top);
+    for (int64_t k = 0; k < K; k++)
+        total += share[k];
+    return total;
+}

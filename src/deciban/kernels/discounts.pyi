@@ -9,3 +9,9 @@ def losses(
     discounts: NDArray[np.float64],
     max_loss: float,
 ) -> NDArray[np.float64]: ...
+def expected_rows(
+    prior: NDArray[np.float64],
+    log_likelihood: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    discount: float,
+) -> NDArray[np.float64]: ...

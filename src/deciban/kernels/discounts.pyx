@@ -1,4 +1,4 @@
-"""The log loss of rows under every discount of their evidence."""
+"""The log loss of rows under every discount of their evidence, and what one says of classes."""
 
 import numpy as np
 
@@ -8,6 +8,9 @@ from libc.stdint cimport int64_t
 cdef extern from "discounts.h":
     void totals "deciban_totals"(
         const double*, int64_t, const double*, const double*, int64_t, double*, double*
+    ) noexcept nogil
+    double shares "deciban_shares"(
+        double, const double*, const double*, int64_t, double*
     ) noexcept nogil
 
 
@@ -43,4 +46,36 @@ def losses(
                 loss = log(total[b]) - true
                 # What is impossible is no number, or infinite.
                 out[b] += weight[r] * (loss if loss < max_loss else max_loss)
+    return np.asarray(out)
+
+
+def expected_rows(
+    const double[:, ::1] prior, const double[:, ::1] log_likelihood, const double[::1] weight,
+    double discount,
+):
+    """The rows that are expected of each class, and their variance, (2, classes).
+
+    They are the sums of ``P(c | x)`` and of ``P(c | x) (1 - P(c | x))``, with ``losses``'s
+    posterior under one discount.
+    """
+    cdef:
+        Py_ssize_t n = log_likelihood.shape[0], K = log_likelihood.shape[1], r, k
+        double[:, ::1] out = np.zeros((2, K))
+        double[::1] row = np.empty(K)
+        double[::1] share = np.empty(K)
+        double best, total, p
+    if n == 0 or K == 0:
+        return np.asarray(out)
+    with nogil:
+        for r in range(n):
+            best = -INFINITY
+            for k in range(K):
+                best = max(best, log_likelihood[r, k])
+            for k in range(K):
+                row[k] = 0.0 if best == -INFINITY else log_likelihood[r, k] - best
+            total = shares(discount, &prior[r, 0], &row[0], K, &share[0])
+            for k in range(K):
+                p = share[k] / total
+                out[0, k] += weight[r] * p
+                out[1, k] += weight[r] * p * (1.0 - p)
     return np.asarray(out)

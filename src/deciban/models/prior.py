@@ -11,7 +11,7 @@ from deciban.errors import ParameterError, ShapeError
 from deciban.families.settings import Method, pseudo_count
 from deciban.kernels.discrete import log_shares
 from deciban.labels import Labels
-from deciban.models.protocol import HasClassWeights, HasCounts, Model
+from deciban.models.protocol import HasBaseRates, HasClassWeights, HasCounts, Model
 from deciban.stats import rounding
 
 FloatArray = NDArray[np.float64]
@@ -108,7 +108,7 @@ def base_rates(model: Model) -> FloatArray:
 
 def prior_probabilities(model: Model) -> FloatArray | None:
     """``P(c)``, where a model starts from probabilities; logits have no prior."""
-    prior = np.exp(model.log_prior)
+    prior = model.base_rates if isinstance(model, HasBaseRates) else np.exp(model.log_prior)
     return prior / prior.sum() if abs(prior.sum() - 1.0) < SUM_TOLERANCE else None
 
 

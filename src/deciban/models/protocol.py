@@ -167,6 +167,15 @@ class HasClassWeights(Protocol):
 
 
 @runtime_checkable
+class HasBaseRates(Protocol):
+    """A model whose log prior may be moved by its calibration."""
+
+    @property
+    def base_rates(self) -> FloatArray:
+        """The probabilities of the classes before anything is known of a row, (classes,)."""
+
+
+@runtime_checkable
 class HasLeftOutScores(Protocol):
     """A model that keeps the scores of rows that were left out of it."""
 
@@ -209,3 +218,6 @@ class CountedModel(Model, Protocol):
 
     def leave_out(self, batch: Batch, remaining: Remaining) -> tuple[FloatArray, FloatArray]:
         """Log prior and log likelihood, (rows, classes), by the counts left for each row."""
+
+    def joint(self, log_prior: FloatArray, log_likelihood: FloatArray) -> FloatArray:
+        """The log joint, calibrated, of a log prior and a log likelihood, (rows, classes)."""

@@ -7,7 +7,6 @@ is needed by every answer; the scores are put in order when somebody asks for th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from deciban import threads
 from deciban.families.remaining import remaining_rows
 from deciban.models import scores
-from deciban.models.calibration import Calibration, LeftOutScores, discount_evidence
+from deciban.models.calibration import Calibration, LeftOutScores, ScoredRows
 from deciban.models.conformal import ConformityScores
 from deciban.models.leave_one_out_scores import LeaveOneOutScores
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
@@ -45,16 +44,7 @@ def max_rows(n_classes: int) -> int:
     return max(MIN_ROWS, MAX_SCORES // max(1, n_classes))
 
 
-class Scores(NamedTuple):
-    """Log prior and log likelihood of counted rows left out, their classes and weights."""
-
-    log_prior: FloatArray
-    log_likelihood: FloatArray
-    y: NDArray[np.intp]
-    weight: FloatArray
-
-
-def score_sample(model: NaiveBayesModel, sample: Sample) -> list[Scores]:
+def score_sample(model: NaiveBayesModel, sample: Sample) -> list[ScoredRows]:
     """The rows of a sample: a row of weight k is k rows, of which one is left out.
 
     Of rows that belong to groups, the whole group is left out; of rows that have a time, what
@@ -62,12 +52,12 @@ def score_sample(model: NaiveBayesModel, sample: Sample) -> list[Scores]:
     """
     classes = model.counts.classes
 
-    def work(part: LabelledBatch) -> Scores:
+    def work(part: LabelledBatch) -> ScoredRows:
         y, weight = part.codes_among(classes), part.weights
         remaining = None if part.units is None else remaining_rows(part, classes)
         if remaining is not None:
-            return Scores(*model.leave_out(part.batch, remaining), y, weight)
-        return Scores(*model.leave_one_out(part.batch, y, np.minimum(weight, 1.0)), y, weight)
+            return ScoredRows(*model.leave_out(part.batch, remaining), y, weight)
+        return ScoredRows(*model.leave_one_out(part.batch, y, np.minimum(weight, 1.0)), y, weight)
 
     return list(threads.run(work, sample.chunks(BATCH_ROWS)))
 
@@ -107,14 +97,20 @@ def judge(
     if model.schema.texts:
         model = choose_texts(model, sample)
     rows, stands_for = score_sample(model, sample), sample.stands_for
-    more = calibrate(rows, stands_for)
+    more = calibrate(model, rows, stands_for)
     model = model.with_calibration(more if before is None else before + more)
     return keep_scores(model, rows, sample, stands_for)
 
 
-def calibrate(rows: list[Scores], stands_for: float) -> Calibration:
-    """The calibration of counted rows, each of which stands for so many times its weight."""
-    return Calibration.of_batches(rows) * stands_for
+def calibrate(model: NaiveBayesModel, rows: list[ScoredRows], stands_for: float) -> Calibration:
+    """The calibration of counted rows, each of which stands for so many times its weight.
+
+    Texts have selected their own scale, and a stated prior is that of the answers: neither model
+    has offsets.
+    """
+    if model.prior is not None or model.schema.texts:
+        return Calibration.of_batches(rows) * stands_for
+    return Calibration.with_offsets(rows, model.counts.classes, model.sizes, stands_for)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,12 +150,12 @@ class LeftOutRows:
 
 
 def keep_scores(
-    model: NaiveBayesModel, scored: list[Scores], sample: Sample, stands_for: float
+    model: NaiveBayesModel, scored: list[ScoredRows], sample: Sample, stands_for: float
 ) -> NaiveBayesModel:
     """The model with those rows, whose scores come beside those that it has."""
     if not scored:
         return model
-    joints = [discount_evidence(*rows[:2], model.discount) for rows in scored]
+    joints = [model.joint(rows.log_prior, rows.log_likelihood) for rows in scored]
     likelihood, y, weight = (np.concatenate(part) for part in list(zip(*scored, strict=True))[1:])
     part = sample.part(-(-len(y) // MAX_NOVELTY_ROWS))
     some = likelihood[: part.rows.batch.n_rows].copy()

@@ -19,6 +19,7 @@ from deciban.encoding.row import EncodedRow, RowEncoder, row_batch
 from deciban.families.live import Live, follow, keep_choices
 from deciban.families.settings import Settings
 from deciban.labels import Labels
+from deciban.models.calibration import add_offset
 from deciban.models.prior import class_prior
 from deciban.models.scores import weigh
 from deciban.naive_bayes.blocks import Block, block_table
@@ -55,6 +56,7 @@ class LiveNaiveBayes:
         blocks = tuple(_recount(block, selected, counts) for block in selected.blocks)
         self.model = replace(selected, counts=counts, known_blocks=blocks)
         self.discount = selected.discount
+        self._offset = self.model.class_offset
         self.weight, self._stated = counts.weight.copy(), stated
         self._log_prior: FloatArray | None = None
         self.encoder = RowEncoder.of(self.model.caster)
@@ -101,9 +103,10 @@ class LiveNaiveBayes:
         smoothing, method = options.prior_smoothing, options.method
         if self._stated is None and smoothing > 0 and method == "bayes":
             amount = self.weight + smoothing  # what class_prior says of it, in a few steps
-            return np.asarray(np.log(amount) - np.log(amount.sum()))
+            return add_offset(np.log(amount) - np.log(amount.sum()), self._offset)
         stated = None if self._stated is None else self._stated(self.weight)
-        return class_prior(self.weight, smoothing, method=method, stated=stated)
+        rates = class_prior(self.weight, smoothing, method=method, stated=stated)
+        return add_offset(rates, self._offset)
 
     # ------------------------------------------------------------------ learning
 

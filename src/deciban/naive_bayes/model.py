@@ -1,7 +1,8 @@
 """The naive Bayes model of a table: counts, what they select, and what follows from both.
 
 ``log P(c | x) = log P(c) + beta * sum_j log P(x_j | c)`` up to a constant, with the class prior
-smoothed like the counts and the discount ``beta`` of the calibration.
+smoothed like the counts, and the discount ``beta`` and perhaps offsets of the classes, which the
+prior has then, from the calibration.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from deciban.families.piece import Piece
 from deciban.families.remaining import Remaining
 from deciban.formulas import Formula
 from deciban.labels import Labels
-from deciban.models.calibration import Calibration, LeftOutScores, discount_penalty, pool
+from deciban.models.calibration import Calibrated, Calibration, LeftOutScores, add_offset, pool
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.options import Options
 from deciban.models.prior import class_prior, leave_one_out, of_remaining
@@ -52,7 +53,7 @@ _NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)
-class NaiveBayesModel:
+class NaiveBayesModel(Calibrated):
     """All that training leaves behind; :meth:`of` makes it from counts.
 
     ``choices`` say how each counted column is modelled, ``text_choices`` how texts are that were
@@ -106,7 +107,16 @@ class NaiveBayesModel:
 
     @cached_property
     def log_prior(self) -> FloatArray:
-        """``log P(c)``, as stated, or smoothed as the counts are."""
+        """The logarithms of the base rates, with the offsets of the calibration."""
+        return add_offset(self._log_base_rates, self.class_offset)
+
+    @property
+    def base_rates(self) -> FloatArray:
+        """``P(c)``, as stated, or smoothed as the counts are."""
+        return np.exp(self._log_base_rates)
+
+    @cached_property
+    def _log_base_rates(self) -> FloatArray:
         weight, lam, method = self.counts.weight, self.options.prior_smoothing, self.options.method
         return class_prior(weight, lam, method=method, stated=self.prior)
 
@@ -115,19 +125,11 @@ class NaiveBayesModel:
         """The classes, in order."""
         return self.counts.classes
 
-    @cached_property
-    def discount(self) -> float:
-        """What the evidence is multiplied by; where texts have selected their scale, 1 at most."""
-        if self.calibration is None:
-            return 1.0
-        texts = self.schema.texts
-        sizes = float(self.counts.weight.sum()), len(self.choices) + len(texts), len(self.classes)
-        return self.calibration.discount(discount_penalty(*sizes, enlarge=not texts))
-
     @property
-    def temperature(self) -> float:
-        """One over the discount: 1 is the pure model."""
-        return 1.0 / self.discount
+    def sizes(self) -> tuple[float, int, int]:
+        """How many rows, columns and classes there are."""
+        n_columns = len(self.choices) + len(self.schema.texts)
+        return float(self.counts.weight.sum()), n_columns, len(self.classes)
 
     @cached_property
     def left_out(self) -> LeftOutScores | None:

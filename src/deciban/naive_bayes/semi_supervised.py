@@ -108,7 +108,7 @@ def calibrate(model: NaiveBayesModel, sample: Sample | None) -> NaiveBayesModel:
         return model
     chosen = choose_texts(model, sample)
     rows = leave_one_out.score_sample(chosen, sample)
-    return chosen.with_calibration(leave_one_out.calibrate(rows, sample.stands_for))
+    return chosen.with_calibration(leave_one_out.calibrate(chosen, rows, sample.stands_for))
 
 
 def _completed(

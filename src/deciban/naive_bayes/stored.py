@@ -13,6 +13,7 @@ import numpy as np
 from msgspec.structs import asdict
 
 from deciban import families
+from deciban.checks import MAX_NUMBER
 from deciban.errors import ModelFileError, ParameterError
 from deciban.families.protocol import Family, ForKind
 from deciban.files import Stored, document
@@ -21,7 +22,7 @@ from deciban.files.description import ColumnEntry, NaiveBayesEntry, TokenizerEnt
 from deciban.files.model import restored_parameters
 from deciban.kinds import PLAIN_KINDS, is_kind
 from deciban.labels import Array, Labels
-from deciban.models.calibration import DISCOUNT_GRID, Calibration
+from deciban.models.calibration import DISCOUNT_GRID, MAX_OFFSET, Calibration, ClassOffsets
 from deciban.models.options import Options
 from deciban.models.selection import Choice
 from deciban.models.text_selection import TextChoice
@@ -60,6 +61,8 @@ def to_stored(
     arrays: dict[str, Array] = {}
     if model.calibration is not None:
         arrays["calibration"] = np.append(model.calibration.loss, model.calibration.rows)
+        if model.calibration.offsets is not None:
+            arrays["class_offsets"] = model.calibration.offsets.for_classes(model.classes)
         arrays |= left_out_to(model.left_out, model.classes)
     return Stored(KIND, model.counts, description, arrays=arrays)
 
@@ -179,10 +182,14 @@ def stated_prior(values: Sequence[float] | None, counts: Counts) -> FloatArray |
 
 
 def _calibration(arrays: ArrayReader, classes: Labels) -> Calibration | None:
-    if "calibration" not in arrays:
+    table = arrays.floats_if_any("calibration", (len(DISCOUNT_GRID) + 1,), 0.0, MAX_NUMBER)
+    if table is None:
         return None
-    table = arrays.amounts("calibration", (len(DISCOUNT_GRID) + 1,))
-    return Calibration(table[:-1], float(table[-1]), left_out_from(arrays, classes))
+    rows = float(table[-1])
+    most = MAX_OFFSET * rows
+    amount = arrays.floats_if_any("class_offsets", (len(classes),), -most, most)
+    offsets = None if amount is None else ClassOffsets(classes, amount)
+    return Calibration(table[:-1], rows, left_out_from(arrays, classes), offsets)
 
 
 def _check_tables(schema: Schema, counts: Counts, tokenizer: Tokenizer) -> None:

@@ -11,6 +11,7 @@ from deciban.decision import Loss
 from deciban.errors import InputError, ParameterError
 from deciban.formulas.formula import Formula, HasFormula
 from deciban.formulas.nodes import Expression, FloatArray, Label, Shared
+from deciban.models.prior import prior_probabilities
 from deciban.models.protocol import Model
 from deciban.sql import posterior
 from deciban.sql.dialects import Dialect, dialect_of
@@ -73,15 +74,15 @@ def _shift(model: Model, priors: Mapping[Hashable, float] | None) -> FloatArray:
     """What other base rates add to the log joints."""
     if priors is None:
         return np.zeros(len(model.classes))
-    old = np.exp(model.log_prior)
-    if abs(old.sum() - 1.0) > 1e-6:
+    old = prior_probabilities(model)
+    if old is None:
         raise ParameterError(
             f"a {model.kind} starts from logits, so other base rates cannot take the place of "
             "its own.",
             hint="leave priors out, or train it on rows with these rates",
         )
     one = np.zeros((1, len(old)))
-    moved: FloatArray = decision.rebase_log(one, old / old.sum(), priors, model.classes)[0]
+    moved: FloatArray = decision.rebase_log(one, old, priors, model.classes)[0]
     return moved
 
 
