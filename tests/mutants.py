@@ -195,7 +195,7 @@ MUTANTS = [
     Mutant("ensemble/linear.py", "if loss < best.loss - min_gain:",
            "if loss < 1.02 * best.loss - min_gain:"),
     Mutant("ensemble/linear.py", "1.0, 0.3, 0.1, 0.03)", "1.0)"),
-    Mutant("ensemble/linear.py", "PENALTY_PATIENCE = 2", "PENALTY_PATIENCE = 1"),
+    Mutant("ensemble/linear.py", "CLEAR_LOSS_NATS = 2, 2.0", "CLEAR_LOSS_NATS = 1, 2.0"),
     Mutant("ensemble/linear.py", "if loss < best.loss - min_gain:",
            "if loss < 0.98 * best.loss - min_gain:"),
     Mutant("ensemble/phrase_counts.py", "COUNT_SMOOTHING = 1.0", "COUNT_SMOOTHING = 0.5"),

@@ -125,16 +125,18 @@ def test_a_plain_logistic_regression_is_for_few_rows_and_fewer_coefficients(rows
 
 
 @pytest.mark.parametrize(
-    ("losses", "patience", "best", "n_fits"),
+    ("losses", "patience", "clear", "best", "n_fits"),
     [
-        ([5, 4, 3, 2], 1, 3, 4),
-        ([5, 6, 3, 2], 1, 0, 2),
-        ([5, 6, 3, 4], 2, 2, 4),
-        ([5, 5, 5, 1], 2, 0, 3),
-        ([9, 8, 1, 1], 2, None, 2),
+        ([5, 4, 3, 2], 1, np.inf, 3, 4),
+        ([5, 6, 3, 2], 1, np.inf, 0, 2),
+        ([5, 6, 3, 4], 2, np.inf, 2, 4),
+        ([5, 6, 3, 4], 2, 1.0, 2, 4),
+        ([5, 6, 3, 4], 2, 0.9, 0, 2),
+        ([5, 5, 5, 1], 2, np.inf, 0, 3),
+        ([9, 8, 1, 1], 2, np.inf, None, 2),
     ],
 )
-def test_the_penalty_of_least_held_out_loss_is_selected(losses, patience, best, n_fits):
+def test_the_penalty_of_least_held_out_loss_is_selected(losses, patience, clear, best, n_fits):
     penalties, fits = [8.0, 4.0, 2.0, 1.0], []
 
     def refit(penalty, before):
@@ -145,7 +147,9 @@ def test_the_penalty_of_least_held_out_loss_is_selected(losses, patience, best, 
     def held_out_loss(fit):
         return losses[penalties.index(fit)]
 
-    selected, fit = linear.select_penalty(penalties, refit, held_out_loss, "zero", 7, patience)
+    selected, fit = linear.select_penalty(
+        penalties, refit, held_out_loss, "zero", 7, patience, clear_loss=clear
+    )
     assert len(fits) == n_fits
     expected = (np.inf, 7) if best is None else (penalties[best], losses[best])
     assert selected == expected
@@ -264,17 +268,17 @@ def test_steps_of_evidence_weights_are_newtons(n_classes, n_rows, n_parts):
 
 # ---------------------------------------------------------------------- trees
 
-RULES = (*RULES_BY_MIN_ROWS[0][:2], 0.1, 3.0, 1.0, 3.0, 5.0, 3.0, 50.0, 2.5, 100, 20, 0.0)
+RULES = (*RULES_BY_MIN_ROWS[0][:2], 0.1, 3.0, 1.0, 3.0, 5.0, 3.0, 50.0, 2.5, 100, 20, 0.0, 0.0)
 
 
-def grown(X, y, n_classes, sizes, ordered, team=None):
+def grown(X, y, n_classes, sizes, ordered, team=None, min_gain=0.0):
     """Trees learned from even rows, stopped by odd ones."""
     X, y = X.astype(np.uint8), y.astype(np.intp)
     sides = [(np.ascontiguousarray(X[s::2]), y[s::2].copy(), np.ones(len(y[s::2]))) for s in (0, 1)]
     column, left, value, losses_ = boosting.boost(
         *sides[0], *sides[1], np.zeros(n_classes),
-        np.array(sizes, dtype=np.intp), np.array(ordered, dtype=np.uint8), *RULES, X.shape[1],
-        team,
+        np.array(sizes, dtype=np.intp), np.array(ordered, dtype=np.uint8), *RULES[:-2],
+        min_gain, RULES[-1], X.shape[1], team,
     )  # fmt: skip
     return Forest(column, left, value), losses_, sides
 
@@ -294,6 +298,16 @@ def test_trees_learn_what_columns_say_together(n_classes, ordered):
     forest.add_contributions(sides[1][0], said)
     np.testing.assert_allclose(said.sum(axis=1) + forest.constants(n_classes), logits, atol=1e-12)
     assert np.abs(said[:, 2]).mean() < 0.2 * np.abs(said[:, 0]).mean()
+
+
+def test_rounds_of_little_gain_end_a_forest():
+    y = np.repeat([0, 1], 200)
+    X = y[:, None] * np.ones((1, 1))
+    every, losses_, _ = grown(X, y, 2, [2], [1])
+    fewer, others, _ = grown(X, y, 2, [2], [1], min_gain=1.0)
+    np.testing.assert_array_equal(others, losses_[: len(others)])
+    assert len(fewer) < len(every)
+    assert losses_[len(fewer)] - losses_[len(others) - 1] <= 1.0
 
 
 def test_the_first_step_is_newtons():

@@ -34,7 +34,7 @@ from deciban.errors import InputError
 from deciban.sources.labelled import LabelledBatch
 
 #: Strength and temperature of AODE are selected on no more rows than this.
-MAX_CALIBRATION_ROWS = 2_500
+MAX_CALIBRATION_ROWS = 1_000
 #: The rows from which on a base learner usually deserves half of the weight that all have where
 #: rows are many. Fitted on every second of 52 tables, 4 to 128 rows each.
 HALF_WEIGHT_ROWS = {

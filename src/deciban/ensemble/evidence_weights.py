@@ -40,8 +40,11 @@ MAX_STEPS = 20
 STARTING_ROWS = 2_000
 #: Where rows times parts are more than this, a fold starts from the weights of the one before.
 MAX_FRESH_NUMBERS = 1_000_000
-#: Derivatives are summed over about this many numbers at a time.
-DERIVATIVE_CHUNK_NUMBERS = 1 << 20
+#: Of more than two classes, about so many rows tell the second derivatives, or one of so many: the
+#: direction of a step need not be exact.
+CURVATURE_ROWS, MAX_CURVATURE_STEP = 1_000, 4
+#: Derivatives are summed over about this many numbers at a time, which stay in the cache.
+DERIVATIVE_CHUNK_NUMBERS = 1 << 15
 
 
 # ---------------------------------------------------------------------- evidence
@@ -138,6 +141,12 @@ class WeightObjective:
     weight: FloatArray
 
     @cached_property
+    def by_part(self) -> FloatArray:
+        """The evidence with a row for each part, (parts, rows times classes)."""
+        n_rows, n_parts, n_classes = self.evidence.shape
+        return self.evidence.swapaxes(0, 1).reshape(n_parts, n_rows * n_classes)
+
+    @cached_property
     def usual_weight(self) -> float:
         """The weight that columns of tables of this size usually have."""
         return min(CENTRE, usual_discount(float(self.weight.sum()), *self.evidence.shape[1:]))
@@ -158,7 +167,8 @@ class WeightObjective:
 
     def at(self, W: FloatArray) -> WeightPoint:
         """The value at some weights; derivatives are found when they are asked for."""
-        at = logits(W, self.evidence)
+        n_rows, n_parts, n_classes = self.evidence.shape
+        at = (W[:n_parts] @ self.by_part).reshape(n_rows, n_classes) + W[n_parts:]
         loss = self.weight @ log_losses(at, self.y)
         return WeightPoint(self, W, float(loss + 0.5 * self.penalty @ (W - self.centre) ** 2), at)
 
@@ -187,7 +197,7 @@ class WeightPoint:
         of = self.objective
         residual = self.proba * of.weight[:, None]
         residual[np.arange(len(of.y)), of.y] -= of.weight
-        of_weights = np.einsum("njk,nk->j", of.evidence, residual)
+        of_weights = of.by_part @ residual.ravel()
         penalty = of.penalty * (self.W - of.centre)
         return np.concatenate([of_weights, residual.sum(axis=0)]) + penalty
 
@@ -200,14 +210,18 @@ class WeightPoint:
         """
         of, g = self.objective, self.gradient
         if len(of.y) * _root_rows(self.proba) >= len(g):
-            return np.asarray(
-                -np.linalg.solve(
-                    hessian(of.evidence, self.proba, of.weight) + np.diag(of.penalty), g
-                )
-            )
+            return np.asarray(-np.linalg.solve(self._curvature() + np.diag(of.penalty), g))
         B, x = hessian_root(of.evidence, self.proba, of.weight), g / of.penalty
         small = np.eye(len(B)) + (B / of.penalty) @ B.T
         return np.asarray(B.T @ np.linalg.solve(small, B @ x) / of.penalty - x)
+
+    def _curvature(self) -> FloatArray:
+        """The Hessian of the log loss, or what some rows make of it."""
+        of, n_rows, n_classes = self.objective, *self.proba.shape
+        step = 1 if n_classes == 2 else min(MAX_CURVATURE_STEP, n_rows // CURVATURE_ROWS)
+        some = slice(None, None, max(1, step))
+        share = of.weight[some].sum() / of.weight.sum()
+        return hessian(of.evidence[some], self.proba[some], of.weight[some] / share)
 
 
 def _root_rows(proba: FloatArray) -> int:
@@ -248,13 +262,13 @@ def hessian(evidence: FloatArray, proba: FloatArray, weight: FloatArray) -> Floa
         roots = (hessian_root(evidence[rows], proba[rows], weight[rows]) for rows in chunks)
         return np.asarray(sum(B.T @ B for B in roots))
     share = weight[:, None] * proba
-    parts, crossed = np.zeros((n_parts, n_parts)), np.zeros((n_parts, n_classes))
+    by_part = evidence.swapaxes(0, 1)
+    mean = np.matmul(evidence, proba[:, :, None])[:, :, 0]
+    parts, crossed = -(mean.T * weight) @ mean, -mean.T @ share
     for rows in _chunks(n_rows, n_parts * n_classes):
-        mean = np.einsum("njk,nk->nj", evidence[rows], proba[rows])
-        deviation = (evidence[rows] - mean[:, :, None]).swapaxes(0, 1)
-        crossed += np.einsum("jnk,nk->jk", deviation, share[rows])
-        root = (deviation * np.sqrt(share[rows])).reshape(n_parts, -1)
+        root = (by_part[:, rows] * np.sqrt(share[rows])).reshape(n_parts, -1)
         parts += root @ root.T
+        crossed += np.einsum("jnk,nk->jk", by_part[:, rows], share[rows])
     constants = np.diag(share.sum(axis=0)) - share.T @ proba
     return np.block([[parts, crossed], [crossed.T, constants]])
 

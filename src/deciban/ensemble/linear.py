@@ -19,10 +19,11 @@ from deciban.sources.unit_folds import Split
 
 #: The penalties that are tried, in this order.
 PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
-#: As many that do not gain end the path.
-PENALTY_PATIENCE = 2
-#: The penalty is selected in as many folds as hold so many rows out, but in two at least.
-SELECTION_ROWS, MIN_SELECTION_FOLDS = 400, 2
+#: As many that do not gain end the path, or one that loses more than this, which is no chance: the
+#: weaker a penalty, the longer it takes.
+PENALTY_PATIENCE, CLEAR_LOSS_NATS = 2, 2.0
+#: The penalty is selected in as many folds as hold so many rows out.
+SELECTION_ROWS = 400
 #: Coefficients to this accuracy; more would not change the probabilities.
 SOLVER_TOLERANCE = 1e-3
 MAX_SOLVER_STEPS = 200
@@ -90,10 +91,10 @@ def _n_selecting(held_weights: Sequence[float]) -> int:
     """How many folds select the penalty, given the weight that each holds out.
 
     >>> _n_selecting([30.0] * 5), _n_selecting([150.0] * 5), _n_selecting([3000.0] * 5)
-    (5, 3, 2)
+    (5, 3, 1)
     """
     enough = 1 + int(np.searchsorted(np.cumsum(held_weights), SELECTION_ROWS))
-    return min(len(held_weights), max(MIN_SELECTION_FOLDS, enough))
+    return min(len(held_weights), enough)
 
 
 def _select(
@@ -118,8 +119,9 @@ def _select(
         penalties = tuple(penalty for penalty in penalties if penalty <= nearby.penalty)
         start[0] = nearby.by_fold[0]
     selected, coefs = select_penalty(
-        penalties, refit, held_out_loss, start, null_loss, PENALTY_PATIENCE
-    )
+        penalties, refit, held_out_loss, start, null_loss, PENALTY_PATIENCE,
+        clear_loss=CLEAR_LOSS_NATS,
+    )  # fmt: skip
     return selected.penalty, coefs
 
 
@@ -131,14 +133,15 @@ def select_penalty(
     null_loss: float = float("inf"),
     patience: int = 1,
     min_gain: float = 0.0,
+    clear_loss: float = float("inf"),
 ) -> tuple[Selected, Fit]:
     """The penalty of least held-out loss, from strong to weak, and the fit under it.
 
     Each fit starts from the one before, under the next stronger penalty; so the path costs little
     more than its last fits. ``null_loss`` is that of ``start``, which is kept, with an infinite
     penalty, where no penalty does better. The path ends after ``patience`` penalties that do not
-    gain; ``min_gain`` or less is no gain, so that of two that cannot be told apart the stronger
-    one is taken.
+    gain, or one that loses more than ``clear_loss`` beside the best; ``min_gain`` or less is no
+    gain, so that of two that cannot be told apart the stronger one is taken.
 
     >>> select_penalty([9, 3, 1, 0], lambda penalty, _: penalty, lambda fit: abs(fit - 2.5), 99)
     (Selected(penalty=3, loss=0.5), 3)
@@ -151,7 +154,7 @@ def select_penalty(
         failures += 1
         if loss < best.loss - min_gain:
             best, best_fit, failures = Selected(penalty, loss), fit, 0
-        if failures == patience:
+        if failures == patience or loss > best.loss + clear_loss:
             break
     return best, best_fit
 

@@ -52,8 +52,8 @@ RULES_BY_MIN_ROWS = {
     40_000: Rules(8, 128, 4.0, 0.3, 3.0, 20.0, 10.0),
 }
 MAX_DEPTH = 8  # what the kernel has room for
-#: After so many rounds without gain a fold ends.
-PATIENCE_ROUNDS = 10
+#: After so many rounds without gain a fold ends; no more than this for each row is no gain.
+PATIENCE_ROUNDS, MIN_GAIN_NATS = 10, 1e-5
 #: No Newton step is larger than this: of rows that are surely wrong the loss has a slope, but
 #: hardly a curvature, which would make steps of hundreds of nats where a class is rare.
 MAX_STEP = 3.0
@@ -187,7 +187,7 @@ def _boost(
             *inside, *held, offset, features.n_cells, features.ordered, rules.depth,
             rules.n_leaves, rules.rate, MAX_STEP, rules.leaf_penalty, rules.set_leaf_penalty,
             CATEGORY_SMOOTHING, rules.min_leaf_weight, STEADY_ROUNDS, MAX_RATE / rules.rate,
-            max_rounds, PATIENCE_ROUNDS, trim, n_columns, team,
+            max_rounds, PATIENCE_ROUNDS, MIN_GAIN_NATS * held[2].sum(), trim, n_columns, team,
         )  # fmt: skip
     return Forest(column, left, value)
 

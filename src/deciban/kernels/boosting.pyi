@@ -32,6 +32,7 @@ def boost(
     max_growth: float,
     rounds: int,
     patience: int,
+    min_gain: float,
     trim: float,
     n_columns: int,
     team: Team | None = None,

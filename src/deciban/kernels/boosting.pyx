@@ -176,10 +176,12 @@ def boost(
     const uint8_t[:, ::1] X_held, const Py_ssize_t[::1] y_held, const double[::1] weight_held,
     offset, const Py_ssize_t[::1] sizes, const uint8_t[::1] ordered, int depth, int n_leaves,
     double rate, double max_step, double penalty, double set_penalty, double smoothing, double min_weight,
-    double steady_rounds, double max_growth, int rounds, int patience, double trim,
-    Py_ssize_t n_columns, Team team=None,
+    double steady_rounds, double max_growth, int rounds, int patience, double min_gain,
+    double trim, Py_ssize_t n_columns, Team team=None,
 ):
     """Add trees to an offset, (classes,), until held-out rows gain nothing for ``patience`` rounds.
+
+    ``min_gain`` or less of the summed loss is nothing.
 
     From round ``steady_rounds`` on the rate grows in proportion to the rounds, up to
     ``max_growth`` times itself. Each tree splits by ``n_columns`` of the columns, and has no more
@@ -240,7 +242,7 @@ def boost(
             else:
                 share(members, grow_class, &b, T)
             losses[r + 1] = log_loss(F_held, y_held, weight_held, room_held)
-            if losses[r + 1] < losses[best]:
+            if losses[r + 1] < losses[best] - min_gain:
                 best = r + 1
             elif r + 1 - best >= patience:
                 break
