@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from deciban import decision, sqlite
+from deciban import decision, sqlite, threads
 from deciban.errors import (
     FileError,
     ModelFileError,
@@ -19,9 +19,9 @@ from deciban.errors import (
     ParameterError,
 )
 from deciban.kernels.lexicon import Lexicon
-from deciban.mail import mailboxes
+from deciban.mail import mailboxes, training
 from deciban.mail.lessons import Read, learn, read, relearn, score, score_all, unlearn
-from deciban.mail.mailboxes import Place
+from deciban.mail.mailboxes import Place, size
 from deciban.mail.model import (
     DECIBANS,
     Calibration,
@@ -146,6 +146,18 @@ def _written(folder, messages):
     for number, raw in enumerate(messages):
         (folder / str(number)).write_bytes(raw)
     return [Place(str(path)) for path in sorted(folder.iterdir())]
+
+
+def test_other_processes_are_started_for_many_bytes(tmp_path, monkeypatch):
+    path = tmp_path / "mbox"
+    path.write_bytes(b"x" * 100)
+    whole, part, gone = Place(str(path)), Place(str(path), 10, 35), Place(str(tmp_path / "gone"))
+    assert [size(place) for place in (whole, part, gone)] == [100, 25, 0]
+    monkeypatch.setattr(threads, "n_cores", lambda: 4)
+    monkeypatch.setattr(training, "MIN_PARALLEL_BYTES", 126)
+    assert training._n_processes([(whole, True), (part, False), (gone, True)]) == 1
+    monkeypatch.setattr(training, "MIN_PARALLEL_BYTES", 125)
+    assert training._n_processes([(whole, True), (part, False), (gone, True)]) == 4
 
 
 @pytest.mark.parametrize("processes", [1, 2])

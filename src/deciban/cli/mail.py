@@ -59,7 +59,7 @@ def train(
     store: Store = "",
     processes: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Read with N processes; without it, one a core."),
+        typer.Option(min=1, metavar="N", help="Read with N processes; without it, as pays."),
     ] = None,
     json: o.Json = False,
     quiet: o.Quiet = False,

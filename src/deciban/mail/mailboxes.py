@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from deciban.errors import FileError
 
-__all__ = ["Place", "places", "read", "some_places", "split"]
+__all__ = ["Place", "places", "read", "size", "some_places", "split"]
 
 #: Larger files are not read to see whether they are an mbox, but mapped into memory.
 MAX_READ_BYTES = 1 << 16
@@ -70,6 +70,16 @@ def read(place: Place) -> bytes:
             return file.read(place.end - place.start)
     except OSError as error:
         raise _read_error(place.path, error) from None
+
+
+def size(place: Place) -> int:
+    """How many bytes a message has; 0 if it is no longer there."""
+    if place.end >= 0:
+        return place.end - place.start
+    try:
+        return Path(place.path).stat().st_size
+    except OSError:
+        return 0
 
 
 def _read_all(path: str) -> bytes:

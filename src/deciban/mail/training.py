@@ -22,7 +22,7 @@ from deciban.mail.copies import group, signature
 from deciban.mail.envelope import canonical, digest
 from deciban.mail.garbage import rare_collections
 from deciban.mail.lessons import read
-from deciban.mail.mailboxes import Place
+from deciban.mail.mailboxes import Place, size
 from deciban.mail.mailboxes import read as contents
 from deciban.mail.model import PREFIXES, TEXT_PREFIXES, Pair, level, summarize_left
 from deciban.mail.store import Lesson, Store
@@ -35,6 +35,9 @@ __all__ = ["Report", "train"]
 TRANSACTION_MESSAGES = 20_000
 #: Messages that one process reads and counts at a time, at most.
 BATCH_MESSAGES = 500
+#: Other processes, if not asked for, are started where so many of the first messages have so many
+#: bytes: it takes as long as reading some megabytes.
+PROBED_MESSAGES, MIN_PARALLEL_BYTES = 2_000, 1 << 23
 #: Blocks of a transaction, unless they were larger than that.
 BLOCKS = 20
 #: Messages of a transaction whose levels are computed, if none are near copies.
@@ -144,10 +147,10 @@ class Total(NamedTuple):
 
 @rare_collections()
 def train(store: Store, messages: Iterable[LabelledPlace], processes: int | None = None) -> Report:
-    """Learn messages that are not known yet."""
+    """Learn messages that are not known yet, with so many processes, or as many as are worth it."""
     rest = iter(messages)
-    first = list(islice(rest, BATCH_MESSAGES))
-    with _mapping(processes, len(first) == BATCH_MESSAGES) as run:
+    first = list(islice(rest, PROBED_MESSAGES))
+    with _mapping(_n_processes(first) if processes is None else processes, first) as run:
         tasks, report = _select_new(store, _digests(run, chain(first, rest)))
         for start in range(0, len(tasks), TRANSACTION_MESSAGES):
             batch = tasks[start : start + TRANSACTION_MESSAGES]
@@ -359,19 +362,22 @@ def _batches(rows: Iterable[T], size: int) -> Iterator[list[T]]:
     return iter(lambda: list(islice(waiting, size)), [])
 
 
-@contextmanager
-def _mapping(processes: int | None, many: bool) -> Iterator[Map]:
-    """``map``, in other processes if there is work for them."""
-    if many and processes is None:
-        from deciban.threads import n_cores
+def _n_processes(first: Sequence[LabelledPlace]) -> int:
+    """How many processes are worth starting, by the first messages."""
+    if sum(size(place) for place, _ in first) < MIN_PARALLEL_BYTES:
+        return 1
+    from deciban.threads import n_cores
 
-        processes = n_cores()
-    if not many or processes in (None, 1):
+    return n_cores()
+
+
+@contextmanager
+def _mapping(processes: int, first: Sequence[LabelledPlace]) -> Iterator[Map]:
+    """``map``, in other processes if there is work for them."""
+    if processes == 1 or len(first) < BATCH_MESSAGES:
         yield cast("Map", map)
         return
-    from concurrent.futures import (
-        ProcessPoolExecutor,  # which takes as long as hundreds of messages
-    )
+    from concurrent.futures import ProcessPoolExecutor  # slow to import
     from multiprocessing import get_context
 
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
