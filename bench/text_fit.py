@@ -99,7 +99,7 @@ def main() -> None:
         if only and path.stem not in only:
             continue
         texts, y, split = read(path, copies=False)
-        fold = next(iter(folds(y, split, N_FOLDS)))
+        fold = next(iter(folds(y, split, N_FOLDS, 1)))
         if len(fold[0]) > options.max_texts:
             continue
         sides = [BayesClassifier, lambda texts=texts: peer(texts)]
