@@ -3,6 +3,7 @@
 import duckdb
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from deciban import NaiveBayes, files, load
@@ -83,6 +84,21 @@ def test_the_offset_is_that_of_least_loss(K):
         for step in (-0.25, 0.25):
             assert least < total(offset + step * (np.arange(K) == k))
     assert np.array_equal(offset, OFFSET_UNIT * np.round(offset / OFFSET_UNIT))
+
+
+def test_few_rows_move_an_offset_as_far_as_its_prior_lets_them():
+    """Of 32 rows without evidence 30 have one class: by the rows alone, its offset is 1.35."""
+    y = np.repeat([0, 1], [30, 2])
+    rows = ScoredRows(np.log(np.full((32, 2), 0.5)), np.zeros((32, 2)), y, np.ones(32))
+    offset = find_offset([rows], rows.losses(DISCOUNT_GRID), FREE)
+
+    def total(one):
+        return (
+            30 * np.log1p(np.exp(-2 * one)) + 2 * np.log1p(np.exp(2 * one)) + (one / OFFSET_SD) ** 2
+        )
+
+    best = minimize_scalar(total, bounds=(0, 2), method="bounded").x
+    np.testing.assert_allclose(offset, [best, -best], atol=0.05)
 
 
 def test_nothing_to_gain_is_no_offset():
