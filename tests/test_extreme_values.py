@@ -123,7 +123,9 @@ def test_the_number_of_cores_is_known_where_there_is_no_affinity(monkeypatch):
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
     assert threads.n_cores() == 3
-    with training._mapping(None, many=False) as mapping:
+    with training._mapping(training._n_processes([]), []) as mapping:
+        assert mapping is map
+    with training._mapping(3, []) as mapping:  # too few messages for three
         assert mapping is map
 
 
