@@ -100,11 +100,13 @@ def test_probabilities_sum_to_one(method):
     np.testing.assert_allclose(np.exp(found.contributions(every)).sum(axis=0), 1.0)
 
 
+@pytest.mark.parametrize("largest", [39, 40, 2 * MAX_COUNT])
 @pytest.mark.parametrize("method", METHODS)
-def test_one_row_scores_as_among_many(method):
+def test_one_row_scores_as_among_many(method, largest):
+    """Counts below the number of rows are looked up where they lie, others where they sort."""
     X = np.random.default_rng(0).poisson(5, (40, 6)).astype(np.float64)
-    X[3, 2] = NAN
     found = estimated(X, np.arange(40) % 3, method)
+    X[3, 2], X[4:8, 3], X[9] = NAN, [0.5, -1.0, np.inf, -np.inf], largest
     many = log_likelihood(found, X)
     each = np.concatenate([log_likelihood(found, row[None]) for row in X])
     np.testing.assert_allclose(many, each, rtol=1e-13)

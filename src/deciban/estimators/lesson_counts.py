@@ -39,33 +39,29 @@ from deciban.sources.unit_sample import TrainingUnits
 from deciban.sources.units import UnitSource
 from deciban.transaction import all_or_nothing
 
-__all__ = ["Additive", "B", "C", "Calibrated", "LessonCounts", "T", "join_samples"]
+__all__ = ["AddsUp", "B", "C", "LessonCounts", "RowCounts", "T", "join_samples"]
 
 FloatArray = NDArray[np.float64]
 C = TypeVar("C", bound=CountedModel)
 #: What is counted, and the calibration of the evidence: both add up.
-T = TypeVar("T", bound="Additive")
-B = TypeVar("B", bound="Calibrated")
+T = TypeVar("T", bound="RowCounts")
+B = TypeVar("B", bound="AddsUp")
 
 
-class Additive(Protocol):
+class AddsUp(Protocol):
+    """What is known of some rows and of others adds up, and scales as rows come to weigh less."""
+
+    def __add__(self, other: Self) -> Self: ...
+
+    def __mul__(self, factor: float) -> Self: ...
+
+
+class RowCounts(AddsUp, Protocol):
     """Counts of rows that add up and decay."""
 
     @property
     def weight(self) -> FloatArray:
         """The weight of the rows of each class."""
-
-    def __add__(self, other: Self) -> Self: ...
-
-    def __mul__(self, factor: float) -> Self: ...
-
-
-class Calibrated(Protocol):
-    """Summed losses that add up and scale."""
-
-    def __add__(self, other: Self) -> Self: ...
-
-    def __mul__(self, factor: float) -> Self: ...
 
 
 class LessonCounts(TableClassifier[C], Generic[C, T, B]):

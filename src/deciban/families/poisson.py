@@ -97,8 +97,13 @@ class PoissonParameters:
 
     def _log_column(self, column: int, x: FloatArray) -> FloatArray:
         """The log probability of values of a column, (values, classes): counts repeat, look up."""
+        log, counts = self.distribution.select(column).log, is_count(x)
+        largest = int(x.max(where=counts, initial=0.0))
+        if largest < len(x):
+            at = np.where(counts, x, largest + 1).astype(np.intp)
+            return log(np.append(np.arange(largest + 1.0), np.nan)[:, None])[at]
         values, at = np.unique(x, return_inverse=True)
-        return self.distribution.select(column).log(values[:, None])[at]
+        return log(values[:, None])[at]
 
     def leave_one_out(self, X: FloatArray, y: Codes, weight: FloatArray) -> FloatArray:
         """Log probabilities, (rows, classes), with each row taken away from its class.

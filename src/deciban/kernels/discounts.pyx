@@ -14,6 +14,18 @@ cdef extern from "discounts.h":
     ) noexcept nogil
 
 
+cdef inline void beside_best(
+    const double* log_likelihood, Py_ssize_t K, double* out
+) noexcept nogil:
+    """The log likelihoods of one row, the greatest of which is 0; all are 0 if it has none."""
+    cdef Py_ssize_t k
+    cdef double best = -INFINITY
+    for k in range(K):
+        best = max(best, log_likelihood[k])
+    for k in range(K):
+        out[k] = 0.0 if best == -INFINITY else log_likelihood[k] - best
+
+
 def losses(
     const double[:, ::1] prior, const double[:, ::1] log_likelihood, const Py_ssize_t[::1] y,
     const double[::1] weight, const double[::1] discounts, double max_loss,
@@ -25,21 +37,17 @@ def losses(
     """
     cdef:
         Py_ssize_t n = log_likelihood.shape[0], K = log_likelihood.shape[1]
-        Py_ssize_t B = discounts.shape[0], r, b, k
+        Py_ssize_t B = discounts.shape[0], r, b
         double[::1] out = np.zeros(B)
         double[::1] top = np.empty(B)
         double[::1] total = np.empty(B)
         double[::1] row = np.empty(K)
-        double best, true, loss
+        double true, loss
     if n == 0 or K == 0 or B == 0:
         return np.asarray(out)
     with nogil:
         for r in range(n):
-            best = -INFINITY
-            for k in range(K):
-                best = max(best, log_likelihood[r, k])
-            for k in range(K):
-                row[k] = 0.0 if best == -INFINITY else log_likelihood[r, k] - best
+            beside_best(&log_likelihood[r, 0], K, &row[0])
             totals(&discounts[0], B, &prior[r, 0], &row[0], K, &top[0], &total[0])
             for b in range(B):
                 true = prior[r, y[r]] + discounts[b] * row[y[r]] - top[b]
@@ -63,16 +71,12 @@ def expected_rows(
         double[:, ::1] out = np.zeros((2, K))
         double[::1] row = np.empty(K)
         double[::1] share = np.empty(K)
-        double best, total, p
+        double total, p
     if n == 0 or K == 0:
         return np.asarray(out)
     with nogil:
         for r in range(n):
-            best = -INFINITY
-            for k in range(K):
-                best = max(best, log_likelihood[r, k])
-            for k in range(K):
-                row[k] = 0.0 if best == -INFINITY else log_likelihood[r, k] - best
+            beside_best(&log_likelihood[r, 0], K, &row[0])
             total = shares(discount, &prior[r, 0], &row[0], K, &share[0])
             for k in range(K):
                 p = share[k] / total

@@ -275,7 +275,7 @@ def _series(name: str, values: Any) -> Column:
         codes = values.cat.codes.to_numpy().astype(np.int64)
         return decode_dictionary(column(name, values.cat.categories.to_series()), codes)
     if getattr(dtype, "storage", "") == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
-        return _through_arrow(name, values.to_series() if hasattr(values, "to_series") else values)
+        return _through_arrow(name, _arrow_values(values))
     if hasattr(dtype, "numpy_dtype"):
         return _nullable(values, dtype.numpy_dtype)
     if _is_categorical(dtype):
@@ -284,6 +284,17 @@ def _series(name: str, values: Any) -> Column:
     if hasattr(dtype, "tz"):
         return _array(name, values.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy())
     return objects.column(name, values.to_numpy(dtype=object, na_value=None).tolist())
+
+
+def _arrow_values(values: Any) -> Any:
+    """What a Series or Index of pandas that is kept by pyarrow holds, with an Arrow stream.
+
+    A Series has such a stream too, and looks up the version of pyarrow each time it is asked.
+    """
+    held = values.array.__arrow_array__()
+    if hasattr(held, "__arrow_c_stream__"):
+        return held
+    return values.to_series() if hasattr(values, "to_series") else values
 
 
 def _nullable(values: Any, dtype: np.dtype[Any]) -> Column:
