@@ -10,8 +10,8 @@ means, on how many tables the first method has a lower log loss than each of the
 how many a higher one, and the mean rank of every method by log loss (1 is the best).
 The peers fill holes with medians and "?", as their users must. ``--strong`` adds
 the flagship and what it is measured against, ``--ebm`` and ``--catboost`` the slowest of
-them, which ``--methods flagship,ebm --folds 1`` makes bearable. Most peers use one core: for
-seconds that compare, run it under ``taskset -c 0``.
+them, which ``--methods flagship,ebm --folds 1`` makes bearable. Seconds are those of processors,
+of the programs that a method starts as well.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 
 import peers
 from deciban import AODE, BayesClassifier, NaiveBayes
+from side_by_side import processor_seconds
 
 #: Probabilities below this count as this: a peer that is sure and wrong is not infinitely wrong.
 MIN_PROBABILITY = 1e-15
@@ -158,9 +159,9 @@ def folds(frame: pd.DataFrame) -> Iterator[Fold]:
 def measure(method: Method, fold: Fold) -> Figures:
     """One method on one fold; a class that training never saw has probability zero."""
     train, y, test, truth = fold
-    start = time.perf_counter()
+    start = processor_seconds()
     classes, proba = method(train, y, test)
-    seconds = time.perf_counter() - start
+    seconds = processor_seconds() - start
     at = {label: i for i, label in enumerate(classes.tolist())}
     own = np.array([at.get(label, -1) for label in truth])
     given = np.where(own >= 0, proba[np.arange(len(own)), own], 0.0)

@@ -7,6 +7,7 @@ the same bytes once takes.
 
 from __future__ import annotations
 
+import resource
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -19,6 +20,12 @@ def seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
+
+
+def processor_seconds() -> float:
+    """How long processors worked so far for this program, and for those it started and ended."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + ended.ru_utime + ended.ru_stime
 
 
 def best(
