@@ -121,13 +121,12 @@ def wnb(train: pd.DataFrame, y: np.ndarray, test: pd.DataFrame) -> tuple[np.ndar
 
     numeric, categorical = peers.split_columns(train)
     medians = train[numeric].astype(float).median().fillna(0.0)
-    a, b = (
-        part.assign(
-            **{c: part[c].astype(float).fillna(medians[c]) for c in numeric},
-            **{c: part[c].astype(object).fillna("?").astype(str) for c in categorical},
-        )
-        for part in (train, test)
-    )
+    a, b = train.copy(), test.copy()
+    for part in (a, b):
+        for c in numeric:
+            part[c] = part[c].astype(float).fillna(medians[c])
+        for c in categorical:
+            part[c] = part[c].astype(object).fillna("?").astype(str)
     kinds = [Distribution.NORMAL if c in numeric else Distribution.CATEGORICAL for c in train]
     model = GeneralNB(kinds, alpha=1.0).fit(a, y)
     proba = np.asarray(model.predict_proba(b), dtype=float)

@@ -16,6 +16,13 @@ whole column: ``m_0`` its mean, ``k_0 = lam``, ``a_0 = lam / 2`` and
 When rows are taken away from a numeric column, one by one or in units, deviations are measured
 from the mean of each row's own class, so that a sum of squares loses digits only where nearly
 all of it goes. There the exact sums are asked.
+
+Curves (normal, Poisson, von Mises) go on beyond the numbers that were seen, and fall off there as
+real numbers seldom do: where a class has 300 times 0 and another 20 times 1 to 3, the first 1 of
+the first class would be certain to be of the other. So where families are selected, and the method
+is ``bayes``, one number speaks for a factor of no more than ``1 + MAX_FACTOR_PER_ROW n`` between
+two classes, where n are the rows of the column (:class:`CurveSettings`):
+``log P(x | c) >= max_k log P(x | k) - log(1 + MAX_FACTOR_PER_ROW n)``.
 """
 
 from __future__ import annotations
@@ -29,6 +36,7 @@ from numpy.typing import NDArray
 
 from deciban.families.remaining import Remaining
 from deciban.families.settings import Settings, amount
+from deciban.formulas import build
 from deciban.formulas.build import known
 from deciban.formulas.nodes import (
     Expression,
@@ -56,6 +64,10 @@ from deciban.stats.moments import (
 )
 from deciban.stats.statistic import Codes, FloatArray, Sums
 
+#: By so much each row of a column raises the factor that one number may speak for. Chosen for
+#: counts on every second of 53 tables, 4 to 16 rows each; of 1, columns that tell classes apart
+#: said too little. Of bell curves 10, 100 and 1,000 did alike on 95 whole tables, better than none.
+MAX_FACTOR_PER_ROW = 10.0
 #: Rows that leave less than this share of the spread are taken away exactly.
 CANCELLED_SHARE = 1e-3
 #: From so many degrees of freedom on, what rounding takes from ``1 + d`` would show in formulas.
@@ -63,7 +75,38 @@ MIN_EXACT_DF = 1e5
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianSettings(Settings):
+class CurveSettings(Settings):
+    """Settings of a family of curves: ``bounded`` is whether what one number says is.
+
+    It then is under ``bayes`` with a prior.
+    """
+
+    bounded: bool = False
+
+    def max_evidence(self, n: FloatArray, lam: FloatArray | float) -> FloatArray:
+        """By how many nats two classes may differ in columns of n rows and prior ``lam``.
+
+        >>> CurveSettings(bounded=True).max_evidence(np.array([0.0, 8.0]), 1.0).round(2)
+        array([0.  , 4.39])
+        >>> CurveSettings().max_evidence(np.array([8.0]), 1.0)
+        array([inf])
+        """
+        bounded = np.asarray(lam) > 0 if self.bounded and self.method == "bayes" else False
+        return np.where(bounded, np.log1p(MAX_FACTOR_PER_ROW * np.maximum(n, 0.0)), np.inf)
+
+
+def bound_evidence(log_likelihood: FloatArray, most: FloatArray) -> FloatArray:
+    """Log likelihoods, none below that of the likeliest class, last axis, by more than ``most``.
+
+    >>> bound_evidence(np.array([[-1.0, -3.0, -900.0]]), np.array([5.0]))
+    array([[-1., -3., -6.]])
+    """
+    top = log_likelihood.max(axis=-1, keepdims=True, initial=-np.inf)
+    return np.asarray(np.maximum(log_likelihood, top - most))
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianSettings(CurveSettings):
     """Settings of normal columns: ``floor`` is added to every variance, ``shared`` is one for all.
 
     >>> GaussianSettings("ml", floor=-1.0)  # doctest: +ELLIPSIS
@@ -77,20 +120,26 @@ class GaussianSettings(Settings):
 
 
 class Density(NamedTuple):
-    """Location, 1 / scale**2 and log density at the centre; ``df`` is None for normal ones."""
+    """Location, 1 / scale**2 and log density at the centre; for Student's t two things more.
+
+    ``df`` are the degrees of freedom, and ``max_evidence`` by how many nats the log densities of
+    two classes, last axis, may differ.
+    """
 
     mean: FloatArray
     precision: FloatArray
     constant: FloatArray
     df: FloatArray | None = None
+    max_evidence: FloatArray | None = None
 
     def log(self, x: FloatArray) -> FloatArray:
         """The log density at x."""
         with np.errstate(over="ignore"):  # as far away as can be: minus infinity
             distance = (x - self.mean) ** 2 * self.precision
-        if self.df is None:
+        if self.df is None or self.max_evidence is None:
             return np.asarray(self.constant - distance / 2)
-        return np.asarray(self.constant - (self.df + 1) / 2 * np.log1p(distance / self.df))
+        log = self.constant - (self.df + 1) / 2 * np.log1p(distance / self.df)
+        return bound_evidence(log, self.max_evidence)
 
 
 def fit(
@@ -114,8 +163,8 @@ def fit(
     precision = 1.0 / np.maximum(var, np.finfo(np.float64).tiny)
     if how.method != "bayes":
         return Density(centre, precision, 0.5 * np.log(precision / (2 * np.pi)))
-    df = np.where(kappa > 0, kappa, 1.0)
-    return Density(centre, precision, student_constant(df) + 0.5 * np.log(precision), df)
+    df, most = np.where(kappa > 0, kappa, 1.0), how.max_evidence(prior.n, lam)
+    return Density(centre, precision, student_constant(df) + 0.5 * np.log(precision), df, most)
 
 
 def densities(classes: MeanAndSpread, whole: MeanAndSpread, how: GaussianSettings) -> Density:
@@ -123,7 +172,7 @@ def densities(classes: MeanAndSpread, whole: MeanAndSpread, how: GaussianSetting
     moments = share_variance(classes) if how.shared else classes
     lam = 0.0 if how.method == "ml" else how.per_column(moments.n.shape[1])
     needed = np.any(lam) or not moments.n.all()
-    prior = whole if needed else MeanAndSpread(*np.zeros((3, 1)))
+    prior = whole if needed else MeanAndSpread(*np.zeros((3, 1, moments.n.shape[1])))
     check_moments(classes, prior)
     known = (moments.n != 0).any(axis=0) & ~is_unknown(whole, how)[0]
     return _transpose(fit(moments, prior, lam, how), known)
@@ -135,7 +184,7 @@ def _transpose(fitted: Density, known: NDArray[np.bool_]) -> Density:
     least = 2 * np.finfo(np.float64).smallest_subnormal
     precision = np.where(known, fitted.precision, least)
     constant = np.where(known, fitted.constant, 0.0)
-    parts = (fitted.mean, precision, constant, fitted.df)
+    parts = (fitted.mean, precision, constant, fitted.df, fitted.max_evidence)
     return Density(*(None if x is None else np.ascontiguousarray(x.T) for x in parts))  # type: ignore[arg-type]
 
 
@@ -172,7 +221,9 @@ def leave_out(
         return out
     each, at = _columns_among(classes, column)
     out = np.empty((len(x), each.shape[1]))
-    kernel.leave_out(x, own, at, each, prior, less, lam[column], how.method, how.floor, out)
+    rows = lam[column]
+    most = how.max_evidence(prior[0], rows)
+    kernel.leave_out(x, own, at, each, prior, less, rows, most, how.method, how.floor, out)
     return out
 
 
@@ -294,11 +345,13 @@ def formulas(
     precision: FloatArray,
     constant: FloatArray,
     df: FloatArray | None,
+    max_evidence: FloatArray | None,
 ) -> list[Expression]:
     """The log density of a column under each class, (classes,); 0 where x is missing."""
     parts = (part.tolist() for part in (mean, precision, constant))
     each = zip(*parts, [None] * len(mean) if df is None else df.tolist(), strict=True)
-    return [known(x, _log_density(x, *of_class)) for of_class in each]
+    log = [known(x, _log_density(x, *of_class)) for of_class in each]
+    return log if max_evidence is None else build.bound_evidence(log, max_evidence.item())
 
 
 def _log_density(

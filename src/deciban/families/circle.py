@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.families.bell import CurveSettings, bound_evidence
 from deciban.stats.statistic import FloatArray
 
 #: A class is no more concentrated than this: a standard deviation of a thousandth of a radian.
@@ -74,24 +75,30 @@ class Resultant(NamedTuple):
 
 
 class Density(NamedTuple):
-    """Mean direction, concentration, and log density at the mean direction."""
+    """Mean direction, concentration, and log density at the mean direction.
+
+    ``max_evidence`` is by how many nats the log densities of two classes, last axis, may differ.
+    """
 
     direction: FloatArray
     concentration: FloatArray
     constant: FloatArray
+    max_evidence: FloatArray
 
     def log(self, angle: FloatArray) -> FloatArray:
         """The log density at an angle; 0 where it is missing."""
         off = _fall(self.concentration, angle - self.direction)
-        return np.where(np.isnan(angle), 0.0, self.constant - off)
+        log = np.where(np.isnan(angle), 0.0, self.constant - off)
+        return bound_evidence(log, self.max_evidence)
 
 
 class Circle(NamedTuple):
-    """How a column is estimated: the rows that its prior is worth, and its period.
+    """How a column is estimated: the settings, the rows that its prior is worth, and its period.
 
     Values are any numbers, or the ``points`` 0, 1, 2, ... below the period.
     """
 
+    settings: CurveSettings
     lam: float
     period: float
     points: bool
@@ -106,9 +113,12 @@ class Circle(NamedTuple):
         pairs = zip(both, whole, strict=True)
         n, cos, sin = (np.where(both.n > 0, mine, all_rows) for mine, all_rows in pairs)
         length = np.hypot(cos, sin) / np.where(n > 0, n, 1.0)
-        return self.density(np.arctan2(sin, cos), concentrate(length))
+        most = self.settings.max_evidence(whole.n, self.lam)
+        return self.density(np.arctan2(sin, cos), concentrate(length), most)
 
-    def density(self, direction: FloatArray, concentration: FloatArray) -> Density:
+    def density(
+        self, direction: FloatArray, concentration: FloatArray, max_evidence: FloatArray
+    ) -> Density:
         """The density per unit of the values, or over the points."""
         from scipy.special import i0e
 
@@ -116,7 +126,7 @@ class Circle(NamedTuple):
             constant = _points_constant(direction, concentration, max(1, round(self.period)))
         else:
             constant = -np.log(i0e(concentration)) - math.log(self.period)
-        return Density(direction, concentration, constant)
+        return Density(direction, concentration, constant, max_evidence)
 
     def leave_out(
         self, classes: Resultant, angle: FloatArray, own: NDArray[np.intp], weight: FloatArray

@@ -96,12 +96,12 @@ class GaussianParameters:
 
     def add(self, X: FloatArray, out: FloatArray) -> None:
         """Add the log density of every row; a missing value adds nothing."""
-        mean, precision, constant, df = self.density
-        if df is None:
+        mean, precision, constant, df, most = self.density
+        if df is None or most is None:
             work = np.zeros(64 * X.shape[1])
             kernel.add_normal(X, mean, precision, constant, work, out)
         else:
-            kernel.add_student(X, mean, precision, constant, df, out)
+            kernel.add_student(X, mean, precision, constant, df, most[:, 0], out)
 
     def live(self) -> LiveBells:
         """Bell curves that learn."""
@@ -190,9 +190,8 @@ class GaussianParameters:
 
     def formula(self, column: int, x: Expression) -> list[Expression]:
         """The log density at x; a missing value says nothing."""
-        mean, precision, constant, df = self.density
-        parts = mean[column], precision[column], constant[column]
-        return bell.formulas(x, *parts, None if df is None else df[column])
+        parts = (None if part is None else part[column] for part in self.density)
+        return bell.formulas(x, *parts)  # type: ignore[arg-type]
 
 
 class Gaussian:
@@ -221,7 +220,7 @@ class Gaussian:
 
     def settings(self, method: Method, selected: Sequence[Selected]) -> GaussianSettings:
         """The worth of each column's prior."""
-        return GaussianSettings(method, np.array([one.smoothing for one in selected]))
+        return GaussianSettings(method, np.array([one.smoothing for one in selected]), bounded=True)
 
     def estimate(self, table: Table, settings: Settings) -> GaussianParameters:
         """Normal or Student's t parameters of every column and class."""
@@ -252,7 +251,7 @@ class Gaussian:
 
 
 GAUSSIAN = Gaussian()
-_FULL_BAYES = GaussianSettings("bayes")
+_FULL_BAYES = GaussianSettings("bayes", bounded=True)
 
 
 def _plain(settings: Settings) -> GaussianSettings:

@@ -13,12 +13,6 @@ The prior of a rate is a gamma distribution worth ``lam`` rows that look like th
 shape ``a_0 = lam`` times the mean of the column, rate ``b_0 = lam``; so ``a_n = a_0 + sum x`` and
 ``b_n = b_0 + n``. A class without data in a column looks like the whole column, and a column
 without data says nothing.
-
-Beyond the counts that were seen these probabilities fall off exponentially, as those of real counts
-seldom do: after 0, 0, 1 and 4 a count of 58 would be certain evidence, by four rows. So where
-families are selected, and the method is ``bayes``, one count speaks for a factor of no more than
-``1 + MAX_FACTOR_PER_ROW n`` between two classes, where n are the rows of the column:
-``log P(x | c) >= max_k log P(x | k) - log(1 + MAX_FACTOR_PER_ROW n)``.
 """
 
 from __future__ import annotations
@@ -29,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.families.bell import CurveSettings, bound_evidence
 from deciban.families.gaussian import DEFAULT_PRIOR_ROWS
 from deciban.families.piece import Draws
-from deciban.families.settings import Settings
 from deciban.kernels.gamma import log_gamma
 from deciban.stats import rounding
 from deciban.stats.exact import pool
@@ -40,23 +34,18 @@ from deciban.stats.statistic import Codes, FloatArray, Sums
 
 #: Larger numbers are no counts here: of their logarithms, rounding would be a part.
 MAX_COUNT = 2.0**31
-#: By so much each row of a column raises the factor that one count may speak for. Chosen on every
-#: second of 53 tables, 4 to 16 rows each; of 1, columns that tell classes apart said too little.
-MAX_FACTOR_PER_ROW = 10.0
 #: From this shape on, ratios of gamma functions are taken by Stirling's series.
 MIN_STIRLING_SHAPE = 50.0
 
 
 @dataclass(frozen=True, eq=False)
-class PoissonSettings(Settings):
+class PoissonSettings(CurveSettings):
     """Settings of counts: ``extra_shape`` is added to the shape of the prior.
 
-    With 1, the mode of the prior, not its mean, is the mean of the column. ``bounded`` is whether
-    what one count says is bounded by the rows, under ``bayes`` with a prior.
+    With 1, the mode of the prior, not its mean, is the mean of the column.
     """
 
     extra_shape: float = 0.0
-    bounded: bool = False
 
 
 class Totals(NamedTuple):
@@ -95,8 +84,7 @@ class CountDistribution(NamedTuple):
         log = np.where(known, log, 0.0)
         if self.max_evidence is None:
             return log
-        top = log.max(axis=-1, keepdims=True, initial=-np.inf)
-        return np.asarray(np.maximum(log, top - self.max_evidence))
+        return bound_evidence(log, self.max_evidence)
 
     def select(self, column: int) -> CountDistribution:
         """The distributions of one column."""
@@ -131,8 +119,7 @@ def fit(
 ) -> CountDistribution:
     """Distributions in the shape of the totals; without any data, their mean is NaN."""
     whole = prior.total / np.where(prior.n > 0, prior.n, np.nan)
-    empty, bounded = of.n <= 0, how.bounded & (np.asarray(lam) > 0)
-    most = np.where(bounded, np.log1p(MAX_FACTOR_PER_ROW * prior.n), np.inf)
+    empty, most = of.n <= 0, how.max_evidence(prior.n, lam)
     if how.method == "ml":
         a, b = of.total, of.n + empty
     else:

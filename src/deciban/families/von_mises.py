@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import ParameterError
 from deciban.families.alone import MAX_VALUES_TRIED, losses_alone
+from deciban.families.bell import CurveSettings
 from deciban.families.categorical import CATEGORICAL
 from deciban.families.circle import (
     TAU,
@@ -43,7 +44,7 @@ from deciban.families.protocol import Candidate, CountedColumns, Selected
 from deciban.families.remaining import Remaining
 from deciban.families.settings import Method, Settings, spread
 from deciban.families.soft import SoftBlock
-from deciban.formulas.build import known, lookup
+from deciban.formulas.build import bound_evidence, known, lookup
 from deciban.formulas.nodes import Expression, Function, Number, Product, Scaled, Shared, Sum
 from deciban.kinds import CYCLIC, period_of
 from deciban.stats.categories import CATEGORIES, count_by_column
@@ -64,7 +65,7 @@ def _check_period(name: str, value: object) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class VonMisesSettings(Settings):
+class VonMisesSettings(CurveSettings):
     """Settings of cyclic columns: the period of all of them, or of each.
 
     >>> [circle.period for circle in VonMisesSettings(period=[24, 7]).circles(2, points=True)]
@@ -78,7 +79,7 @@ class VonMisesSettings(Settings):
         lam = self.per_column(n_columns) * (self.method != "ml")
         periods = spread("period", np.asarray(self.period, dtype=np.float64), n_columns)
         pairs = zip(lam.tolist(), periods.tolist(), strict=True)
-        return tuple(Circle(rows, period, points) for rows, period in pairs)
+        return tuple(Circle(self, rows, period, points) for rows, period in pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +168,11 @@ class VonMisesParameters:
             points = _column_values(self.table, column)
             log = density.log(circle.angles(points)[:, None])
             return lookup(x, points.tolist(), log, np.zeros(log.shape[1]))
-        each = zip(*(part.tolist() for part in density), strict=True)
-        return [known(x, _log_density(x, TAU / circle.period, *of_class)) for of_class in each]
+        *parts, most = density
+        each = zip(*(part.tolist() for part in parts), strict=True)
+        turn = TAU / circle.period
+        by_class = [known(x, _log_density(x, turn, *of_class)) for of_class in each]
+        return bound_evidence(by_class, most.item())
 
     def _angles(self, values: FloatArray) -> list[FloatArray]:
         """The angles of each column's values, (rows, columns)."""
@@ -194,7 +198,7 @@ class VonMises:
             if (period := period_of(kind)) is None:
                 continue
             lam = DEFAULT_PRIOR_ROWS if stated is None else stated
-            circle = Circle(lam, period, self._points)
+            circle = Circle(_FULL_BAYES, lam, period, self._points)
             values = _column_values(table, j)
             loss = _loss(columns.counts[j], values, columns.class_weight, circle)
             out[j].append(Candidate(lam, loss=loss))
@@ -204,7 +208,7 @@ class VonMises:
         """The worth of each column's prior, and its period."""
         lam = np.array([one.smoothing for one in selected])
         periods = [period_of(one.kind) or np.nan for one in selected]
-        return VonMisesSettings(method, lam, period=np.array(periods))
+        return VonMisesSettings(method, lam, bounded=True, period=np.array(periods))
 
     def estimate(self, table: Table, settings: Settings) -> VonMisesParameters:
         """The mean direction and concentration of every column and class."""
@@ -233,6 +237,7 @@ class VonMises:
         return self.statistic is CATEGORIES
 
 
+_FULL_BAYES = CurveSettings("bayes", bounded=True)
 VON_MISES = VonMises("von_mises", HISTOGRAM, ("von_mises",))
 VON_MISES_POINTS = VonMises("von_mises_points", CATEGORIES, ())
 
@@ -296,7 +301,7 @@ def _log_density(
 
 def _draws(circle: Circle, density: Density, rows: FloatArray, angle: FloatArray) -> Draws:
     """Samples of log densities, (values, classes), from the posterior's normal approximation."""
-    direction, concentration, _ = density
+    direction, concentration, _, most = density
     ratio, slope = bessel_ratio(concentration)
     some = np.maximum(rows, 1.0)
     turn = np.minimum(1 / np.sqrt(np.maximum(some * concentration * ratio, 1e-300)), math.pi)
@@ -306,6 +311,6 @@ def _draws(circle: Circle, density: Density, rows: FloatArray, angle: FloatArray
         shape = (times, 1, len(rows))
         mu = direction + turn * rng.standard_normal(shape)
         kappa = np.abs(concentration + width * rng.standard_normal(shape))
-        return circle.density(mu, kappa).log(angle[None, :, None])
+        return circle.density(mu, kappa, most).log(angle[None, :, None])
 
     return draw

@@ -7,7 +7,13 @@ def add_normal(
     X: _Floats, mean: _Floats, precision: _Floats, constant: _Floats, work: _Floats, out: _Floats
 ) -> None: ...
 def add_student(
-    X: _Floats, mean: _Floats, precision: _Floats, constant: _Floats, df: _Floats, out: _Floats
+    X: _Floats,
+    mean: _Floats,
+    precision: _Floats,
+    constant: _Floats,
+    df: _Floats,
+    most: _Floats,
+    out: _Floats,
 ) -> None: ...
 def leave_out(
     x: _Floats,
@@ -17,6 +23,7 @@ def leave_out(
     prior: _Floats,
     less: _Floats,
     lam: _Floats,
+    most: _Floats,
     method: str,
     floor: float,
     out: _Floats,

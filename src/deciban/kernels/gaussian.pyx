@@ -8,7 +8,7 @@ classes. NaN is a missing value: its log density is 0 in every class.
 import numpy as np
 
 from libc.float cimport DBL_MIN
-from libc.math cimport M_PI, lgamma, log, log1p
+from libc.math cimport INFINITY, M_PI, lgamma, log, log1p
 
 cdef extern from *:
     """
@@ -68,24 +68,32 @@ def add_normal(
 
 def add_student(
     const double[:, ::1] X, const double[:, ::1] mean, const double[:, ::1] precision,
-    const double[:, ::1] constant, const double[:, ::1] df, double[:, ::1] out,
+    const double[:, ::1] constant, const double[:, ::1] df, const double[:] most,
+    double[:, ::1] out,
 ):
     """Add the log density of Student's t, column by column:
-    ``constant - (df + 1)/2 * log1p((x - mean)**2 * precision / df)``.
+    ``constant - (df + 1)/2 * log1p((x - mean)**2 * precision / df)``, but no less than ``most[j]``
+    below that of the likeliest class.
     """
     cdef:
         Py_ssize_t n = X.shape[0], d = X.shape[1], K = out.shape[1], i, j, k
-        double x, t
+        double x, t, top
+        double[::1] log_density = np.empty(K)
     with nogil:
         for i in range(n):
             for j in range(d):
                 x = X[i, j]
                 if x != x:
                     continue
+                top = -INFINITY
                 for k in range(K):
                     t = x - mean[j, k]
-                    out[i, k] += constant[j, k] - 0.5 * (df[j, k] + 1.0) * log1p(
+                    t = constant[j, k] - 0.5 * (df[j, k] + 1.0) * log1p(
                         t * t * precision[j, k] / df[j, k])
+                    log_density[k] = t
+                    top = max(top, t)
+                for k in range(K):
+                    out[i, k] += max(log_density[k], top - most[j])
 
 
 cdef double student_constant(double df) noexcept nogil:
@@ -138,16 +146,17 @@ cdef inline double log_density(
 def leave_out(
     const double[::1] x, const Py_ssize_t[::1] own, const Py_ssize_t[::1] column,
     const double[:, :, ::1] classes, const double[:, ::1] prior, const double[:, ::1] less,
-    const double[::1] lam, str method, double floor, double[:, ::1] out,
+    const double[::1] lam, const double[::1] most, str method, double floor, double[:, ::1] out,
 ):
     """Log densities of values, (rows, classes), under what is left of each row's class and prior.
 
     ``classes`` are the number, mean and spread of each class and column, ``less`` those of the
     row's own class without it, ``prior`` those of all rows without it, the prior of every class.
+    None is less than ``most`` below that of the likeliest class.
     """
     cdef Py_ssize_t n = x.shape[0], K = out.shape[1], i, j, k
     cdef Method how = BAYES if method == "bayes" else MAP if method == "map" else ML
-    cdef double rows
+    cdef double rows, top
     cdef Moments whole, one
     cdef double[:, ::1] known = np.full((4, K), np.nan)  # of each class, and of it without a row
     with nogil:
@@ -168,6 +177,11 @@ def leave_out(
                     one = Moments(classes[0, k, j], classes[1, k, j], classes[2, k, j])
                     out[i, k] = log_density(
                         x[i], one, whole, rows, how, floor, &known[0, k], &known[1, k])
+            top = -INFINITY
+            for k in range(K):
+                top = max(top, out[i, k])
+            for k in range(K):
+                out[i, k] = max(out[i, k], top - most[i])
 
 
 def remove_rows(
