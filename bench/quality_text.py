@@ -1,7 +1,7 @@
 """How good the answers are on real texts, beside what people build today.
 
-    python bench/quality_text.py DIRECTORY [--only SET,SET] [--methods NAME,NAME] [--run 3]
-    python bench/quality_text.py DIRECTORY --against count-ComplementNB --folds 5 --seeds 3
+    python bench/quality_text.py [DIRECTORY] [--only SET,SET] [--methods NAME,NAME] [--run 3]
+    python bench/quality_text.py [DIRECTORY] --against count-ComplementNB --folds 5 --seeds 3
 
 Every Parquet file of the directory is a set with the columns ``text`` and
 ``label``, and perhaps ``split`` (test, and all else is trained on; where there
@@ -135,7 +135,7 @@ def print_line(name: str, of: Figures, peer: Figures | None) -> None:
 def main() -> None:
     """Print a line for every set and method."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("directory", type=Path)
+    parser.add_argument("directory", nargs="?", default="../shared/data/text", type=Path)
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--run", type=int, default=100)
     parser.add_argument("--only", default="")
