@@ -58,7 +58,7 @@ docs: $(STAMPS)/installed $(STAMPS)/group-docs
 
 # All that the README states: about an hour, of which most is what the peers need.
 README_TEXTS := cr,mpqa,rt2k,rt_polarity,subj,imdb,newsgroups20
-bench: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-bench $(STAMPS)/group-khiops
+bench: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-bench $(STAMPS)/group-bench-alone
 	@for work in speed text files tables_fit explain report "quality --strong" \
 	  "quality_text --only $(README_TEXTS) --methods BayesClassifier"; do \
 	  set -- $$work; name=$$1; shift; $(BIN)/python bench/$$name.py "$$@" || exit 1; done
@@ -111,7 +111,7 @@ $(STAMPS)/debian-%: | $(STAMPS)
 	  || echo "$* could not be installed: its tests are skipped"; }
 	@! command -v $(PROGRAM_$*) >/dev/null || touch $@
 
-$(STAMPS)/group-khiops: FLAGS := --no-deps
+$(STAMPS)/group-bench-alone: FLAGS := --no-deps
 
 $(STAMPS)/installed: $(SOURCES) constraints.txt $(STAMPS)/group-build
 	$(PIP) install --constraint constraints.txt --no-build-isolation -Cbuild-dir=$(VENV)/build .
