@@ -193,6 +193,8 @@ def test_kernels_refuse_what_does_not_fit():
         with pytest.raises(ValueError, match="prefixes are needed"):
             messages.Summary(1, 1, 0.1, 1, 1, prefixes, 0)
     with pytest.raises(ValueError, match="as many places"):
-        messages.are_near((1,), (1, 2), 0.5)
+        messages.are_near(bytes(8), bytes(16), 0.5)
     with pytest.raises(ValueError, match="places"):
         messages.least_hashes(["a"], 1, 0)
+    with pytest.raises(TypeError, match="got None"):
+        messages.least_hashes(["a", None], 1, 2)
