@@ -277,7 +277,7 @@ def test_messages_of_every_kind_of_mailbox(tmp_path):
 
 def test_an_empty_box_and_a_missing_one(tmp_path):
     (tmp_path / "empty").write_bytes(b"")
-    assert list(places([str(tmp_path / "empty")])) == [Place(str(tmp_path / "empty"))]
+    assert list(places([str(tmp_path / "empty")])) == [Place(str(tmp_path / "empty"), kept=b"")]
     with pytest.raises(FileError, match="No such file"):
         list(places([str(tmp_path / "nowhere")]))
     with pytest.raises(FileError, match="No such file"):

@@ -46,6 +46,8 @@ _NO_CHARSETS = {"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_
 _LIKE_ASCII = frozenset(
     ("us-ascii", "utf-8", "iso-8859-1", "iso-8859-15", "windows-1252", "gb2312")
 )
+#: These can spell no halves of characters.
+_WHOLE_CHARACTERS = frozenset(("utf-8", "gb18030", "windows-1252"))
 _FALLBACK = "windows-1252"
 
 
@@ -62,7 +64,7 @@ def decode(data: bytes, label: str | None = None) -> str:
     for name in names:
         text = _decode_strictly(data, name)
         if text is not None:
-            return _without_surrogates(text)
+            return text if name in _WHOLE_CHARACTERS else _without_surrogates(text)
     return _decode_leniently(data, names[0])
 
 

@@ -174,7 +174,10 @@ def _with_text(part: Part, data: object) -> Part:
     readable = part.type.startswith(("text/", "message/")) or (
         not part.filename and b"\0" not in data[:1024]
     )
-    return part._replace(text=decode(data[:MAX_PART_BYTES], part.charset)) if readable else part
+    if not readable:
+        return part
+    text = decode(data[:MAX_PART_BYTES], part.charset)
+    return Part(part.type, part.charset, part.filename, text)
 
 
 # What is not well formed

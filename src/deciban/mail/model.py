@@ -154,6 +154,11 @@ class Score(NamedTuple):
         """The probability that it is spam."""
         return _sigmoid(self.evidence / DECIBANS)
 
+    @property
+    def q(self) -> float:
+        """The probability that it is ham, with all digits also where ``p`` is almost 1."""
+        return _sigmoid(-self.evidence / DECIBANS)
+
 
 def is_text(token: str) -> bool:
     """Whether a token is a word of the body or of the subject.

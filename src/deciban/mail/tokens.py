@@ -104,10 +104,15 @@ def _add_part(part: Part, out: Tokens) -> None:
         out.add(f"attachment:.{_printable(part.filename.lower().rpartition('.')[2])}")
     if not part.text:
         return
-    if part.type == "text/html" or "<html" in part.text[:500].lower():
+    if part.type == "text/html" or _begins_as_page(part.text):
         _add_page(html.read(part.text), out)
     else:
         add_text(out, part.text, links=True)
+
+
+def _begins_as_page(text: str) -> bool:
+    """Whether a text says soon that it is HTML."""
+    return text.find("<", 0, 500) >= 0 and "<html" in text[:500].lower()
 
 
 def _add_page(page: html.Page, out: Tokens) -> None:
