@@ -29,6 +29,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command of ``sys.argv``, and exit with its code."""
+    import gc
     import os
     import sys
     import warnings
@@ -37,4 +38,6 @@ def main() -> None:
 
     if not sys.warnoptions and os.environ.get("DECIBAN_DEBUG") != "1":
         warnings.simplefilter("ignore")  # they are for whoever calls the library
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # all goes with the process: no cycles need be looked for in it
+    sys.exit(code)

@@ -32,7 +32,7 @@ class Summary:
         prior: float,
         least: float,
         half: float,
-        prefixes: int,
+        sections: tuple[int, ...],
         text_prefixes: int,
     ) -> None: ...
     def of_tokens(self, tokens: Tokens, counts: array[int] | None = None) -> Sums: ...

@@ -235,24 +235,30 @@ cdef class Summary:
     """The sums of what :func:`strong` and :func:`familiar` say of the tokens of a message.
 
     ``ham``, ``spam``, ``prior`` and ``least`` are those of :func:`strong`, ``half`` that of
-    :func:`familiar`. The sections of tokens are those of their lexicon: as many prefixes as there
-    are, and two more; of the prefixes, the first ``text_prefixes`` are those of texts.
+    :func:`familiar`. ``sections`` are the numbers, from 0 on, of the sections that tokens belong to
+    that have no prefix, each prefix of their lexicon, or another; of the prefixes, the first
+    ``text_prefixes`` are those of texts.
     """
 
     cdef:
         Rule rule
         Sums sums
         double half
-        int prefixes
-        int text_prefixes
+        int prefixes, text_prefixes, n_sections
+        int[MAX_SECTIONS] sections
         bint both
 
     def __init__(self, double ham, double spam, double prior, double least, double half,
-                 int prefixes, int text_prefixes):
-        if not 0 <= prefixes <= MAX_SECTIONS - 2:
-            raise ValueError(f"at most {MAX_SECTIONS - 2} prefixes are needed, got {prefixes}.")
+                 tuple sections not None, int text_prefixes):
+        cdef int i
+        self.prefixes = len(sections) - 2
+        if not (0 <= self.prefixes <= MAX_SECTIONS - 2 and all(0 <= s < len(sections) for s in sections)):
+            raise ValueError(f"sections of at most {MAX_SECTIONS - 2} prefixes are needed, got {sections}.")
+        for i in range(len(sections)):
+            self.sections[i] = sections[i]
+        self.n_sections = max(sections) + 1
         self.rule, self.both = rule_of(ham, spam, prior, least), ham > 0 and spam > 0
-        self.half, self.prefixes, self.text_prefixes = half, prefixes, text_prefixes
+        self.half, self.text_prefixes = half, text_prefixes
 
     cdef inline void add(self, int section, int64_t count) noexcept nogil:
         """Count a token that was in so many messages of ham and of spam."""
@@ -272,8 +278,8 @@ cdef class Summary:
         >>> from deciban.kernels.lexicon import Lexicon
         >>> lexicon = Lexicon(("y",))
         >>> lexicon.merge_rows([("a", 0, 3), ("x:b", 3, 0)])
-        >>> Summary(3, 3, 1, 1, 1, 1, 1).of_tokens(lexicon.tokens(["a", "x:b", "c"]))
-        ([1, 0, 1], [1.38..., 0.0, -1.38...], 2, 0.75)
+        >>> Summary(3, 3, 1, 1, 1, (0, 0, 1), 1).of_tokens(lexicon.tokens(["a", "x:b", "c"]))
+        ([1, 1], [1.38..., -1.38...], 2, 0.75)
         """
         cdef:
             Entry* entry
@@ -289,11 +295,22 @@ cdef class Summary:
         return self.result()
 
     cdef result(self):
-        """The numbers of strong tokens and their weights, for tokens without a prefix, for every
-        section and for the others; the number of texts, and how many of them were seen."""
-        cdef int i, n = self.prefixes + 2
-        weights, counts = [self.sums.weights[i] for i in range(n)], [self.sums.counts[i] for i in range(n)]
-        return counts, weights, self.sums.texts, self.sums.seen
+        """The numbers of strong tokens of every section, and their weights; the number of texts,
+        and how many of them were seen."""
+        cdef:
+            double[MAX_SECTIONS] weights
+            Py_ssize_t[MAX_SECTIONS] counts
+            int i
+        memset(weights, 0, sizeof(weights))
+        memset(counts, 0, sizeof(counts))
+        for i in range(self.prefixes + 2):
+            weights[self.sections[i]] += self.sums.weights[i]
+            counts[self.sections[i]] += self.sums.counts[i]
+        return (
+            [counts[i] for i in range(self.n_sections)],
+            [weights[i] for i in range(self.n_sections)],
+            self.sums.texts, self.sums.seen,
+        )
 
 
 def scaled(dict out, dict weights, double factor, double divisor):

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from deciban.kernels.heads import by_field
 from deciban.kernels.lexicon import Lexicon, Tokens
-from deciban.mail import html
 from deciban.mail.mime import Mail, Part, parse
 from deciban.mail.model import PREFIXES
 from deciban.mail.words import MAX_WORD_LENGTH, add_hosts, add_link, add_text, add_words
@@ -105,7 +104,7 @@ def _add_part(part: Part, out: Tokens) -> None:
     if not part.text:
         return
     if part.type == "text/html" or _begins_as_page(part.text):
-        _add_page(html.read(part.text), out)
+        _add_page(part.text, out)
     else:
         add_text(out, part.text, links=True)
 
@@ -115,7 +114,10 @@ def _begins_as_page(text: str) -> bool:
     return text.find("<", 0, 500) >= 0 and "<html" in text[:500].lower()
 
 
-def _add_page(page: html.Page, out: Tokens) -> None:
+def _add_page(text: str, out: Tokens) -> None:
+    from deciban.mail import html  # plain messages do without its tables
+
+    page = html.read(text)
     out.update([f"html:{name}" for name in page.tags])
     add_words(out, page.hidden, "hidden:")
     for target in set(page.links):
