@@ -189,8 +189,8 @@ def test_kernels_refuse_what_does_not_fit():
         messages.Summary(1, 1, 0.1, 1, 1, (0, 0, 0), 1).of_tokens(tokens, array("q", [1, 2]))
     with pytest.raises(ValueError, match="0 prefixes are needed"):
         messages.Summary(1, 1, 0.1, 1, 1, (0, 0), 0).of_tokens(tokens)
-    for sections in ((0,), (0,) * 101, (0, 2), (0, -1)):
-        with pytest.raises(ValueError, match="prefixes are needed"):
+    for sections in ((0,), (0,) * 17, (0, 16), (0, -1)):
+        with pytest.raises(ValueError, match="are needed"):
             messages.Summary(1, 1, 0.1, 1, 1, sections, 0)
     with pytest.raises(ValueError, match="as many places"):
         messages.are_near(bytes(8), bytes(16), 0.5)

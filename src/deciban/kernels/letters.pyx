@@ -8,6 +8,7 @@ from deciban.kernels.lexicon cimport (
     FNV_PRIME, Point, Tokens, add_token, fetch_slot, hash_points, key_of, long_key, short_key,
 )
 
+cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "Python.h":

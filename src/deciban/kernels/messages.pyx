@@ -250,13 +250,15 @@ cdef class Summary:
 
     def __init__(self, double ham, double spam, double prior, double least, double half,
                  tuple sections not None, int text_prefixes):
-        cdef int i
+        cdef int i, section
         self.prefixes = len(sections) - 2
-        if not (0 <= self.prefixes <= MAX_SECTIONS - 2 and all(0 <= s < len(sections) for s in sections)):
-            raise ValueError(f"sections of at most {MAX_SECTIONS - 2} prefixes are needed, got {sections}.")
-        for i in range(len(sections)):
-            self.sections[i] = sections[i]
-        self.n_sections = max(sections) + 1
+        if not 0 <= self.prefixes <= MAX_SECTIONS - 2:
+            raise ValueError(f"at most {MAX_SECTIONS - 2} prefixes are needed, got {sections}.")
+        for i, section in enumerate(sections):
+            if not 0 <= section < MAX_SECTIONS:
+                raise ValueError(f"numbers below {MAX_SECTIONS} are needed, got {sections}.")
+            self.sections[i] = section
+            self.n_sections = max(self.n_sections, section + 1)
         self.rule, self.both = rule_of(ham, spam, prior, least), ham > 0 and spam > 0
         self.half, self.text_prefixes = half, text_prefixes
 

@@ -9,6 +9,8 @@ cdef struct Piece:
     Py_ssize_t stop
 
 
+@cython.final
+@cython.freelist(2)
 cdef class Text:
     """A text that is looked at, what its tokens begin with, and what they are added to.
 

@@ -253,9 +253,10 @@ def _description_of(part: Message) -> Part:
 
 def _describe(kind: str | None, disposition: str | None, default: str = "text/plain") -> Part:
     """What two headers say a part is."""
-    plain = _MULTIPART.fullmatch(kind) if kind and disposition in (None, "inline") else None
-    if plain:
-        return Part(plain[1].lower(), "", "")
+    if kind and kind[0] in "mM" and disposition in (None, "inline"):
+        plain = _MULTIPART.fullmatch(kind)
+        if plain:
+            return Part(plain[1].lower(), "", "")
     short = len(kind or "") + len(disposition or "") < 500  # nobody can make us keep long ones
     return (_description if short else _description.__wrapped__)(kind, disposition, default)
 

@@ -95,9 +95,7 @@ def _add_field(field: Field, values: list[str], out: Tokens) -> None:
 
 
 def _add_part(part: Part, out: Tokens) -> None:
-    out.add(f"type:{_printable(part.type)}")
-    if part.charset:
-        out.add(f"charset:{_printable(part.charset)}")
+    out.update(_kind_tokens(part.type[:MAX_WORD_LENGTH], part.charset[:MAX_WORD_LENGTH]))
     if part.filename:
         add_words(out, part.filename, "attachment:")
         out.add(f"attachment:.{_printable(part.filename.lower().rpartition('.')[2])}")
@@ -128,6 +126,12 @@ def _add_page(text: str, out: Tokens) -> None:
 @lru_cache(1 << 10)  # every message has mostly the headers of the others
 def _header_token(name: str) -> str:
     return f"header:{_printable(name)}"
+
+
+@lru_cache(1 << 10)  # and its parts are of few kinds
+def _kind_tokens(type_: str, charset: str) -> list[str]:
+    tokens = [f"type:{_printable(type_)}"]
+    return [*tokens, f"charset:{_printable(charset)}"] if charset else tokens
 
 
 def _printable(text: str) -> str:
