@@ -68,7 +68,7 @@ def train(
     """Learn many messages at once; those that are known already are left alone."""
     if not spam and not ham:
         raise typer.BadParameter("give messages to learn", param_hint="--spam, --ham")
-    train_messages(Training(spam or (), ham or (), store, processes, json, quiet))
+    train_messages(Training(spam or [], ham or [], store, processes, json, quiet))
 
 
 @app.command("filter")

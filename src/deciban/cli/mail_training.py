@@ -82,9 +82,7 @@ def print_facts(
         print("\n".join(say(**facts)))
 
 
-def _lines(
-    ham: int, spam: int, known: int, conflicts: int, total: dict[str, int]
-) -> Iterator[str]:
+def _lines(ham: int, spam: int, known: int, conflicts: int, total: dict[str, int]) -> Iterator[str]:
     yield f"learnt {ham:,} ham and {spam:,} spam"
     if known:
         yield f"left alone {known:,} that were known already"

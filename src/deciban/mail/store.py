@@ -23,7 +23,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from operator import itemgetter
 from typing import NamedTuple
 
 from deciban.errors import NegativeCountError
