@@ -15,8 +15,8 @@ Parse, call, render; no mathematics. Read in the order of a run:
     what the other commands do; each gives back facts
 ``rendering``, ``writing``
     facts as text for people or JSON for machines; tables as CSV, JSON lines or Parquet
-``mail``, ``delivery``
-    the spam filter; what of it a mail server runs, without NumPy
+``mail``, ``mail_training``, ``delivery``
+    the spam filter; its training, and what of it a mail server runs, without NumPy and Typer
 
 Nothing heavy is imported before a command needs it: predicting does without
 scikit-learn, and asking for the version without NumPy.

@@ -134,22 +134,20 @@ def _files(folder: str | Path) -> Iterator[str]:
             yield entry.path
 
 
-def _inside(path: str, n: int) -> Iterator[Place]:
+def _inside(path: str, n: int) -> list[Place]:
     """The messages of a file: many if it is an mbox. So many bytes are read, and kept if all."""
     try:
         begin = _first_bytes(path, n)
         whole = begin if len(begin) < n else None
         if path.endswith(".eml") or not begin.startswith(_FROM):
-            yield Place(path, kept=whole)
-            return
+            return [Place(path, 0, -1, whole)]
         spans = _split_mapped(path) if whole is None else split(whole)
     except OSError as error:
         raise _read_error(path, error) from None
     if len(spans) == 1:
-        yield Place(path, kept=whole)
-        return
-    for start, end in spans:
-        yield Place(path, start, end, None if whole is None else whole[start:end])
+        return [Place(path, 0, -1, whole)]
+    kept = [None if whole is None else whole[start:end] for start, end in spans]
+    return [Place(path, *span, own) for span, own in zip(spans, kept, strict=True)]
 
 
 def _first_bytes(path: str, n: int) -> bytes:
