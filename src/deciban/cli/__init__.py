@@ -39,5 +39,6 @@ def main() -> None:
     if not sys.warnoptions and os.environ.get("DECIBAN_DEBUG") != "1":
         warnings.simplefilter("ignore")  # they are for whoever calls the library
     code = run(sys.argv[1:])
-    gc.freeze()  # all goes with the process: no cycles need be looked for in it
+    if sys.argv[1:2] == ["mail"]:  # all goes with the process: no cycles need be looked for
+        gc.freeze()
     sys.exit(code)
