@@ -37,7 +37,12 @@ The last have the cutoffs of bogofilter, 0.99 and 0.45, and let 425 spam through
 three hold in 12: what is left is the order of messages, above all of newsletters that were wanted.
 Without gain were tried: evidence that counts less where tokens contradict each other, sections
 that count less with few tokens or by weights of their own from the levels, other priors and least
-weights of tokens, a smaller doubt, a stiffer slope.
+weights of tokens, a smaller doubt, a stiffer slope. Nor do newsletters come in a better order by
+what names their list or sender. In the nine runs of SpamAssassin (32 ham called spam, 1 - ROCA
+1.68 in the mean), headers of mailing lists as a section of their own call 56 ham spam (2.12),
+whole addresses of senders 53 (1.95), both 115 (2.43); addresses among the words of ``From`` 35
+(1.69), the names of lists among them 40 (1.73), headers of lists but for the name left out 34
+(1.72). All three held in as many runs as before.
 
 An offset of zero was tried too, for all or only where the offset speaks for spam. Less ham is
 called spam (13 and 12 messages in the sum of the 18 runs), all three wishes hold in 7 and in 8, and

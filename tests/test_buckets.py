@@ -62,6 +62,16 @@ def test_what_is_in_buckets_is_found_again(pairs, bits, others):
         assert list(lexicon.counts()) == [0] * first + counts[first:]
 
 
+@given(st.sets(st.integers(0, 4) | st.integers(2**64 - 5, 2**64 - 1)), st.integers(0, 3))
+def test_hashes_that_are_not_spread_are_found_too(kept, bits):
+    asked = [0, 1, 3, 2**62, 2**64 - 3, 2**64 - 1]
+    rows = array("Q", [word for key in sorted(kept) for word in (key, 1)]).tobytes()
+    lexicon = lexicon_of({str(key): (0, 0) for key in asked})
+    own = {**dict.fromkeys(range(1 << bits), b""), **dict(buckets.cut(rows, bits))}
+    buckets.merge(lexicon, 0, array("Q", asked), own, bits)
+    assert list(lexicon.counts()) == [int(key in kept) for key in asked]
+
+
 def test_rows_are_in_the_order_of_their_hashes():
     pairs = {f"{'x' * (i % 5)}{i}é我"[: 3 + i % 7] + str(i): (i, 1) for i in range(5000)}
     keys = list(array("Q", rows_of(pairs))[::2])

@@ -46,6 +46,14 @@ def test_rows_go_in_and_out(pairs):
     assert (list(other.counts()), other.forgotten) == ([0] * len(pairs), 1)
 
 
+def test_many_pieces_come_in_the_order_of_the_text():
+    for script in ("ab", "é我", "𠮷我"):
+        words = [f"{script}{number}" for number in range(10, 100)]
+        out = Tokens(Lexicon())
+        letters.words(" ".join(words), letters.Unspaced([], ""), "", 30, True, out)
+        assert list(out) == words
+
+
 @given(st.text(st.sampled_from("ab7é我爱𠮷 "), max_size=40), st.sampled_from(["", "to:"]))
 def test_a_piece_of_a_text_is_the_token_that_it_spells(text, prefix):
     lexicon = Lexicon()

@@ -1,17 +1,18 @@
 """How sure the filter is: near copies, time, what was never seen, and the number of lessons."""
 
+import zlib
 from array import array
 from itertools import pairwise
 from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deciban.kernels.lexicon import Lexicon
-from deciban.mail import training
-from deciban.mail.copies import group, signature
+from deciban.mail import times, training
+from deciban.mail.copies import MULTIPLIER, PLACES, group, signature
 from deciban.mail.lessons import learn, read, score
 from deciban.mail.mailboxes import Place
 from deciban.mail.model import (
@@ -216,6 +217,16 @@ def test_near_copies_are_one_group_in_any_order_of_words():
     assert group([signature([]), signature(["a"]), signature([])]) == [0, 1, 2]
 
 
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5)))
+def test_a_signature_is_the_least_hash_of_every_place(words):
+    least = [-1] * PLACES
+    for word in words:
+        own = zlib.crc32(word.encode()) * MULTIPLIER % 2**32
+        before = least[own % PLACES]
+        least[own % PLACES] = own if before < 0 else min(before, own)
+    assert list(array("q", signature(words))) == least
+
+
 def test_a_campaign_has_one_level(tmp_path):
     letters = _letters(60)
     campaign = [(letters[1][0] + b"PS %d" % i, True) for i in range(100)]
@@ -250,6 +261,30 @@ def test_times_of_delivery():
         b"\n\nDate: 1 Jan 1970",
     ):
         assert delivery_time(wrong) is None
+
+
+DATE = [
+    "thu,",
+    " ",
+    "\n\t",
+    "22",
+    "3",
+    "aug",
+    "jan",
+    "2002",
+    "1999",
+    "18:26:25",
+    "99:99:99",
+    "7:01",
+]
+ZONE = ["+0700", "-0430", "-0000", "+9999", "gmt", "(edt)", ""]
+
+
+@given(st.lists(st.sampled_from([*DATE, *ZONE]), max_size=9).map("".join))
+@example("thu, 22 aug 2002 18:26:25 +0700 (ict)")
+@example("31 feb 1999 18:26:25 -0430")
+def test_times_mean_what_the_package_says(text):
+    assert times._seconds(text.encode()) == times._seconds_by_package(text.encode())
 
 
 def test_messages_come_in_the_order_of_delivery():

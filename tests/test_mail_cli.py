@@ -6,6 +6,7 @@ import os
 import pytest
 
 from commands import done, run
+from deciban.cli import mail_training
 from deciban.errors import FileError
 from deciban.mail.mailboxes import read
 from letters import HAM, NEW_HAM, NEW_SPAM, SPAM
@@ -38,6 +39,33 @@ def test_training_says_what_it_did(folder):
         "ham": 0, "spam": 1, "known": 12, "conflicts": 0, "total": {"ham": 12, "spam": 13},
     }  # fmt: skip
     assert done("mail", "train", "--ham", "spam", "--quiet") == ""
+
+
+def test_plain_command_lines_are_read_as_typer_reads_them(folder, monkeypatch):
+    lines = (
+        ("--ham", "ham", "--spam", "spam", "--ham", "new"),
+        ("--spam", "spam", "--store", "other.db", "--processes", "1", "--json"),
+        ("-q", "--ham", "ham", "--store", "", "--quiet"),
+    )
+    seen = []
+    monkeypatch.setattr(mail_training, "train", seen.append)
+    monkeypatch.setattr("deciban.cli.mail.train_messages", seen.append)
+    for line in lines:
+        run("mail", "train", *line)
+        with monkeypatch.context() as context:
+            context.setattr(mail_training, "plain", lambda _: None)
+            run("mail", "train", *line)
+        assert seen[-1] == seen[-2]
+    assert len(seen) == 2 * len(lines)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "--json", "--ham", "--ham x --help", "--ham x --processes 0", "--ham x --processes -1",
+     "--ham=x", "--ham x --nothing", "--ham x y", "--ham x --store", "--ham x --ham -h"],
+)  # fmt: skip
+def test_other_command_lines_are_left_to_typer(line):
+    assert mail_training.plain(line.split()) is None
 
 
 def test_classifying(trained):

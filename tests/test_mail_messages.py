@@ -14,7 +14,7 @@ from deciban.kernels.lexicon import Lexicon, Tokens
 from deciban.mail import html, mime
 from deciban.mail.charsets import decode
 from deciban.mail.envelope import canonical, digest, with_header, without_header
-from deciban.mail.mailboxes import Place, places, read, split
+from deciban.mail.mailboxes import Place, places, read, size, split
 from deciban.mail.mime import parse
 from deciban.mail.tokens import tokens as read_tokens
 from deciban.mail.words import MAX_WORD_LENGTH, add_hosts, add_words
@@ -275,9 +275,39 @@ def test_messages_of_every_kind_of_mailbox(tmp_path):
     assert len(list(places([str(tmp_path / "box"), str(tmp_path / "maildir")]))) == 6
 
 
+@pytest.mark.parametrize(("room", "first"), [(0, 0), (50, 2), (1 << 20, 3)])
+def test_messages_are_the_same_whether_they_are_kept_or_read_again(
+    tmp_path, monkeypatch, room, first
+):
+    one = b"From a Thu Aug 22 13:17:22 2002\n\nx\n\n"
+    long = b"Subject: long\n\n" + b"x" * (1 << 16)
+    files = {
+        "a": one * 2,
+        "b": one,
+        "c": b"x\n\ny",
+        "d": b"",
+        "e": long,
+        "f": one + long,
+        "g": b"z",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    monkeypatch.setattr("deciban.mail.mailboxes.MAX_KEPT_BYTES", room)
+    found = list(places([str(tmp_path)]))
+    assert [read(place) for place in found] == [
+        one, one, one, b"x\n\ny", b"", long, one + long, b"z",
+    ]  # fmt: skip
+    for place in found:
+        assert read(place.unread()) == read(place)
+        assert size(place.unread()) == size(place) == len(read(place))
+    kept = [place.kept is not None for place in found]
+    assert kept[:3] == [True] * first + [False] * (3 - first)
+    assert kept[3:] == [True, True, False, False, True]
+
+
 def test_an_empty_box_and_a_missing_one(tmp_path):
     (tmp_path / "empty").write_bytes(b"")
-    assert list(places([str(tmp_path / "empty")])) == [Place(str(tmp_path / "empty"))]
+    assert list(places([str(tmp_path / "empty")])) == [Place(str(tmp_path / "empty"), kept=b"")]
     with pytest.raises(FileError, match="No such file"):
         list(places([str(tmp_path / "nowhere")]))
     with pytest.raises(FileError, match="No such file"):

@@ -204,17 +204,23 @@ def test_training_by_processes_that_are_killed(tmp_path):
 HEAVY = {"numpy", "typer", "click", "rich", "scipy", "sklearn", "duckdb", "email", "dataclasses"}
 
 
-@pytest.mark.parametrize("command", ["classify", "filter"])
-@pytest.mark.parametrize("raw", [HAM[0], "Subject: 免费\n\nได้ฟรี ごめん 免费".encode()])
-def test_a_delivery_imports_nothing_heavy(taught, command, raw):
+def imported(*arguments, stdin=b""):
+    """The packages that a run has imported."""
     code = (
         "import sys\nfrom deciban.cli.exits import run\n"
         "run(sys.argv[1:])\nprint(*sys.modules, file=sys.stderr)"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", code, "mail", command, "--store", str(taught)],
-        input=raw,
-        capture_output=True,
-        check=True,
-    )
-    assert HEAVY.isdisjoint(name.split(".")[0] for name in ended.stderr.decode().split())
+    command = [sys.executable, "-c", code, "mail", *map(str, arguments)]
+    ended = subprocess.run(command, input=stdin, capture_output=True, check=True)
+    return {name.split(".")[0] for name in ended.stderr.decode().split()}
+
+
+@pytest.mark.parametrize("command", ["classify", "filter"])
+@pytest.mark.parametrize("raw", [HAM[0], "Subject: 免费\n\nได้ฟรี ごめん 免费".encode()])
+def test_a_delivery_imports_nothing_heavy(taught, command, raw):
+    assert HEAVY.isdisjoint(imported(command, "--store", taught, stdin=raw))
+
+
+def test_training_imports_nothing_heavy(tmp_path):
+    (tmp_path / "new").write_bytes(b"Date: Thu, 22 Aug 2002 18:26:25 +0700\n\nHello")
+    assert HEAVY.isdisjoint(imported("train", "--ham", tmp_path, "--store", tmp_path / "mail.db"))

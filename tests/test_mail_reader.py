@@ -186,13 +186,15 @@ def test_kernels_refuse_what_does_not_fit():
     with pytest.raises(ValueError, match="every token"):
         messages.left(tokens, array("q", [1, 2]), 0, 0)
     with pytest.raises(ValueError, match="every token"):
-        messages.Summary(1, 1, 0.1, 1, 1, 1, 1).of_tokens(tokens, array("q", [1, 2]))
+        messages.Summary(1, 1, 0.1, 1, 1, (0, 0, 0), 1).of_tokens(tokens, array("q", [1, 2]))
     with pytest.raises(ValueError, match="0 prefixes are needed"):
-        messages.Summary(1, 1, 0.1, 1, 1, 0, 0).of_tokens(tokens)
-    for prefixes in (-1, 99):
-        with pytest.raises(ValueError, match="prefixes are needed"):
-            messages.Summary(1, 1, 0.1, 1, 1, prefixes, 0)
+        messages.Summary(1, 1, 0.1, 1, 1, (0, 0), 0).of_tokens(tokens)
+    for sections in ((0,), (0,) * 17, (0, 16), (0, -1)):
+        with pytest.raises(ValueError, match="are needed"):
+            messages.Summary(1, 1, 0.1, 1, 1, sections, 0)
     with pytest.raises(ValueError, match="as many places"):
-        messages.are_near((1,), (1, 2), 0.5)
+        messages.are_near(bytes(8), bytes(16), 0.5)
     with pytest.raises(ValueError, match="places"):
         messages.least_hashes(["a"], 1, 0)
+    with pytest.raises(TypeError, match="got None"):
+        messages.least_hashes(["a", None], 1, 2)

@@ -15,8 +15,8 @@ Parse, call, render; no mathematics. Read in the order of a run:
     what the other commands do; each gives back facts
 ``rendering``, ``writing``
     facts as text for people or JSON for machines; tables as CSV, JSON lines or Parquet
-``mail``, ``delivery``
-    the spam filter; what of it a mail server runs, without NumPy
+``mail``, ``mail_training``, ``delivery``
+    the spam filter; its training, and what of it a mail server runs, without NumPy and Typer
 
 Nothing heavy is imported before a command needs it: predicting does without
 scikit-learn, and asking for the version without NumPy.
@@ -29,6 +29,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command of ``sys.argv``, and exit with its code."""
+    import gc
     import os
     import sys
     import warnings
@@ -37,4 +38,7 @@ def main() -> None:
 
     if not sys.warnoptions and os.environ.get("DECIBAN_DEBUG") != "1":
         warnings.simplefilter("ignore")  # they are for whoever calls the library
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    if sys.argv[1:2] == ["mail"]:  # all goes with the process: no cycles need be looked for
+        gc.freeze()
+    sys.exit(code)

@@ -52,20 +52,32 @@ def run(arguments: Sequence[str]) -> int:
         ended = delivery.run(arguments[1:])
         if ended is not None:
             return ended
-    from deciban.cli.app import build, build_for
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", DecibanWarning)
             warnings.showwarning = _show_warning
-            # A shell that completes a command line asks about all commands.
-            app = build() if "_DECIBAN_COMPLETE" in os.environ else build_for(arguments)
-            code = app(list(arguments), prog_name="deciban", standalone_mode=False)
+            code = _ended(arguments)
         if code == INTERRUPTED:
             return _interrupted(arguments, start)
         return code if isinstance(code, int) else OK
     except BaseException as error:
         return _told(error, arguments, start)
+
+
+def _ended(arguments: Sequence[str]) -> object:
+    """What a command ends with; a plain ``deciban mail train`` starts without Typer."""
+    if arguments[:2] == ["mail", "train"]:
+        from deciban.cli import mail_training
+
+        options = mail_training.plain(arguments[2:])
+        if options is not None:
+            mail_training.train(options)
+            return OK
+    from deciban.cli.app import build, build_for
+
+    # A shell that completes a command line asks about all commands.
+    app = build() if "_DECIBAN_COMPLETE" in os.environ else build_for(arguments)
+    return app(list(arguments), prog_name="deciban", standalone_mode=False)
 
 
 def _told(error: BaseException, arguments: Sequence[str], start: float) -> int:

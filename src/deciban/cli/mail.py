@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json as json_
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deciban.cli import options as o
 from deciban.cli.delivery import Options, default_store, from_input
+from deciban.cli.mail_training import NONE, Training, print_facts
+from deciban.cli.mail_training import train as train_messages
 from deciban.mail.verdict import Costs
 
 if TYPE_CHECKING:
@@ -67,17 +68,7 @@ def train(
     """Learn many messages at once; those that are known already are left alone."""
     if not spam and not ham:
         raise typer.BadParameter("give messages to learn", param_hint="--spam, --ham")
-    from deciban.mail import training
-    from deciban.mail.mailboxes import places
-    from deciban.mail.store import Store
-
-    messages = [(place, False) for place in places(ham or ())]
-    messages += [(place, True) for place in places(spam or ())]
-    with Store(store or default_store(), create=True) as opened:
-        done = training.train(opened, messages, processes)
-        with opened.reading():
-            facts = {**done._asdict(), "total": opened.totals()._asdict()}
-    _print(facts, _training_lines, json, quiet)
+    train_messages(Training(spam or [], ham or [], store, processes, json, quiet))
 
 
 @app.command("filter")
@@ -163,7 +154,7 @@ def explain(
                 "tokens": dict(tokens[:top]),
                 "others": {"count": len(tokens[top:]), "evidence": sum(w for _, w in tokens[top:])},
             }
-            _print(facts, _explained, json)
+            print_facts(facts, _explained, json)
 
 
 def _each(
@@ -184,7 +175,7 @@ def _each(
     with Store(store or default_store(), create=create) as opened:
         for raw in _messages(files, places):
             outcomes[work(opened, read(raw))] += 1
-    _print(dict(outcomes), _outcomes, json, quiet)
+    print_facts(dict(outcomes), _outcomes, json, quiet)
     if outcomes["conflict"]:
         raise typer.Exit(1)
 
@@ -208,32 +199,6 @@ def _messages(
 # What the commands say
 
 
-def _print(
-    facts: dict[str, Any], say: Callable[..., Iterator[str]], json: bool, quiet: bool = False
-) -> None:
-    if json:
-        print(json_.dumps(facts, ensure_ascii=False))
-    elif not quiet:
-        print("\n".join(say(**facts)))
-
-
-def _training_lines(
-    ham: int, spam: int, known: int, conflicts: int, total: dict[str, int]
-) -> Iterator[str]:
-    yield f"learnt {ham:,} ham and {spam:,} spam"
-    if known:
-        yield f"left alone {known:,} that were known already"
-    if conflicts:
-        yield f"left alone {conflicts:,} that are given or known as the other class: see relearn"
-    if not (ham or spam or known or conflicts):
-        yield NONE
-    yield f"the store has {total['ham']:,} ham and {total['spam']:,} spam"
-    missing = [name for name, count in total.items() if not count]
-    if missing:
-        yield f"nothing can be told apart before it has some {' and '.join(missing)}"
-
-
-NONE = "there were no messages to read"
 _SAID = {
     "learnt": "learnt {}",
     "moved": "moved {} from the other class",

@@ -288,6 +288,16 @@ def numbers(const uint64_t[::1] keys not None, int bits):
     return [i for i in range(<Py_ssize_t>1 << bits) if at[i]]
 
 
+cdef inline Py_ssize_t find(const Row* at, Py_ssize_t n, uint64_t key, int bits) noexcept nogil:
+    """Where a hash is among sorted rows, or would be: from where it is if they are spread evenly."""
+    cdef Py_ssize_t i = ((key << bits) >> 32) * <uint64_t>n >> 32
+    while i > 0 and at[i - 1].key >= key:
+        i -= 1
+    while i < n and at[i].key < key:
+        i += 1
+    return i
+
+
 def merge(
     Lexicon lexicon not None, Py_ssize_t first, const uint64_t[::1] keys not None,
     dict buckets not None, int bits,
@@ -298,7 +308,7 @@ def merge(
     """
     cdef:
         int shift = shift_of(bits)
-        Py_ssize_t i, low, high, middle
+        Py_ssize_t i, j, n
         const Row* at
         bytes rows
     if not 0 <= first <= len(lexicon.texts) or len(lexicon.texts) - first != keys.shape[0]:
@@ -306,12 +316,7 @@ def merge(
     for i in range(keys.shape[0]):
         rows = buckets[bucket_of(keys[i], shift)]
         at = rows_of(rows)
-        low, high = 0, n_rows(rows)
-        while low < high:
-            middle = (low + high) >> 1
-            if at[middle].key < keys[i]:
-                low = middle + 1
-            else:
-                high = middle
-        if low < n_rows(rows) and at[low].key == keys[i]:
-            lexicon.entries[first + i].count += at[low].ham + (<int64_t>at[low].spam << 32)
+        n = n_rows(rows)
+        j = find(at, n, keys[i], bits)
+        if j < n and at[j].key == keys[i]:
+            lexicon.entries[first + i].count += at[j].ham + (<int64_t>at[j].spam << 32)

@@ -4,8 +4,11 @@ For programs that read one message and end: nothing here needs NumPy. A text is 
 case already; what a letter is, is what Python says, as in its regular expressions.
 """
 
-from deciban.kernels.lexicon cimport FNV_PRIME, Point, Tokens, add_token, hash_points
+from deciban.kernels.lexicon cimport (
+    FNV_PRIME, Point, Tokens, add_token, fetch_slot, hash_points, key_of, long_key, short_key,
+)
 
+cimport cython
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "Python.h":
@@ -24,6 +27,7 @@ cdef enum:
     IN_PATH = 8
     CURRENCY = 16
     MARKED = 32     # an exclamation or a question mark
+    EURO = 0x20AC
     MAX_LINK_PART = 200
 cdef uint8_t[256] KINDS
 for _c in range(256):
@@ -42,43 +46,10 @@ cdef inline int kind_of(uint32_t c) noexcept nogil:
         return KINDS[c]
     if Py_UNICODE_ISALNUM(c):
         return WORDLY | HOSTLY | IN_HOST | IN_PATH
-    return 0 if Py_UNICODE_ISSPACE(c) else IN_HOST | IN_PATH | (CURRENCY if c == 0x20AC else 0)
+    return 0 if Py_UNICODE_ISSPACE(c) else IN_HOST | IN_PATH | sign_of(c)
 
 
-cdef class Text:
-    """A text that is looked at, what its tokens begin with, and what they are added to."""
-
-    cdef:
-        str text
-        str prefix
-        Tokens out
-        uint64_t start      # the hash of the prefix
-        Py_ssize_t longest
-        bint numbers
-
-
-cdef Text open_text(str text, str prefix, Tokens out, Py_ssize_t longest=0, bint numbers=True):
-    cdef Text opened = Text.__new__(Text)
-    if prefix and not (prefix.isascii() and prefix.endswith(":")):
-        raise ValueError(f"a prefix of ASCII with a colon is needed, got {prefix!r}.")
-    out.begin()
-    opened.text, opened.prefix, opened.out = text, prefix, out
-    opened.longest, opened.numbers = longest, numbers
-    opened.start = hash_points(<const uint8_t*>PyUnicode_DATA(prefix), 0, len(prefix), out.lexicon.start)
-    return opened
-
-
-cdef inline int add(Text text, const Point* at, Py_ssize_t start, Py_ssize_t stop) except -1:
-    """Add a piece of the text."""
-    cdef uint64_t h = hash_points(at, start, stop, text.start)
-    return add_hashed(text, at, start, stop, h)
-
-
-cdef inline int add_hashed(
-    Text text, const Point* at, Py_ssize_t start, Py_ssize_t stop, uint64_t h
-) except -1:
-    """Add a piece of the text, whose hash with the prefix is known."""
-    return add_token(text.out, at, start, stop, h, text.text, text.prefix)
+include "pieces.pxi"
 
 
 # Words
@@ -236,17 +207,22 @@ cdef inline Py_ssize_t first_dot(const Point* at, Py_ssize_t i) noexcept nogil:
 # Signs and links
 
 
+cdef inline int sign_of(uint32_t c) noexcept nogil:
+    """Whether a character is one of money, or a mark."""
+    return KINDS[c] if c < 256 else CURRENCY if c == EURO else 0
+
+
 cdef int find_signs(Text text, const Point* at, Py_ssize_t n) except -1:
     """Sums of money (``[$£€¥] ?\\d[\\d.,]*``) and rows of marks (``[!?]{2,}``)."""
     cdef:
         Py_ssize_t i = 0, start
         int kind
     while i < n:
-        kind = kind_of(at[i])
+        kind = sign_of(at[i])
         start = i
         i += 1
         if kind & MARKED:
-            while i < n and kind_of(at[i]) & MARKED:
+            while i < n and sign_of(at[i]) & MARKED:
                 i += 1
             if i - start >= 2:
                 add(text, at, start, i)
@@ -330,15 +306,21 @@ cdef enum:      # what is looked for in a text
 cdef Py_ssize_t find_points(
     Text text, Unspaced scripts, int what, const Point* at, Py_ssize_t n
 ) except -2:
+    cdef Py_ssize_t found = 0
     if what == HOSTS:
-        return find_hosts(text, at, 0, n)
-    if what == SIGNS:
-        return find_signs(text, at, n)
-    if what == LINKS:
-        return find_links(text, scripts, at, n)
-    if what == LINK:
-        return add_link(text, scripts, at, 0, n)
-    return find_words(text, at, 0, n) if Point is uint8_t else find_any_words(text, scripts, at, 0, n)
+        find_hosts(text, at, 0, n)
+    elif what == SIGNS:
+        find_signs(text, at, n)
+    elif what == LINKS:
+        find_links(text, scripts, at, n)
+    elif what == LINK:
+        found = add_link(text, scripts, at, 0, n)
+    elif Point is uint8_t:
+        find_words(text, at, 0, n)
+    else:
+        find_any_words(text, scripts, at, 0, n)
+    add_waiting(text, at)
+    return found
 
 
 cdef Py_ssize_t find_in(

@@ -22,6 +22,16 @@ cdef extern from *:
     """
     const uint64_t FNV_PRIME "DECIBAN_FNV_PRIME"
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define deciban_prefetch(place) __builtin_prefetch(place)
+    #else
+    #define deciban_prefetch(place) ((void)(place))
+    #endif
+    """
+    void prefetch "deciban_prefetch" (const void* place) noexcept nogil
+
 ctypedef fused Point:
     uint8_t
     uint16_t
@@ -86,29 +96,41 @@ cdef enum:
     HASH_BITS = 56
 
 
-cdef inline uint64_t key_of(const Point* at, Py_ssize_t n, uint64_t h) noexcept nogil:
-    """What a token is looked for by: its characters if they fit and are no prefix, else a hash.
-
-    The eight highest bits are zero if it is a hash, and only then tokens are compared.
-    """
+cdef inline uint64_t short_key(const Point* at, Py_ssize_t n) noexcept nogil:
+    """The characters of a token as a number, if they fit and are no prefix; else 0."""
     cdef:
         uint64_t key = 0
         uint32_t seen = 0
         Py_ssize_t i
-    if n <= MAX_NARROW:
-        for i in range(n):
-            if at[i] == 58:
-                return h >> (64 - HASH_BITS)
-            seen |= at[i]
-            key = key << 8 | <uint8_t>at[i]
-        if seen < 0x100:
-            return key | <uint64_t>(n + 1) << HASH_BITS
-        if n <= MAX_WIDE and seen < 0x10000:
-            key = 0
-            for i in range(n):
-                key = key << 16 | at[i]
-            return key | <uint64_t>(n + 0x80) << HASH_BITS
+    if n > MAX_NARROW:
+        return 0
+    for i in range(n):
+        if at[i] == 58:
+            return 0
+        seen |= at[i]
+        key = key << 8 | <uint8_t>at[i]
+    if seen < 0x100:
+        return key | <uint64_t>(n + 1) << HASH_BITS
+    if n > MAX_WIDE or seen >= 0x10000:
+        return 0
+    key = 0
+    for i in range(n):
+        key = key << 16 | at[i]
+    return key | <uint64_t>(n + 0x80) << HASH_BITS
+
+
+cdef inline uint64_t long_key(uint64_t h) noexcept nogil:
+    """A hash as what a token is looked for by."""
     return h >> (64 - HASH_BITS)
+
+
+cdef inline uint64_t key_of(const Point* at, Py_ssize_t n, uint64_t start) noexcept nogil:
+    """What a token is looked for by: its characters if they fit and are no prefix, else a hash.
+
+    The eight highest bits are zero if it is a hash, and only then tokens are compared.
+    """
+    cdef uint64_t key = short_key(at, n)
+    return key if key else long_key(hash_points(at, 0, n, start))
 
 
 cdef inline bint is_token(PyObject* token, str prefix, const Point* at, Py_ssize_t n) noexcept:
@@ -153,15 +175,19 @@ cdef inline Slot* find_token(
         place = (place + 1) & mask
 
 
+cdef inline void fetch_slot(Lexicon lexicon, uint64_t key) noexcept:
+    """Have the place read where a key is looked for first: its slot is needed soon."""
+    prefetch(&lexicon.slots[key * lexicon.multiplier >> (64 - lexicon.slot_bits)])
+
+
 cdef inline int add_token(
-    Tokens out, const Point* at, Py_ssize_t start, Py_ssize_t stop, uint64_t h, str text, str prefix
+    Tokens out, const Point* at, Py_ssize_t start, Py_ssize_t stop, uint64_t key, str text, str prefix
 ) except -1:
-    """Add the token of a prefix and a piece of a text, whose hash is ``h``, unless it is there.
+    """Add the token of a prefix and a piece of a text, which is looked for by ``key``.
 
     A prefix is empty, or of ASCII with a colon.
     """
     cdef:
-        uint64_t key = key_of(at + start, stop - start, h) if not prefix else h >> (64 - HASH_BITS)
         Slot* slot = find_token(out.lexicon, prefix, at + start, stop - start, key)
         str token
     if slot == NULL:

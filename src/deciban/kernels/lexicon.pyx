@@ -15,11 +15,6 @@ cdef enum:
     MAX_MESSAGES = 0x7FFFFFFF
 
 
-cdef uint64_t text_key(str text, const Point* at, uint64_t start) noexcept:
-    """What a whole token is looked for by."""
-    return key_of(at, len(text), hash_points(at, 0, len(text), start))
-
-
 cdef uint32_t section_of(str token, tuple prefixes) except? 9999:
     """0 without a prefix, else its number from 1 on; one more than there are if it is another."""
     cdef:
@@ -163,13 +158,13 @@ cdef class Lexicon:
             raise TypeError("a token must be a str, got None.")
         data, kind = PyUnicode_DATA(token), PyUnicode_KIND(token)
         if kind == 1:
-            key = text_key(token, <const uint8_t*>data, self.start)
+            key = key_of(<const uint8_t*>data, len(token), self.start)
             slot = find_token(self, "", <const uint8_t*>data, len(token), key)
         elif kind == 2:
-            key = text_key(token, <const uint16_t*>data, self.start)
+            key = key_of(<const uint16_t*>data, len(token), self.start)
             slot = find_token(self, "", <const uint16_t*>data, len(token), key)
         else:
-            key = text_key(token, <const uint32_t*>data, self.start)
+            key = key_of(<const uint32_t*>data, len(token), self.start)
             slot = find_token(self, "", <const uint32_t*>data, len(token), key)
         return slot if slot != NULL else self.append(token, key)
 

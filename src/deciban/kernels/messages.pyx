@@ -6,8 +6,10 @@ NumPy.
 """
 
 from deciban.kernels.lexicon cimport Entry, Tokens
+from deciban.kernels.utf8 cimport encode
 
 from cpython.array cimport array as Array
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.tuple cimport PyTuple_Check, PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cpython.unicode cimport PyUnicode_FindChar, PyUnicode_Substring, PyUnicode_Tailmatch
 
@@ -16,7 +18,9 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* n) except NULL
+    int PyUnicode_KIND(object text)
+    void* PyUnicode_DATA(object text)
+    uint32_t PyUnicode_READ(int kind, void* data, Py_ssize_t i) nogil
 
 cdef enum:
     MAX_SECTIONS = 16
@@ -128,51 +132,66 @@ def texts(Tokens tokens not None, uint32_t text_prefixes):
     ]
 
 
+cdef inline uint32_t remainder_of(str word) noexcept:
+    """The CRC-32 of a word in UTF-8."""
+    cdef:
+        int kind = PyUnicode_KIND(word)
+        void* data = PyUnicode_DATA(word)
+        uint8_t[4] encoded
+        uint32_t h = 0xFFFFFFFF
+        Py_ssize_t i, j
+    for i in range(len(word)):
+        for j in range(encode(PyUnicode_READ(kind, data, i), encoded) - encoded):
+            h = REMAINDERS[(h ^ encoded[j]) & 0xFF] ^ (h >> 8)
+    return ~h
+
+
 def least_hashes(words, uint32_t multiplier, int places):
     """Of the hashes that fall into each place, by their remainder, the least; -1 where none does.
 
-    A hash is the CRC-32 of a word in UTF-8 times an odd number, in 32 bits.
+    A hash is the CRC-32 of a word in UTF-8 times an odd number, in 32 bits; each stands in eight
+    bytes, in the order of bytes of the machine.
 
-    >>> least_hashes(["a"], 1, 2)
-    (-1, 3904355907)
+    >>> from array import array
+    >>> array("q", least_hashes(["a"], 1, 2))
+    array('q', [-1, 3904355907])
     """
     cdef:
         int64_t[MAX_PLACES] least
-        const uint8_t* at
-        Py_ssize_t n, i
         uint32_t h
+        int i
         str word
     if not 0 < places <= MAX_PLACES:
         raise ValueError(f"1 to {MAX_PLACES} places are needed, got {places}.")
     for i in range(places):
         least[i] = -1
     for word in words:
-        at = <const uint8_t*>PyUnicode_AsUTF8AndSize(word, &n)
-        h = 0xFFFFFFFF
-        for i in range(n):
-            h = REMAINDERS[(h ^ at[i]) & 0xFF] ^ (h >> 8)
-        h = ~h * multiplier
+        if word is None:
+            raise TypeError("a word must be a str, got None.")
+        h = remainder_of(word) * multiplier
         i = h % <uint32_t>places
         if least[i] < 0 or h < least[i]:
             least[i] = h
-    return tuple([least[i] for i in range(places)])
+    return (<const char*>least)[: places * sizeof(int64_t)]
 
 
-def are_near(tuple one not None, tuple other not None, double similarity):
+def are_near(bytes one not None, bytes other not None, double similarity):
     """Whether this share of places agrees at least, of those that are not -1 in both.
 
-    >>> are_near((1, 2, -1), (1, 3, -1), 0.5), are_near((1, 2, -1), (1, 3, 4), 0.5)
+    >>> from array import array
+    >>> one, other = array("q", [1, 2, -1]).tobytes(), array("q", [1, 3, -1]).tobytes()
+    >>> are_near(one, other, 0.5), are_near(one, other, 0.6)
     (True, False)
     """
     cdef:
         Py_ssize_t places = 0, agreeing = 0, i
-        int64_t a, b
+        const int64_t* a = <const int64_t*>PyBytes_AS_STRING(one)
+        const int64_t* b = <const int64_t*>PyBytes_AS_STRING(other)
     if len(one) != len(other):
-        raise ValueError(f"as many places are needed, got {len(one)} and {len(other)}.")
-    for i in range(len(one)):
-        a, b = one[i], other[i]
-        places += a >= 0 or b >= 0
-        agreeing += a == b and a >= 0
+        raise ValueError(f"as many places are needed, got {len(one)} and {len(other)} bytes.")
+    for i in range(len(one) // <Py_ssize_t>sizeof(int64_t)):
+        places += a[i] >= 0 or b[i] >= 0
+        agreeing += a[i] == b[i] and a[i] >= 0
     return agreeing >= similarity * places
 
 
@@ -216,24 +235,32 @@ cdef class Summary:
     """The sums of what :func:`strong` and :func:`familiar` say of the tokens of a message.
 
     ``ham``, ``spam``, ``prior`` and ``least`` are those of :func:`strong`, ``half`` that of
-    :func:`familiar`. The sections of tokens are those of their lexicon: as many prefixes as there
-    are, and two more; of the prefixes, the first ``text_prefixes`` are those of texts.
+    :func:`familiar`. ``sections`` are the numbers, from 0 on, of the sections that tokens belong to
+    that have no prefix, each prefix of their lexicon, or another; of the prefixes, the first
+    ``text_prefixes`` are those of texts.
     """
 
     cdef:
         Rule rule
         Sums sums
         double half
-        int prefixes
-        int text_prefixes
+        int prefixes, text_prefixes, n_sections
+        int[MAX_SECTIONS] sections
         bint both
 
     def __init__(self, double ham, double spam, double prior, double least, double half,
-                 int prefixes, int text_prefixes):
-        if not 0 <= prefixes <= MAX_SECTIONS - 2:
-            raise ValueError(f"at most {MAX_SECTIONS - 2} prefixes are needed, got {prefixes}.")
+                 tuple sections not None, int text_prefixes):
+        cdef int i, section
+        self.prefixes = len(sections) - 2
+        if not 0 <= self.prefixes <= MAX_SECTIONS - 2:
+            raise ValueError(f"at most {MAX_SECTIONS - 2} prefixes are needed, got {sections}.")
+        for i, section in enumerate(sections):
+            if not 0 <= section < MAX_SECTIONS:
+                raise ValueError(f"numbers below {MAX_SECTIONS} are needed, got {sections}.")
+            self.sections[i] = section
+            self.n_sections = max(self.n_sections, section + 1)
         self.rule, self.both = rule_of(ham, spam, prior, least), ham > 0 and spam > 0
-        self.half, self.prefixes, self.text_prefixes = half, prefixes, text_prefixes
+        self.half, self.text_prefixes = half, text_prefixes
 
     cdef inline void add(self, int section, int64_t count) noexcept nogil:
         """Count a token that was in so many messages of ham and of spam."""
@@ -253,8 +280,8 @@ cdef class Summary:
         >>> from deciban.kernels.lexicon import Lexicon
         >>> lexicon = Lexicon(("y",))
         >>> lexicon.merge_rows([("a", 0, 3), ("x:b", 3, 0)])
-        >>> Summary(3, 3, 1, 1, 1, 1, 1).of_tokens(lexicon.tokens(["a", "x:b", "c"]))
-        ([1, 0, 1], [1.38..., 0.0, -1.38...], 2, 0.75)
+        >>> Summary(3, 3, 1, 1, 1, (0, 0, 1), 1).of_tokens(lexicon.tokens(["a", "x:b", "c"]))
+        ([1, 1], [1.38..., -1.38...], 2, 0.75)
         """
         cdef:
             Entry* entry
@@ -270,11 +297,22 @@ cdef class Summary:
         return self.result()
 
     cdef result(self):
-        """The numbers of strong tokens and their weights, for tokens without a prefix, for every
-        section and for the others; the number of texts, and how many of them were seen."""
-        cdef int i, n = self.prefixes + 2
-        weights, counts = [self.sums.weights[i] for i in range(n)], [self.sums.counts[i] for i in range(n)]
-        return counts, weights, self.sums.texts, self.sums.seen
+        """The numbers of strong tokens of every section, and their weights; the number of texts,
+        and how many of them were seen."""
+        cdef:
+            double[MAX_SECTIONS] weights
+            Py_ssize_t[MAX_SECTIONS] counts
+            int i
+        memset(weights, 0, sizeof(weights))
+        memset(counts, 0, sizeof(counts))
+        for i in range(self.prefixes + 2):
+            weights[self.sections[i]] += self.sums.weights[i]
+            counts[self.sections[i]] += self.sums.counts[i]
+        return (
+            [counts[i] for i in range(self.n_sections)],
+            [weights[i] for i in range(self.n_sections)],
+            self.sums.texts, self.sums.seen,
+        )
 
 
 def scaled(dict out, dict weights, double factor, double divisor):

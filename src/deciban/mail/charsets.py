@@ -46,6 +46,8 @@ _NO_CHARSETS = {"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_
 _LIKE_ASCII = frozenset(
     ("us-ascii", "utf-8", "iso-8859-1", "iso-8859-15", "windows-1252", "gb2312")
 )
+#: These can spell no halves of characters.
+_WHOLE_CHARACTERS = frozenset(("utf-8", "gb18030", "windows-1252"))
 _FALLBACK = "windows-1252"
 
 
@@ -60,9 +62,11 @@ def decode(data: bytes, label: str | None = None) -> str:
     if like_ascii and data.isascii():
         return data.decode("ascii")
     for name in names:
-        text = _decode_strictly(data, name)
-        if text is not None:
-            return _without_surrogates(text)
+        try:
+            text = data.decode(name)
+        except (LookupError, ValueError):  # unknown, no text encoding, other bytes than it has
+            continue
+        return text if name in _WHOLE_CHARACTERS else _without_surrogates(text)
     return _decode_leniently(data, names[0])
 
 
@@ -70,7 +74,9 @@ def decode(data: bytes, label: str | None = None) -> str:
 def _names(label: str | None) -> tuple[bool, tuple[str, ...]]:
     """Whether ASCII is itself in a character set, and the names that it is tried by."""
     name = (label or "utf-8").strip().strip("\"'").lower()
-    return name in _LIKE_ASCII, tuple(dict.fromkeys((_WIDER.get(name, name), "utf-8")))
+    wider = _WIDER.get(name, name)
+    allowed = wider.replace("-", "_") not in _NO_CHARSETS
+    return name in _LIKE_ASCII, tuple(dict.fromkeys((wider, "utf-8") if allowed else ("utf-8",)))
 
 
 def _without_surrogates(text: str) -> str:
@@ -78,21 +84,9 @@ def _without_surrogates(text: str) -> str:
     return text if text.isprintable() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _is_allowed(name: str) -> bool:
-    return name.replace("-", "_") not in _NO_CHARSETS
-
-
-def _decode_strictly(data: bytes, name: str) -> str | None:
-    """The text, or None where bytes and character set do not fit."""
-    try:
-        return data.decode(name) if _is_allowed(name) else None
-    except (LookupError, ValueError):  # unknown, not a text encoding, or other bytes than it has
-        return None
-
-
 def _decode_leniently(data: bytes, name: str) -> str:
     """With replacement characters; a name that is unknown, or UTF-8 in vain, is Windows-1252."""
-    if name in ("utf-8", "utf8") or not _is_allowed(name):
+    if name in ("utf-8", "utf8"):
         name = _FALLBACK
     try:
         return data.decode(name, "replace")

@@ -19,11 +19,13 @@ from deciban.kernels.messages import are_near, least_hashes
 
 __all__ = ["Signature", "group", "signature"]
 
-#: The least hash of every place; -1 where no word fell.
-Signature: TypeAlias = tuple[int, ...]
+#: The least hash of every place, in eight bytes; -1 where no word fell.
+Signature: TypeAlias = bytes
 
 #: Places of a signature, a power of two, and places of a band.
 PLACES, BAND_PLACES = 32, 2
+BAND_BYTES = 8 * BAND_PLACES
+_EMPTY_BAND = b"\xff" * BAND_BYTES
 #: The share of places, of those that are not empty in both, in which near copies agree at least.
 SIMILARITY = 0.6
 #: An odd number that spreads bits: 2 ** 32 divided by the golden ratio.
@@ -43,13 +45,12 @@ def group(signatures: Sequence[Signature]) -> list[int]:
     [0, 1, 0]
     """
     first = list(range(len(signatures)))
-    buckets: dict[Signature, int] = {}
-    for number, own in enumerate(signatures):
-        for start in range(0, PLACES, BAND_PLACES):
-            band = own[start : start + BAND_PLACES]
-            if max(band) < 0:
+    for start in range(0, 8 * PLACES, BAND_BYTES):
+        owners = {_EMPTY_BAND: -1}
+        for number, own in enumerate(signatures):
+            owner = owners.setdefault(own[start : start + BAND_BYTES], number)
+            if owner in (number, -1):
                 continue
-            owner = buckets.setdefault((start, *band), number)
             one, other = _root(first, owner), _root(first, number)
             if one != other and are_near(signatures[owner], own, SIMILARITY):
                 first[max(one, other)] = min(one, other)

@@ -1,7 +1,8 @@
 """Where messages lie: Maildir, mbox, a folder of files, one file, the standard input.
 
 A mailbox is a list of places, and a place can be read on its own, by any process,
-so that many of them can be read at once and none need be held in memory.
+so that many of them can be read at once and none need be held in memory. A file has to be opened
+to see whether it is an mbox: what was read of the first small ones is kept, to open them once.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import mmap
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from io import FileIO
 from pathlib import Path
@@ -20,6 +22,8 @@ __all__ = ["Place", "places", "read", "size", "some_places", "split"]
 
 #: Larger files are not read to see whether they are an mbox, but mapped into memory.
 MAX_READ_BYTES = 1 << 16
+#: The bytes of messages that are kept by their places, in all.
+MAX_KEPT_BYTES = 1 << 24
 _HINT = "give a Maildir, an mbox, a folder of messages, or a message"
 #: How the line begins that separates the messages of an mbox.
 _FROM = b"From "
@@ -28,11 +32,16 @@ _SEPARATOR = re.compile(rb"\n\r?\n(?=From [^\n]*\d\d:\d\d[^\n]*\d{4}[^\n]*\n)")
 
 
 class Place(NamedTuple):
-    """A message: the bytes from ``start`` to ``end`` of a file, or all of it."""
+    """A message: the bytes from ``start`` to ``end`` of a file, or all of it; ``kept`` if known."""
 
     path: str
     start: int = 0
     end: int = -1
+    kept: bytes | None = None
+
+    def unread(self) -> Place:
+        """The message without its bytes."""
+        return Place(self.path, self.start, self.end)
 
     def __str__(self) -> str:
         return self.path if self.end < 0 else f"{self.path}[{self.start}:{self.end}]"
@@ -40,16 +49,23 @@ class Place(NamedTuple):
 
 def places(paths: Iterable[str]) -> Iterator[Place]:
     """All messages of files and folders, in the order of their names."""
+    room = MAX_KEPT_BYTES
+    for file in _all_files(paths):
+        for place in _inside(file, MAX_READ_BYTES if room > 0 else len(_FROM)):
+            room -= len(place.kept or b"")
+            yield place
+
+
+def _all_files(paths: Iterable[str]) -> Iterator[str]:
     for path in paths:
         kind = _kind(path)
         if kind == "maildir":
             for folder in ("cur", "new"):
-                yield from map(Place, _files(Path(path, folder)))
+                yield from _files(Path(path, folder))
         elif kind == "folder":
-            for file in _files(path):
-                yield from _inside(file)
+            yield from _files(path)
         else:
-            yield from _inside(path)
+            yield path
 
 
 def some_places(paths: Sequence[str]) -> list[Place]:
@@ -62,9 +78,11 @@ def some_places(paths: Sequence[str]) -> list[Place]:
 
 def read(place: Place) -> bytes:
     """The bytes of a message."""
+    if place.kept is not None:
+        return place.kept
     try:
         if place.end < 0:
-            return _read_all(place.path)
+            return _first_bytes(place.path, sys.maxsize)
         with FileIO(place.path) as file:
             file.seek(place.start)
             return file.read(place.end - place.start)
@@ -74,24 +92,14 @@ def read(place: Place) -> bytes:
 
 def size(place: Place) -> int:
     """How many bytes a message has; 0 if it is no longer there."""
+    if place.kept is not None:
+        return len(place.kept)
     if place.end >= 0:
         return place.end - place.start
     try:
         return Path(place.path).stat().st_size
     except OSError:
         return 0
-
-
-def _read_all(path: str) -> bytes:
-    """All bytes of a file, by as few calls of the system as possible."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        pieces = [os.read(descriptor, MAX_READ_BYTES)]
-        while pieces[-1]:
-            pieces.append(os.read(descriptor, MAX_READ_BYTES))
-    finally:
-        os.close(descriptor)
-    return pieces[0] if len(pieces) == 2 else b"".join(pieces)
 
 
 def split(box: bytes | mmap.mmap) -> list[tuple[int, int]]:
@@ -126,26 +134,33 @@ def _files(folder: str | Path) -> Iterator[str]:
             yield entry.path
 
 
-def _inside(path: str) -> Iterator[Place]:
-    """The messages of a file: many if it is an mbox."""
+def _inside(path: str, n: int) -> list[Place]:
+    """The messages of a file: many if it is an mbox. So many bytes are read, and kept if all."""
     try:
-        if path.endswith(".eml") or _begin(path, len(_FROM)) != _FROM:
-            yield Place(path)
-            return
-        begin = _begin(path, MAX_READ_BYTES)
-        spans = split(begin) if len(begin) < MAX_READ_BYTES else _split_mapped(path)
+        begin = _first_bytes(path, n)
+        whole = begin if len(begin) < n else None
+        if path.endswith(".eml") or not begin.startswith(_FROM):
+            return [Place(path, 0, -1, whole)]
+        spans = _split_mapped(path) if whole is None else split(whole)
     except OSError as error:
         raise _read_error(path, error) from None
-    yield from (Place(path, *span) for span in spans) if len(spans) > 1 else [Place(path)]
+    if len(spans) == 1:
+        return [Place(path, 0, -1, whole)]
+    kept = [None if whole is None else whole[start:end] for start, end in spans]
+    return [Place(path, *span, own) for span, own in zip(spans, kept, strict=True)]
 
 
-def _begin(path: str, n: int) -> bytes:
-    """The first bytes of a file."""
+def _first_bytes(path: str, n: int) -> bytes:
+    """So many bytes of a file, or all, by as few calls of the system as possible."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        return os.read(descriptor, n)
+        pieces: list[bytes] = []
+        while n > 0 and (piece := os.read(descriptor, min(n, MAX_READ_BYTES))):
+            pieces.append(piece)
+            n -= len(piece)
     finally:
         os.close(descriptor)
+    return b"".join(pieces)
 
 
 def _split_mapped(path: str) -> list[tuple[int, int]]:

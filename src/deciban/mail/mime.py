@@ -174,7 +174,10 @@ def _with_text(part: Part, data: object) -> Part:
     readable = part.type.startswith(("text/", "message/")) or (
         not part.filename and b"\0" not in data[:1024]
     )
-    return part._replace(text=decode(data[:MAX_PART_BYTES], part.charset)) if readable else part
+    if not readable:
+        return part
+    text = decode(data[:MAX_PART_BYTES], part.charset)
+    return Part(part.type, part.charset, part.filename, text)
 
 
 # What is not well formed
@@ -250,9 +253,10 @@ def _description_of(part: Message) -> Part:
 
 def _describe(kind: str | None, disposition: str | None, default: str = "text/plain") -> Part:
     """What two headers say a part is."""
-    plain = _MULTIPART.fullmatch(kind) if kind and disposition in (None, "inline") else None
-    if plain:
-        return Part(plain[1].lower(), "", "")
+    if kind and kind[0] in "mM" and disposition in (None, "inline"):
+        plain = _MULTIPART.fullmatch(kind)
+        if plain:
+            return Part(plain[1].lower(), "", "")
     short = len(kind or "") + len(disposition or "") < 500  # nobody can make us keep long ones
     return (_description if short else _description.__wrapped__)(kind, disposition, default)
 

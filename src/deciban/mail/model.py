@@ -73,7 +73,9 @@ TEXT_PREFIXES = tuple(
 )
 #: The prefixes, those of texts first; the sections of tokens without one, with each, with another.
 PREFIXES = tuple(sorted(SECTIONS, key=lambda prefix: f"{prefix}:" not in TEXT_PREFIXES))
-_SECTIONS = (BODY, *(SECTIONS[prefix] for prefix in PREFIXES), HEAD)
+_BY_PREFIX = (BODY, *(SECTIONS[prefix] for prefix in PREFIXES), HEAD)
+_NAMES = tuple(dict.fromkeys(_BY_PREFIX))
+_NUMBERS = tuple(_NAMES.index(name) for name in _BY_PREFIX)
 #: A token of the text that was in this share of the messages is half familiar; no more messages
 #: than these are asked for.
 HALF_FAMILIAR_SHARE, MAX_HALF_FAMILIAR = 0.002, 8.0
@@ -153,6 +155,11 @@ class Score(NamedTuple):
     def p(self) -> float:
         """The probability that it is spam."""
         return _sigmoid(self.evidence / DECIBANS)
+
+    @property
+    def q(self) -> float:
+        """The probability that it is ham, with all digits also where ``p`` is almost 1."""
+        return _sigmoid(-self.evidence / DECIBANS)
 
 
 def is_text(token: str) -> bool:
@@ -243,19 +250,14 @@ def summarize_left(totals: Pair, tokens: Tokens, counts: array[int]) -> Summary:
 
 def _kernel_summary(totals: Pair) -> kernel.Summary:
     half = _half_familiar(totals)
-    prefixes = len(PREFIXES), len(TEXT_PREFIXES)
-    return kernel.Summary(*totals, PRIOR_MESSAGES, MIN_WEIGHT, half, *prefixes)
+    return kernel.Summary(*totals, PRIOR_MESSAGES, MIN_WEIGHT, half, _NUMBERS, len(TEXT_PREFIXES))
 
 
 def _summary(sums: tuple[list[int], list[float], int, float], unknown: int = 0) -> Summary:
     """By the sums of each section, and a number of words besides."""
     counts, weights, words, seen = sums
-    sections: dict[str, tuple[int, float]] = {}
-    for name, n, weight in zip(_SECTIONS, counts, weights, strict=True):
-        if n:
-            before = sections.get(name, (0, 0.0))
-            sections[name] = before[0] + n, before[1] + weight
-    total = sum([_section_weight(name, n) * w / n for name, (n, w) in sections.items()])
+    sections = zip(_NAMES, counts, weights, strict=True)
+    total = sum([_section_weight(name, n) * weight / n for name, n, weight in sections if n])
     return Summary(total, _familiarity(words + unknown, seen))
 
 

@@ -23,7 +23,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from operator import itemgetter
 from typing import NamedTuple
 
 from deciban.errors import NegativeCountError
@@ -274,11 +273,12 @@ class Store(Database):
         """The tokens that have a count, as they are kept here."""
         return kernel.counted(tokens, self._hashing().secret)
 
-    def add(self, lessons: list[Lesson], rows: bytes) -> None:
+    def add(self, lessons: list[Lesson], tokens: bytes) -> None:
         """Record lessons that are not known yet, and count the tokens of all of them."""
-        self._count(rows)
-        lessons = sorted(lessons, key=itemgetter(0))  # those in order are inserted faster
-        self.connection.executemany("INSERT INTO lessons VALUES (?, ?, ?)", lessons)
+        self._count(tokens)
+        # Those in order are inserted faster, and so is what SQLite itself has, such as an int.
+        rows = sorted((digest, int(spam), level) for digest, spam, level in lessons)
+        self.connection.executemany("INSERT INTO lessons VALUES (?, ?, ?)", rows)
         self.connection.executemany(
             "INSERT INTO levels VALUES (?, ?, ?) ON CONFLICT (level) DO UPDATE SET"
             " ham = ham + excluded.ham, spam = spam + excluded.spam",

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from deciban.kernels.heads import by_field
 from deciban.kernels.lexicon import Lexicon, Tokens
-from deciban.mail import html
 from deciban.mail.mime import Mail, Part, parse
 from deciban.mail.model import PREFIXES
 from deciban.mail.words import MAX_WORD_LENGTH, add_hosts, add_link, add_text, add_words
@@ -96,21 +95,27 @@ def _add_field(field: Field, values: list[str], out: Tokens) -> None:
 
 
 def _add_part(part: Part, out: Tokens) -> None:
-    out.add(f"type:{_printable(part.type)}")
-    if part.charset:
-        out.add(f"charset:{_printable(part.charset)}")
+    out.update(_kind_tokens(part.type[:MAX_WORD_LENGTH], part.charset[:MAX_WORD_LENGTH]))
     if part.filename:
         add_words(out, part.filename, "attachment:")
         out.add(f"attachment:.{_printable(part.filename.lower().rpartition('.')[2])}")
     if not part.text:
         return
-    if part.type == "text/html" or "<html" in part.text[:500].lower():
-        _add_page(html.read(part.text), out)
+    if part.type == "text/html" or _begins_as_page(part.text):
+        _add_page(part.text, out)
     else:
         add_text(out, part.text, links=True)
 
 
-def _add_page(page: html.Page, out: Tokens) -> None:
+def _begins_as_page(text: str) -> bool:
+    """Whether a text says soon that it is HTML."""
+    return text.find("<", 0, 500) >= 0 and "<html" in text[:500].lower()
+
+
+def _add_page(text: str, out: Tokens) -> None:
+    from deciban.mail import html  # plain messages do without its tables
+
+    page = html.read(text)
     out.update([f"html:{name}" for name in page.tags])
     add_words(out, page.hidden, "hidden:")
     for target in set(page.links):
@@ -121,6 +126,12 @@ def _add_page(page: html.Page, out: Tokens) -> None:
 @lru_cache(1 << 10)  # every message has mostly the headers of the others
 def _header_token(name: str) -> str:
     return f"header:{_printable(name)}"
+
+
+@lru_cache(1 << 10)  # and its parts are of few kinds
+def _kind_tokens(type_: str, charset: str) -> list[str]:
+    tokens = [f"type:{_printable(type_)}"]
+    return [*tokens, f"charset:{_printable(charset)}"] if charset else tokens
 
 
 def _printable(text: str) -> str:

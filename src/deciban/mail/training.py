@@ -185,7 +185,8 @@ def _digests(run: Map, labelled: Iterable[LabelledPlace]) -> list[Task]:
     for glances, batch in zip(run(_glance_batch, batches, repeat(room)), again, strict=True):
         for (name, time, message), (place, spam) in zip(glances, batch, strict=True):
             left -= len(message or b"")
-            tasks.append(Task(place, Lesson(name, spam), message if left >= 0 else None))
+            lesson = Lesson(name, spam)
+            tasks.append(Task(place.unread(), lesson, message if left >= 0 else None))
             times.append(time)
     order = _delivery_order([task.lesson for task in tasks], times)
     return [tasks[number] for number in order]

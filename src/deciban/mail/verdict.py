@@ -59,12 +59,6 @@ def decide(score: Score, costs: Costs | None = None) -> Verdict:
     'spam; p=0.9987; evidence=+29.0dB'
     """
     costs, p = costs or Costs(), score.p
-    risks: dict[Answer, float] = {"ham": p, "spam": costs.lost * _ham_probability(score)}
-    best = min(risks, key=lambda answer: risks[answer])
-    answer: Answer = "unsure" if costs.unsure < risks[best] else best
-    return Verdict(answer, p, score.evidence)
-
-
-def _ham_probability(score: Score) -> float:
-    """1 - p, without losing its digits when p is almost 1."""
-    return Score(-score.evidence, 0.0, {}).p
+    lost = costs.lost * score.q
+    answer: Answer = "ham" if p <= lost else "spam"
+    return Verdict("unsure" if costs.unsure < min(p, lost) else answer, p, score.evidence)
