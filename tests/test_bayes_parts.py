@@ -50,7 +50,7 @@ def test_evidence_leaves_each_row_out():
 def test_evidence_of_one_column_is_at_most_fifteen_nats():
     y = np.arange(600) % 2
     X = {"x": 100.0 * y + np.arange(600) % 7}
-    m = NaiveBayes(numeric="gaussian", calibrate=False).fit(X, y)
+    m = NaiveBayes(numeric="gaussian", method="ml", calibrate=False).fit(X, y)
     batch = next(iter(m._rows(X, y).labelled_batches())).batch
     assert np.abs(evidence_weights.evidence(m.model_, batch)).max() == 15.0
 

@@ -1,7 +1,9 @@
 """Messages: whatever the bytes are, they are read, and what is in them is found."""
 
 import mailbox
+import os
 import re
+import threading
 from email.message import EmailMessage
 from unittest import mock
 
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from deciban.errors import FileError
 from deciban.kernels.lexicon import Lexicon, Tokens
-from deciban.mail import html, mime
+from deciban.mail import html, mailboxes, mime
 from deciban.mail.charsets import decode
 from deciban.mail.envelope import canonical, digest, with_header, without_header
 from deciban.mail.mailboxes import Place, places, read, size, split
@@ -303,6 +305,29 @@ def test_messages_are_the_same_whether_they_are_kept_or_read_again(
     kept = [place.kept is not None for place in found]
     assert kept[:3] == [True] * first + [False] * (3 - first)
     assert kept[3:] == [True, True, False, False, True]
+
+
+@pytest.mark.parametrize("room", [0, 1 << 24])
+@pytest.mark.parametrize("size", [3, 1 << 16, 300_000])
+def test_a_pipe_is_read_whole_since_it_cannot_be_read_again(tmp_path, monkeypatch, room, size):
+    """As ``deciban mail train --spam <(zcat spam.gz)`` gives one."""
+    monkeypatch.setattr(mailboxes, "MAX_KEPT_BYTES", room)
+    first = b"From a Thu Aug 22 13:17:22 2002\n\nx\n\n"
+    for text in (
+        b"From ".ljust(size, b"y"),
+        first * 2 + b"y" * size,
+        b"Subject: a\n\n" + b"y" * size,
+    ):
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=pipe.write_bytes, args=[text])
+        writer.start()
+        found = list(places([str(pipe)]))
+        writer.join()
+        pipe.unlink()
+        file = tmp_path / "file"
+        file.write_bytes(text)
+        assert [read(place) for place in found] == [read(place) for place in places([str(file)])]
 
 
 def test_an_empty_box_and_a_missing_one(tmp_path):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import mmap
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from io import FileIO
@@ -82,7 +83,7 @@ def read(place: Place) -> bytes:
         return place.kept
     try:
         if place.end < 0:
-            return _first_bytes(place.path, sys.maxsize)
+            return _first_bytes(place.path, sys.maxsize)[0]
         with FileIO(place.path) as file:
             file.seek(place.start)
             return file.read(place.end - place.start)
@@ -137,8 +138,8 @@ def _files(folder: str | Path) -> Iterator[str]:
 def _inside(path: str, n: int) -> list[Place]:
     """The messages of a file: many if it is an mbox. So many bytes are read, and kept if all."""
     try:
-        begin = _first_bytes(path, n)
-        whole = begin if len(begin) < n else None
+        begin, is_all = _first_bytes(path, n)
+        whole = begin if is_all else None
         if path.endswith(".eml") or not begin.startswith(_FROM):
             return [Place(path, 0, -1, whole)]
         spans = _split_mapped(path) if whole is None else split(whole)
@@ -150,17 +151,24 @@ def _inside(path: str, n: int) -> list[Place]:
     return [Place(path, *span, own) for span, own in zip(spans, kept, strict=True)]
 
 
-def _first_bytes(path: str, n: int) -> bytes:
-    """So many bytes of a file, or all, by as few calls of the system as possible."""
+def _first_bytes(path: str, n: int) -> tuple[bytes, bool]:
+    """So many bytes of a file, or all, and whether that is known, by few calls of the system.
+
+    What cannot be opened twice, such as a pipe, is read to its end.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         pieces: list[bytes] = []
         while n > 0 and (piece := os.read(descriptor, min(n, MAX_READ_BYTES))):
             pieces.append(piece)
             n -= len(piece)
+        is_all = n > 0
+        if not is_all and not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            pieces += iter(lambda: os.read(descriptor, MAX_READ_BYTES), b"")
+            is_all = True
     finally:
         os.close(descriptor)
-    return b"".join(pieces)
+    return b"".join(pieces), is_all
 
 
 def _split_mapped(path: str) -> list[tuple[int, int]]:
