@@ -28,6 +28,11 @@ def fit(Z, y, weight=None, splits=None):
     return radial.fit(Z, y, weight, weight, offset, splits)
 
 
+def spread(U):
+    """How far two rows are apart in the mean of squares."""
+    return np.sum((U[:, None] - U[None]) ** 2, axis=2).mean()
+
+
 # ---------------------------------------------------------------------- left-out rows
 
 
@@ -50,35 +55,75 @@ def test_a_ridge_regression_solves_its_equations():
 
 def test_a_row_is_left_out_exactly():
     F, Y, K, weight = regression()
-    left_out = radial_path.of(F, Y, K, weight).leave_one_out(F, Y, weight)
+    penalties = radial.PENALTIES
+    left_out = radial_path.of(F, Y, K, weight).leave_one_out(F, Y, weight, penalties)
     for i in range(len(Y)):
         fewer = weight.copy()
         fewer[i] -= min(weight[i], 1.0)
-        refit = radial_path.of(F, Y, K, fewer).scores(F[[i]])
+        refit = radial_path.of(F, Y, K, fewer).scores(F[[i]], penalties)
         for scores, expected in zip(left_out, refit, strict=True):
             np.testing.assert_allclose(scores[i], expected[0], rtol=1e-7, atol=1e-9)
 
 
-def test_the_penalty_is_the_one_of_least_log_loss():
+def least_loss(X, y, centres, penalties):
+    """What left-out rows lose under the best factor of each penalty."""
+    K = radial.compare(centres, centres) + radial.JITTER * np.eye(len(centres))
+    F, Y = radial.compare(X, centres), np.eye(2)[y]
+    path = radial_path.of(F, Y, K, np.ones(len(y)))
+    factors = np.linspace(0.0, 30.0, 601)
+    return [
+        min(-log_softmax(f * scores, axis=1)[np.arange(len(y)), y].sum() for f in factors)
+        for scores in path.leave_one_out(F, Y, np.ones(len(y)), penalties)
+    ]
+
+
+def test_distance_and_penalty_are_those_of_least_log_loss(monkeypatch):
+    monkeypatch.setattr(radial, "MAX_TRIED_CENTRES", 25)
+    monkeypatch.setattr(radial, "MAX_TRIED_ROWS", 60)
     seen = set()
     for seed, noise in [(0, 0), (1, 2), (2, 20), (3, 60)]:
         X, y = ring(120, seed, noise)
-        weight = np.ones(len(y))
+        X, y = X[::-1], y[::-1]  # the second half of the rows is not every second one
         fitted = fit(X, y)
-        scale = fitted.basis.scale
-        F = radial.compare(X * scale, fitted.basis.centres)
-        K = radial.compare(fitted.basis.centres, fitted.basis.centres)
-        K += radial.JITTER * np.eye(len(K))
-        Y = np.eye(2)[y]
-        each = radial_path.of(F, Y, K, weight).leave_one_out(F, Y, weight)
-        factors = np.linspace(0.0, 30.0, 601)
-        losses = [
-            min(-log_softmax(f * s, axis=1)[np.arange(len(y)), y].sum() for f in factors)
-            for s in each
-        ]
-        assert radial.PENALTIES.index(fitted.penalty) == np.argmin(losses)
-        seen.add(fitted.penalty)
-    assert len(seen) > 1
+        basis, step = fitted.basis, -(-len(fitted.basis) // 25)
+        distance = spread(X * basis.scale)
+        tried = {}
+        for wanted in radial.MEAN_SQUARED_DISTANCES:
+            reach = np.sqrt(wanted / distance)
+            rows, centres = X[::2] * basis.scale * reach, basis.centres[::step] * reach
+            losses = least_loss(rows, y[::2], centres, radial.PENALTIES)
+            tried |= {(wanted, p): loss for p, loss in zip(radial.PENALTIES, losses, strict=True)}
+        best = min(tried, key=tried.get)
+        assert (pytest.approx(distance), fitted.penalty) == best
+        seen.add(best)
+    assert len({distance for distance, _ in seen}) > 1
+    assert len({penalty for _, penalty in seen}) > 1
+
+
+def ridge(X, y, basis, rows):
+    """The regression of some rows on the centres of a basis."""
+    F, K = (radial.compare(U, basis.centres) for U in (X * basis.scale, basis.centres))
+    K += radial.JITTER * np.eye(len(K))
+    return radial_path.of(F[rows], np.eye(2)[y[rows]], K, np.ones(len(rows)))
+
+
+def assert_proportional(logits, scores):
+    ratio = (logits[:, 1] - logits[:, 0]) / (scores[:, 1] - scores[:, 0])
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
+    assert ratio[0] > 0
+
+
+def test_the_held_out_rows_are_those_of_all_centres():
+    X, y = ring(700)
+    fitted = fit(X, y)
+    assert radial.MAX_TRIED_CENTRES < len(fitted.basis) <= radial.MAX_CENTRES
+    (scores,) = ridge(X, y, fitted.basis, np.arange(700)).leave_one_out(
+        radial.compare(X * fitted.basis.scale, fitted.basis.centres),
+        np.eye(2)[y],
+        np.ones(700),
+        (fitted.penalty,),
+    )
+    assert_proportional(fitted.held_out, scores)
 
 
 def test_groups_are_held_out_together():
@@ -87,16 +132,28 @@ def test_groups_are_held_out_together():
     splits = [(np.flatnonzero(group != g), np.flatnonzero(group == g)) for g in range(5)]
     fitted, alone = fit(X, y, splits=splits), fit(X, y)
     inside, held = splits[0]
-    scale, centres = fitted.basis.scale, fitted.basis.centres
-    F = radial.compare(X * scale, centres)
-    K = radial.compare(centres, centres) + radial.JITTER * np.eye(len(centres))
-    path = radial_path.of(F[inside], np.eye(2)[y[inside]], K, np.ones(len(inside)))
-    scores = path.scores(F[held])[radial.PENALTIES.index(fitted.penalty)]
-    logits = fitted.held_out[held]
-    contrast, of_scores = logits[:, 1] - logits[:, 0], scores[:, 1] - scores[:, 0]
-    ratio = contrast / of_scores
-    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-6)
+    basis = fitted.basis
+    F = radial.compare(X[held] * basis.scale, basis.centres)
+    (scores,) = ridge(X, y, basis, inside).scores(F, (fitted.penalty,))
+    assert_proportional(fitted.held_out[held], scores)
     assert not np.allclose(fitted.held_out, alone.held_out)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_chosen_by_some_rows_is_chosen_by_their_groups(seed, monkeypatch):
+    X, y = ring(90, seed, noise=10 * seed)
+    group = np.arange(90) // 7 % 4
+
+    def folds(group):
+        return [(np.flatnonzero(group != g), np.flatnonzero(group == g)) for g in range(4)]
+
+    monkeypatch.setattr(radial, "scales", lambda *table: np.full(X.shape[1], 0.3))
+    monkeypatch.setattr(radial, "place_centres", lambda U, weight: X[::3] * 0.3)
+    of_half = fit(X[::2], y[::2], splits=folds(group[::2]))
+    monkeypatch.setattr(radial, "MAX_TRIED_ROWS", 45)
+    of_all = fit(X, y, splits=folds(group))
+    assert of_all.penalty == of_half.penalty
+    np.testing.assert_allclose(of_all.basis.scale, of_half.basis.scale)
 
 
 # ---------------------------------------------------------------------- scales and centres
@@ -110,12 +167,10 @@ def test_columns_that_tell_more_count_more():
     Z[:, 2] *= 1 + y  # another variance
     Z[:, 3] = 0.0  # nothing
     scale = radial.scales(Z, y, np.ones(400), 2)
-    spread = scale * Z.std(axis=0)
-    assert min(spread[1], spread[2]) > 1.5 * spread[0] > 0
+    deviation = scale * Z.std(axis=0)
+    assert min(deviation[1], deviation[2]) > 1.5 * deviation[0] > 0
     assert scale[3] == 0.0
-    U = Z * scale
-    between = np.sum((U[:, None] - U[None]) ** 2, axis=2).mean()
-    assert between == pytest.approx(radial.MEAN_SQUARED_DISTANCE)
+    assert spread(Z * scale) == pytest.approx(1.0)
 
 
 def test_relevance_is_measured_without_noise_by_its_definition():

@@ -39,7 +39,7 @@ MAX_CALIBRATION_ROWS = 1_000
 #: rows are many. Fitted on every second of 52 tables, 4 to 128 rows each.
 HALF_WEIGHT_ROWS = {
     "linear": 10.0, "products": 100.0, "trees": 30.0, "pairs": 0.0, "logistic": 30.0,
-    "radial": 30.0,
+    "radial": 100.0,
 }  # fmt: skip
 #: All base learners, in their order; which are fitted unless they are asked for, the table says.
 LEARNERS = ("linear", "products", "trees", "pairs", "logistic", "radial")
@@ -50,7 +50,7 @@ MIN_LOGISTIC_ROWS, MAX_LOGISTIC_ROWS, MIN_ROWS_PER_COEFFICIENT = 100, 1_000, 5
 #: learn what is smooth as well; and on so many numbers, so many for each category, for no more
 #: classes. Chosen by the mean log loss of 46 tables, most of whose gain is of one, vowel; tables of
 #: digits gained too, others of fewer rows or more categories lost a little in the mean.
-MIN_RADIAL_ROWS, MAX_RADIAL_ROWS, MIN_NUMBERS_PER_CATEGORY = 500, 10_000, 3
+MIN_RADIAL_ROWS, MAX_RADIAL_ROWS, MIN_NUMBERS_PER_CATEGORY = 50, 10_000, 3
 MIN_RADIAL_NUMBERS, MAX_RADIAL_NUMBERS, MAX_RADIAL_CLASSES = 2, 200, 50
 #: AODE is fitted where rows times pairs of columns times classes are no more than this.
 MAX_AODE_SCORES = 2e9

@@ -15,7 +15,8 @@ whole groups or times are left out. One factor makes logits of scores.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,17 +26,18 @@ from deciban.ensemble.logits import FloatArray, log_losses
 from deciban.sources.unit_folds import Split
 
 #: No more centres than this, and no more than one for so many rows.
-MAX_CENTRES, MIN_ROWS_PER_CENTRE = 300, 2
+MAX_CENTRES, MIN_ROWS_PER_CENTRE = 600, 2
+#: Distance and penalty are chosen with at most so many of them, and so many rows.
+MAX_TRIED_CENTRES, MAX_TRIED_ROWS = 200, 2_000
 #: Centres are moved to the mean of the rows nearest to them so many times.
 N_MOVES = 2
-#: Two rows are this far apart in the mean of squares. Better than 2 on every second of 36
-#: tables, and on the others.
-MEAN_SQUARED_DISTANCE = 3.0
+#: How far two rows are apart in the mean of squares: the farther, the less far a centre reaches.
+MEAN_SQUARED_DISTANCES = (0.5, 1.5, 4.5, 13.5)
 #: A column has this share of relevance even if all classes have the same mean and variance.
 MIN_RELEVANCE = 0.02
 #: How much differences of variances count beside those of means.
 VARIANCE_RELEVANCE = 0.5
-#: The penalties of which that is taken under which left-out rows lose least.
+#: Of these and of the distances those are taken with which left-out rows lose least.
 PENALTIES = (0.01, 0.1, 1.0, 10.0)
 #: Added to what a centre has in common with itself: centres may be close to each other.
 JITTER = 1e-4
@@ -145,34 +147,93 @@ def fit(
     scale = scales(Z, y, weight, len(offset))
     if scale is None:
         return None
-    centres = place_centres(Z * scale, weight)
-    F, K = compare(Z * scale, centres), compare(centres, centres) + JITTER * np.eye(len(centres))
-    Y = np.eye(len(offset))[y]
-    whole, start = _RidgePath.of(F, Y, K, weight), np.tile(offset, (len(Z), 1))
-    if splits is None:
-        left_out = whole.leave_one_out(F, Y, weight)
+    rows = _Rows(Z * scale, y, weight, held_weight, offset, splits)
+    centres = place_centres(rows.U, weight)
+    some_rows = rows.some(MAX_TRIED_ROWS)
+    some_centres = centres[:: -(-len(centres) // MAX_TRIED_CENTRES)]
+    reaches = np.sqrt(MEAN_SQUARED_DISTANCES)
+    tried = [
+        _regress(some_rows.scaled(reach), some_centres * reach, PENALTIES) for reach in reaches
+    ]
+    best = min(range(len(tried)), key=lambda k: tried[k].loss)
+    reach, penalty = reaches[best], tried[best].penalty
+    fitted = _regress(rows.scaled(reach), centres * reach, (penalty,))
+    basis = RadialBasis(scale * reach, centres * reach, fitted.coef)
+    return RadialFit(basis, fitted.constants, penalty, fitted.held_out)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows of scaled numbers that a regression is fitted to, as ``fit`` has them."""
+
+    U: FloatArray
+    y: NDArray[np.intp]
+    weight: FloatArray
+    held_weight: FloatArray
+    offset: FloatArray
+    splits: Sequence[Split] | None
+
+    def some(self, n: int) -> _Rows:
+        """At most so many of the rows, evenly spaced."""
+        at = np.arange(0, len(self.y), -(-len(self.y) // n))
+        number = np.full(len(self.y), -1)
+        number[at] = np.arange(len(at))
+        splits = None
+        if self.splits is not None:
+            numbers = [(number[inside], number[held]) for inside, held in self.splits]
+            splits = [(inside[inside >= 0], held[held >= 0]) for inside, held in numbers]
+        weights = self.weight[at], self.held_weight[at]
+        return _Rows(self.U[at], self.y[at], *weights, self.offset, splits)
+
+    def scaled(self, factor: float) -> _Rows:
+        """The rows, farther apart by a factor."""
+        return replace(self, U=self.U * factor)
+
+
+class _Regression(NamedTuple):
+    """A regression under its best penalty: the loss of left-out rows and their logits.
+
+    Coefficients, (centres, classes), and constants give logits.
+    """
+
+    loss: float
+    penalty: float
+    held_out: FloatArray
+    coef: FloatArray
+    constants: FloatArray
+
+
+def _regress(rows: _Rows, centres: FloatArray, penalties: Sequence[float]) -> _Regression:
+    """The regression on what rows have in common with centres."""
+    F, K = compare(rows.U, centres), compare(centres, centres) + JITTER * np.eye(len(centres))
+    Y = np.eye(len(rows.offset))[rows.y]
+    whole, start = _RidgePath.of(F, Y, K, rows.weight), np.tile(rows.offset, (len(Y), 1))
+    if rows.splits is None:
+        left_out = whole.leave_one_out(F, Y, rows.weight, penalties)
     else:
-        left_out = _hold_out(F, Y, K, weight, splits)
-    best, factor, logits = _select(left_out, start, y, held_weight)
-    coef, constants = whole.solve(PENALTIES[best])
-    basis = RadialBasis(scale, centres, factor * coef)
-    return RadialFit(basis, offset + factor * constants, PENALTIES[best], logits)
+        left_out = _hold_out(F, Y, K, rows.weight, rows.splits, penalties)
+    each = [_as_logits(scores, start, rows) for scores in left_out]
+    best = min(range(len(each)), key=lambda k: each[k].loss)
+    (loss, factor, logits), penalty = each[best], penalties[best]
+    coef, constants = whole.solve(penalty)
+    return _Regression(loss, penalty, logits, factor * coef, rows.offset + factor * constants)
 
 
-def _select(
-    left_out: Sequence[FloatArray], offset: FloatArray, y: NDArray[np.intp], weight: FloatArray
-) -> tuple[int, float, FloatArray]:
-    """Which scores give the least log loss, the factor that makes them logits, and these."""
-    best = 0, 0.0, offset
-    least = np.inf
-    for k, scores in enumerate(left_out):
-        added = SCORE_NATS * scores[None]
-        factor = SCORE_NATS * float(stacking.nonnegative_weights(added, offset, y, weight)[0])
-        logits = offset + factor * scores
-        loss = float(weight @ log_losses(logits, y))
-        if loss < least:
-            best, least = (k, factor, logits), loss
-    return best
+class _Logits(NamedTuple):
+    """Scores of left-out rows times a factor, and what they lose."""
+
+    loss: float
+    factor: float
+    logits: FloatArray
+
+
+def _as_logits(scores: FloatArray, offset: FloatArray, rows: _Rows) -> _Logits:
+    """The scores as logits that are added to an offset, by the factor of least loss."""
+    y, weight = rows.y, rows.held_weight
+    weights = stacking.nonnegative_weights(SCORE_NATS * scores[None], offset, y, weight)
+    factor = SCORE_NATS * float(weights[0])
+    logits = offset + factor * scores
+    return _Logits(float(weight @ log_losses(logits, y)), factor, logits)
 
 
 def scales(
@@ -181,7 +242,7 @@ def scales(
     """The scale of each number, by the square root of its relevance; None where none varies.
 
     Relevance is the share of its variance that is between the classes, and how much its
-    variances within them differ from it.
+    variances within them differ from it. Two rows are then 1 apart in the mean of squares.
     """
     by_class = np.zeros((n_classes, len(y)))
     by_class[y, np.arange(len(y))] = weight
@@ -195,7 +256,7 @@ def scales(
     relevance += VARIANCE_RELEVANCE * (n @ np.abs(variances - variance)) / total / varied
     relevance = np.where(variance > MIN_VARIANCE, relevance + MIN_RELEVANCE, 0.0)
     distance = 2 * float(relevance @ variance)
-    return np.sqrt(relevance * (MEAN_SQUARED_DISTANCE / distance)) if distance > 0 else None
+    return np.sqrt(relevance / distance) if distance > 0 else None
 
 
 def place_centres(U: FloatArray, weight: FloatArray) -> FloatArray:
@@ -240,23 +301,25 @@ class _RidgePath:
         from scipy.linalg import eigh
 
         feature_mean, target_mean = weight @ F / weight.sum(), weight @ Y / weight.sum()
-        weighted = F.T * weight
-        gram = weighted @ F - weight.sum() * np.outer(feature_mean, feature_mean)
-        values, vectors = eigh(gram, K, check_finite=False)
-        projected = vectors.T @ (weighted @ Y - weight.sum() * np.outer(feature_mean, target_mean))
+        root = np.sqrt(weight)[:, None]
+        centred = (F - feature_mean) * root
+        values, vectors = eigh(centred.T @ centred, K, check_finite=False)
+        projected = vectors.T @ (centred.T @ ((Y - target_mean) * root))
         return cls(feature_mean, target_mean, np.maximum(values, 0.0), vectors, projected)
 
-    def scores(self, F: FloatArray) -> list[FloatArray]:
+    def scores(self, F: FloatArray, penalties: Sequence[float]) -> list[FloatArray]:
         """The scores of rows, (rows, classes), under each penalty."""
         projections = (F - self.feature_mean) @ self.vectors
-        return [self._scores(projections, penalty) for penalty in PENALTIES]
+        return [self._scores(projections, penalty) for penalty in penalties]
 
-    def leave_one_out(self, F: FloatArray, Y: FloatArray, weight: FloatArray) -> list[FloatArray]:
+    def leave_one_out(
+        self, F: FloatArray, Y: FloatArray, weight: FloatArray, penalties: Sequence[float]
+    ) -> list[FloatArray]:
         """The scores of the rows that it is fitted to, each without one of its weight."""
         projections = (F - self.feature_mean) @ self.vectors
         squares, one = projections**2, np.minimum(weight, 1.0)
         out = []
-        for penalty in PENALTIES:
+        for penalty in penalties:
             leverage = one * (squares @ (1 / (self.values + penalty)) + 1 / weight.sum())
             share = np.minimum(leverage, MAX_LEVERAGE)[:, None]
             out.append((self._scores(projections, penalty) - share * Y) / (1 - share))
@@ -273,12 +336,17 @@ class _RidgePath:
 
 
 def _hold_out(
-    F: FloatArray, Y: FloatArray, K: FloatArray, weight: FloatArray, splits: Sequence[Split]
+    F: FloatArray,
+    Y: FloatArray,
+    K: FloatArray,
+    weight: FloatArray,
+    splits: Sequence[Split],
+    penalties: Sequence[float],
 ) -> list[FloatArray]:
     """The scores of the rows that splits hold out, under each penalty; 0 for others."""
-    out = [np.zeros_like(Y) for _ in PENALTIES]
+    out = [np.zeros_like(Y) for _ in penalties]
     for inside, held in splits:
         path = _RidgePath.of(F[inside], Y[inside], K, weight[inside])
-        for scores, of_held in zip(out, path.scores(F[held]), strict=True):
+        for scores, of_held in zip(out, path.scores(F[held], penalties), strict=True):
             scores[held] = of_held
     return out
