@@ -231,8 +231,8 @@ MUTANTS = [
     Mutant("ensemble/radial.py", "MIN_RELEVANCE = 0.02", "MIN_RELEVANCE = 0.2"),
     Mutant("ensemble/radial.py", "one * (squares", "weight * (squares"),
     Mutant("ensemble/radial.py", ">= (MIN_ROWS_PER_CENTRE if", ">= (1 if"),
-    Mutant("ensemble/base_learners.py", "MAX_RADIAL_ROWS, MIN_NUMBERS_PER_CATEGORY = 500",
-           "MAX_RADIAL_ROWS, MIN_NUMBERS_PER_CATEGORY = 600"),
+    Mutant("ensemble/base_learners.py", "MAX_RADIAL_ROWS, MIN_NUMBERS_PER_CATEGORY = 50",
+           "MAX_RADIAL_ROWS, MIN_NUMBERS_PER_CATEGORY = 60"),
     # evaluation and report
     Mutant("evaluation/decisions.py", "amount[:, : rows.n_known] += 1.0",
            "amount[:, : rows.n_known] += 2.0"),

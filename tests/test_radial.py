@@ -240,7 +240,7 @@ def test_smooth_interactions_are_learned():
 
 @pytest.mark.parametrize(
     ("rows", "numbers", "fitted"),
-    [(499, 2, False), (500, 2, True), (600, 1, False), (500, 201, False)],
+    [(49, 2, False), (50, 2, True), (600, 1, False), (500, 201, False)],
 )
 def test_it_is_fitted_where_rows_and_numbers_are_enough(rows, numbers, fitted):
     rng = np.random.default_rng(0)
@@ -256,7 +256,6 @@ def test_it_is_for_tables_of_mostly_numbers(numbers, fitted):
 
 
 def test_many_rows_do_without(monkeypatch):
-    monkeypatch.setattr("deciban.ensemble.base_learners.MIN_RADIAL_ROWS", 50)
     monkeypatch.setattr("deciban.ensemble.base_learners.MAX_RADIAL_ROWS", 300)
     assert "radial" in shares(BayesClassifier().fit(*ring(300)))
     assert "radial" not in shares(BayesClassifier().fit(*ring(301)))

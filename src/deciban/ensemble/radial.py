@@ -9,7 +9,8 @@ the more their means and variances differ between the classes. Coefficients are 
 ridge regression of the classes' indicators, (F'WF + penalty K) coef = F'WY, where F compares
 rows and K compares centres with the centres. All of it are sums over rows, and without one row
 its score is known in closed form (Allen's PRESS, 1974): nothing is fitted in folds, unless
-whole groups or times are left out. One factor makes logits of scores.
+whole groups or times are left out. One factor makes logits of scores. How far centres reach and
+the penalty are chosen by some rows and centres; then all are fitted once.
 """
 
 from __future__ import annotations
