@@ -21,6 +21,7 @@ from deciban.stats import rounding
 from deciban.stats.cells import Grid
 from deciban.stats.histogram import cut_points
 
+radial_hold_out = radial._hold_out
 radial_path = radial._RidgePath
 
 

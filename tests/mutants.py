@@ -225,7 +225,7 @@ MUTANTS = [
     Mutant("ensemble/radial.py", "best = min(range(len(each))", "best = max(range(len(each))"),
     Mutant("ensemble/radial.py", "best = min(range(len(tried))", "best = max(range(len(tried))"),
     Mutant("ensemble/radial.py", "centres * reach, (penalty,)", "some_centres * reach, (penalty,)"),
-    Mutant("ensemble/radial.py", "inside[inside >= 0]", "inside[inside > 0]"),
+    Mutant("ensemble/radial.py", "(inside[inside >= 0], held", "(held[held >= 0], held"),
     Mutant("ensemble/radial.py", "PENALTIES = (0.01, 0.1, 1.0, 10.0)", "PENALTIES = (10.0,)"),
     Mutant("ensemble/radial.py", "VARIANCE_RELEVANCE = 0.5", "VARIANCE_RELEVANCE = 0.0"),
     Mutant("ensemble/radial.py", "MIN_RELEVANCE = 0.02", "MIN_RELEVANCE = 0.2"),
