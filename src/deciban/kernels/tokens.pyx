@@ -106,20 +106,23 @@ cdef class Scanner(NGrams):
             raise MemoryError
 
     cdef void scan_text(self, Py_ssize_t row, const uint8_t* at, const uint8_t* end) noexcept nogil:
-        cdef const uint8_t* text
         self.open_row(row)
         self.kind, self.folded = IN_WORD, self.folds is None
         if not self.folded and self.has_contextual(at, end):
-            with gil:
-                try:
-                    copy = self.fold((<const char*>at)[:end - at])
-                    text = <const uint8_t*>(<const char*>(<bytes>copy))
-                    self.folded = True
-                    self.find_tokens(text, text + len(copy))
-                except MemoryError:
-                    self.failed = True
+            self.scan_folded(at, end)
         else:
             self.find_tokens(at, end)
+
+    cdef void scan_folded(self, const uint8_t* at, const uint8_t* end) noexcept with gil:
+        """Let Python fold a text: a function of its own, as only this one needs the interpreter."""
+        cdef const uint8_t* text
+        try:
+            copy = self.fold((<const char*>at)[:end - at])
+            text = <const uint8_t*>(<const char*>(<bytes>copy))
+            self.folded = True
+            self.find_tokens(text, text + len(copy))
+        except MemoryError:
+            self.failed = True
 
     cdef void find_tokens(self, const uint8_t* at, const uint8_t* end) noexcept nogil:
         # Folding makes two bytes of a character into three at most, and every
