@@ -9,25 +9,40 @@ cdef extern from *:
       unsigned __int128 product = (unsigned __int128)a * b;
       return (uint64_t)product ^ (uint64_t)(product >> 64);
     }
+    /* Eight bytes from 16 - n and 24 - n on leave n bytes of sixteen. */
+    static const uint8_t deciban_masks[32] = {
+      255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+    };
     """
     uint64_t mix "deciban_mix"(uint64_t a, uint64_t b) noexcept nogil
+    const uint8_t* MASKS "deciban_masks"
 
 cdef enum:
     MISSING = -1
     UNKNOWN = -2
     NO_MEMORY = -3
 
-# A table of its own instead of that of hashtable.pxd: vocabularies are large, and a slot of eight
-# bytes, half of a cell there, is half as much memory to wait for.
+# What a text is looked for by. A short one is its key: whoever has the same head and tail is the
+# same text, and no text has to be fetched to compare it with.
+cdef struct Key:
+    uint64_t hash
+    uint64_t head       # the first eight bytes of a short text; of another its hash
+    uint32_t tail       # the other bytes, below its length + 1; of another ``LONG`` and its length
+
+cdef enum:
+    SHORT = 11          # bytes: as many as the head and all but one of the tail
+    LONG = 0xFF000000
+
+# A table of its own instead of that of hashtable.pxd: what a text is found by is in its slot.
 cdef struct Slot:
-    uint32_t tag        # the high half of the hash
+    uint64_t head
+    uint32_t tail       # never 0, but where the slot is empty
     uint32_t place      # code + 1; 0 is empty
 
 
 cdef class Dictionary:
     cdef:
         Slot* slots
-        uint64_t* hashes
         int64_t* starts
         uint8_t* block
         uint64_t size_mask, seed
@@ -36,7 +51,7 @@ cdef class Dictionary:
     cdef add(self, bytes text)
     cdef codes(self, const int64_t[::1] offsets, const uint8_t[::1] data,
                const uint8_t[::1] gap, bint grow)
-    cdef int64_t insert(self, const uint8_t* text, Py_ssize_t length, uint64_t h) noexcept nogil
+    cdef int64_t insert(self, const uint8_t* text, Py_ssize_t length, const Key* key) noexcept nogil
     cdef bint reserve(self, Py_ssize_t length) noexcept nogil
     cdef bint rehash(self) noexcept nogil
 
@@ -56,53 +71,47 @@ cdef inline uint64_t eight(const uint8_t* at) noexcept nogil:
     return word
 
 
-cdef inline uint64_t first(uint64_t word, Py_ssize_t n) noexcept nogil:
-    """The first ``n`` bytes of eight, the others 0; all from eight on, none up to 0."""
-    if n >= 8:
-        return word
-    return word & ((<uint64_t>1 << (8 * n)) - 1) if n > 0 else 0
-
-
-cdef inline uint64_t hash_of(const uint8_t* at, Py_ssize_t n, uint64_t seed,
-                             bint slack) noexcept nogil:
-    cdef uint64_t odd = 0x9E3779B97F4A7C15
-    cdef uint64_t h = seed ^ (<uint64_t>n * odd)
-    cdef uint8_t tail[16]
-    while n > 16:
+cdef inline Key key_of(const uint8_t* at, Py_ssize_t n, uint64_t seed, bint slack) noexcept nogil:
+    """The key of a text of ``n`` bytes."""
+    cdef uint64_t odd = 0x9E3779B97F4A7C15, h = seed ^ (<uint64_t>n * odd), a, b
+    cdef uint8_t tail[SLACK]
+    cdef Py_ssize_t left = n
+    cdef Key key
+    while left > 16:
         h = mix(eight(at) ^ odd, eight(at + 8) ^ h)
         at += 16
-        n -= 16
+        left -= 16
     if not slack:
         memset(tail, 0, 16)
-        memcpy(tail, at, n)
+        memcpy(tail, at, left)
         at = tail
-    return mix(first(eight(at), n) ^ (seed * odd), first(eight(at + 8), n - 8) ^ h)
+    a = eight(at) & eight(&MASKS[16 - left])
+    b = eight(at + 8) & eight(&MASKS[24 - left])
+    key.hash = mix(a ^ (seed * odd), b ^ h)
+    if n <= SHORT:
+        key.head, key.tail = a, <uint32_t>b | <uint32_t>(n + 1) << 24
+    else:
+        key.head, key.tail = key.hash, LONG | <uint32_t>(n & 0xFFFFFF)
+    return key
 
 
-cdef inline bint equal(const uint8_t* stored, const uint8_t* text, Py_ssize_t n,
-                       bint slack) noexcept nogil:
-    """Whether ``n`` bytes are equal; those that are stored always have slack."""
-    if n > 16 or not slack:
-        return memcmp(stored, text, n) == 0
-    return not (
-        first(eight(stored) ^ eight(text), n) | first(eight(stored + 8) ^ eight(text + 8), n - 8)
-    )
+cdef inline bint is_text(Dictionary d, Py_ssize_t code, const uint8_t* text,
+                         Py_ssize_t n) noexcept nogil:
+    """Whether a code is that of a text."""
+    cdef int64_t start = d.starts[code]
+    return d.starts[code + 1] - start == n and memcmp(d.block + start, text, n) == 0
 
 
-cdef inline int64_t code_of(Dictionary d, const uint8_t* text, Py_ssize_t length,
-                            uint64_t h, bint slack) noexcept nogil:
-    """The code of a text whose hash is ``h``, or UNKNOWN."""
-    cdef:
-        uint64_t at = h & d.size_mask
-        uint32_t tag = <uint32_t>(h >> 32)
-        Slot slot
-        int64_t start
-    while d.slots[at].place:
-        slot = d.slots[at]
-        if slot.tag == tag:
-            start = d.starts[slot.place - 1]
-            if (d.starts[slot.place] - start == length
-                    and equal(d.block + start, text, length, slack)):
+cdef inline int64_t code_of(Dictionary d, const uint8_t* text, Py_ssize_t n,
+                            const Key* key) noexcept nogil:
+    """The code of a text with a key, or UNKNOWN."""
+    cdef uint64_t at = key.hash & d.size_mask
+    cdef const Slot* slot
+    while True:
+        slot = &d.slots[at]
+        if slot.head == key.head and slot.tail == key.tail:
+            if n <= SHORT or is_text(d, slot.place - 1, text, n):
                 return <int64_t>slot.place - 1
+        elif not slot.place:
+            return UNKNOWN
         at = (at + 1) & d.size_mask
-    return UNKNOWN

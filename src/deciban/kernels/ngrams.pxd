@@ -1,6 +1,6 @@
 """Units to n-grams to codes, for kernels that find units; see the implementation."""
 
-from deciban.kernels.dictionary cimport UNKNOWN, Dictionary, code_of, hash_of
+from deciban.kernels.dictionary cimport SHORT, UNKNOWN, Dictionary, Key, code_of, key_of
 from deciban.kernels.sinks cimport Sink, prefetch
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -9,19 +9,22 @@ cdef enum:
     MAX_PENDING_TOKENS = 256
     MAX_UNITS = 2048
 
+cdef struct Pending:    # a token that waits until it is looked up
+    Key key
+    int64_t start
+    int64_t size
+
 
 cdef class NGrams:
     cdef:
         Dictionary stops, words
         Sink sink
         bint grow, failed, short_chains
-        Py_ssize_t low, high, first_low, first_high, n_units, n_pending, row
+        Py_ssize_t low, high, first_low, first_high, n_units, n_pending, n_long, row
         uint64_t buckets, seed
         int64_t begins[MAX_UNITS]
         int64_t ends[MAX_UNITS]
-        int64_t pending_start[MAX_PENDING_TOKENS]
-        int64_t pending_size[MAX_PENDING_TOKENS]
-        uint64_t pending_hash[MAX_PENDING_TOKENS]
+        Pending pending[MAX_PENDING_TOKENS]
         uint8_t* buffer
         Py_ssize_t room, used
 
@@ -35,17 +38,16 @@ cdef class NGrams:
     cdef void empty_buffer(self) noexcept nogil
     cdef void look_up(self) noexcept nogil
     cdef void prefetch_texts(self) noexcept nogil
-    cdef int64_t code_of_token(self, Py_ssize_t i) noexcept nogil
 
 
 cdef inline void emit_token(NGrams self, int64_t start, int64_t stop) noexcept nogil:
     """What lies from ``start`` to ``stop`` is a token: it waits until it is looked up."""
-    cdef uint64_t h = hash_of(self.buffer + start, stop - start, self.seed, True)
+    cdef Pending* token = &self.pending[self.n_pending]
+    token.key = key_of(self.buffer + start, stop - start, self.seed, True)
+    token.start, token.size = start, stop - start
     if not self.buckets:
-        prefetch(&self.words.slots[h & self.words.size_mask])
-    self.pending_start[self.n_pending] = start
-    self.pending_size[self.n_pending] = stop - start
-    self.pending_hash[self.n_pending] = h
+        prefetch(&self.words.slots[token.key.hash & self.words.size_mask])
+    self.n_long += stop - start > SHORT
     self.n_pending += 1
     if self.n_pending == MAX_PENDING_TOKENS:
         self.look_up()
@@ -60,11 +62,11 @@ cdef inline void emit_unit(NGrams self, int64_t stop) noexcept nogil:
 cdef inline void add_unit(NGrams self, int64_t stop, bint spaced) noexcept nogil:
     """What lies from ``used`` to ``stop`` is a unit of the chain, unless it is a stop word."""
     cdef int64_t start = self.used
-    if self.stops.n and code_of(
-        self.stops, self.buffer + start, stop - start,
-        hash_of(self.buffer + start, stop - start, self.stops.seed, True), True,
-    ) != UNKNOWN:
-        return
+    cdef Key key
+    if self.stops.n:
+        key = key_of(self.buffer + start, stop - start, self.stops.seed, True)
+        if code_of(self.stops, self.buffer + start, stop - start, &key) != UNKNOWN:
+            return
     if self.high == 1:
         emit_unit(self, stop)
         return
