@@ -12,8 +12,11 @@ import numpy as np
 
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
+
+cdef extern from "large.h":
+    void* zeros "deciban_zeros"(size_t size) noexcept nogil
 
 # Drawn anew in every process, so that nobody can prepare texts that collide.
 cdef uint64_t SEED = int.from_bytes(os.urandom(8), "little") | 1
@@ -34,7 +37,7 @@ cdef class Dictionary:
     def __cinit__(self, labels=()):
         self.n, self.room, self.text_room, self.size_mask = 0, 64, 1024, 127
         self.seed = SEED
-        self.slots = <Slot*>calloc(128, sizeof(Slot))
+        self.slots = <Slot*>zeros(128 * sizeof(Slot))
         self.starts = <int64_t*>malloc((self.room + 1) * sizeof(int64_t))
         self.block = <uint8_t*>malloc(self.text_room)
         if not self.slots or not self.starts or not self.block:
@@ -128,7 +131,8 @@ cdef class Dictionary:
             raise MemoryError
         return np.asarray(out)
 
-    cdef int64_t insert(self, const uint8_t* text, Py_ssize_t length, const Key* key) noexcept nogil:
+    cdef int64_t insert(self, const uint8_t* text, Py_ssize_t length,
+                        const Key* key) noexcept nogil:
         """The code of a text that is known to be new."""
         if not self.reserve(length):
             return NO_MEMORY
@@ -161,7 +165,7 @@ cdef class Dictionary:
         """Twice as many slots, and room for half as many texts."""
         cdef:
             uint64_t mask = 2 * self.size_mask + 1
-            Slot* slots = <Slot*>calloc(mask + 1, sizeof(Slot))
+            Slot* slots = <Slot*>zeros((mask + 1) * sizeof(Slot))
             Py_ssize_t i
             Key key
         if slots == NULL:
