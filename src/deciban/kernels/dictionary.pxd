@@ -22,16 +22,16 @@ cdef enum:
     UNKNOWN = -2
     NO_MEMORY = -3
 
-# What a text is looked for by. A short one is its key: whoever has the same head and tail is the
-# same text, and no text has to be fetched to compare it with.
+cdef enum:
+    SHORT_BYTES = 11    # what a text may have, so that head and tail hold it and its length
+    LONG_TAIL = 0xFF000000
+
+# What a text is looked for by. Short texts with one head and tail are the same, and no text has to
+# be fetched to compare them.
 cdef struct Key:
     uint64_t hash
-    uint64_t head       # the first eight bytes of a short text; of another its hash
-    uint32_t tail       # the other bytes, below its length + 1; of another ``LONG`` and its length
-
-cdef enum:
-    SHORT = 11          # bytes: as many as the head and all but one of the tail
-    LONG = 0xFF000000
+    uint64_t head       # the first eight bytes of a short text; the hash of another
+    uint32_t tail       # the other bytes and, above them, its length + 1; LONG_TAIL and the length
 
 # A table of its own instead of that of hashtable.pxd: what a text is found by is in its slot.
 cdef struct Slot:
@@ -51,7 +51,8 @@ cdef class Dictionary:
     cdef add(self, bytes text)
     cdef codes(self, const int64_t[::1] offsets, const uint8_t[::1] data,
                const uint8_t[::1] gap, bint grow)
-    cdef int64_t insert(self, const uint8_t* text, Py_ssize_t length, const Key* key) noexcept nogil
+    cdef int64_t insert(self, const uint8_t* text, Py_ssize_t length,
+                        const Key* key) noexcept nogil
     cdef bint reserve(self, Py_ssize_t length) noexcept nogil
     cdef bint rehash(self) noexcept nogil
 
@@ -71,28 +72,49 @@ cdef inline uint64_t eight(const uint8_t* at) noexcept nogil:
     return word
 
 
-cdef inline Key key_of(const uint8_t* at, Py_ssize_t n, uint64_t seed, bint slack) noexcept nogil:
-    """The key of a text of ``n`` bytes."""
-    cdef uint64_t odd = 0x9E3779B97F4A7C15, h = seed ^ (<uint64_t>n * odd), a, b
+cdef inline uint64_t hash_of(const uint8_t* at, Py_ssize_t n, uint64_t seed,
+                             bint slack) noexcept nogil:
+    """The hash of a text, the same wherever the seed is."""
+    cdef uint64_t odd = 0x9E3779B97F4A7C15
+    cdef uint64_t h = seed ^ (<uint64_t>n * odd)
     cdef uint8_t tail[SLACK]
-    cdef Py_ssize_t left = n
-    cdef Key key
-    while left > 16:
+    while n > 16:
         h = mix(eight(at) ^ odd, eight(at + 8) ^ h)
         at += 16
-        left -= 16
+        n -= 16
     if not slack:
         memset(tail, 0, 16)
-        memcpy(tail, at, left)
+        memcpy(tail, at, n)
         at = tail
-    a = eight(at) & eight(&MASKS[16 - left])
-    b = eight(at + 8) & eight(&MASKS[24 - left])
-    key.hash = mix(a ^ (seed * odd), b ^ h)
-    if n <= SHORT:
-        key.head, key.tail = a, <uint32_t>b | <uint32_t>(n + 1) << 24
-    else:
-        key.head, key.tail = key.hash, LONG | <uint32_t>(n & 0xFFFFFF)
+    return mix((eight(at) & eight(&MASKS[16 - n])) ^ (seed * odd),
+               (eight(at + 8) & eight(&MASKS[24 - n])) ^ h)
+
+
+cdef inline Key short_key(const uint8_t* at, Py_ssize_t n, uint64_t seed) noexcept nogil:
+    """The key of a short text with slack."""
+    cdef Key key
+    key.head = eight(at) & eight(&MASKS[16 - n])
+    key.tail = <uint32_t>(eight(at + 8) & eight(&MASKS[24 - n])) | <uint32_t>(n + 1) << 24
+    key.hash = mix(key.head ^ seed, key.tail ^ (seed * <uint64_t>0x9E3779B97F4A7C15))
     return key
+
+
+cdef inline Key long_key(const uint8_t* at, Py_ssize_t n, uint64_t seed, bint slack) noexcept nogil:
+    """The key of a longer text."""
+    cdef uint64_t h = hash_of(at, n, seed, slack)
+    return Key(h, h, LONG_TAIL | <uint32_t>(n & 0xFFFFFF))
+
+
+cdef inline Key key_of(const uint8_t* at, Py_ssize_t n, uint64_t seed, bint slack) noexcept nogil:
+    """The key of a text."""
+    cdef uint8_t copy[SLACK]
+    if n > SHORT_BYTES:
+        return long_key(at, n, seed, slack)
+    if not slack:
+        memset(copy, 0, SLACK)
+        memcpy(copy, at, n)
+        at = copy
+    return short_key(at, n, seed)
 
 
 cdef inline bint is_text(Dictionary d, Py_ssize_t code, const uint8_t* text,
@@ -110,7 +132,7 @@ cdef inline int64_t code_of(Dictionary d, const uint8_t* text, Py_ssize_t n,
     while True:
         slot = &d.slots[at]
         if slot.head == key.head and slot.tail == key.tail:
-            if n <= SHORT or is_text(d, slot.place - 1, text, n):
+            if n <= SHORT_BYTES or is_text(d, slot.place - 1, text, n):
                 return <int64_t>slot.place - 1
         elif not slot.place:
             return UNKNOWN

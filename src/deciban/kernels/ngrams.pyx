@@ -7,7 +7,7 @@ vocabulary has arrived.
 """
 
 from deciban.kernels.dictionary cimport (
-    NO_MEMORY, SHORT, SLACK, Slot, UNKNOWN, Dictionary, check_offsets, code_of,
+    NO_MEMORY, SHORT_BYTES, SLACK, Slot, UNKNOWN, Dictionary, check_offsets, code_of,
 )
 from deciban.kernels.sinks cimport Sink, prefetch
 
@@ -152,16 +152,14 @@ cdef class NGrams:
     cdef void prefetch_texts(self) noexcept nogil:
         """Ask for the memory of the texts that the longer tokens will be compared with."""
         cdef:
-            Py_ssize_t i, n = 0
+            Py_ssize_t i
             uint32_t places[MAX_PENDING_TOKENS]
             const Slot* slots = self.words.slots
             const int64_t* starts = self.words.starts
-        for i in range(self.n_pending):
-            if self.pending[i].size > SHORT:
-                places[n] = slots[self.pending[i].key.hash & self.words.size_mask].place
-                prefetch(starts + places[n])
-                n += 1
-        for i in range(n):
+        for i in range(self.n_long):
+            places[i] = slots[self.pending[self.longer[i]].key.hash & self.words.size_mask].place
+            prefetch(starts + places[i])
+        for i in range(self.n_long):
             if places[i]:
                 prefetch(self.words.block + starts[places[i] - 1])
 
