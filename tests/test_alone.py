@@ -102,3 +102,18 @@ def test_few_of_many_values_are_tried_evenly():
     last = thin.select(np.array([False, True]))
     assert (last.columns.tolist(), last.offsets.tolist()) == ([5], [0, 2])
     assert last.value.tolist() == [10, 12]
+
+
+def test_blocks_of_numbers_are_judged_alike_by_any_number_of_threads(monkeypatch):
+    """Columns are many enough for several blocks; the squares of one do not fit."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, 6000)
+    X = {f"x{j}": rng.normal(y * (j % 3), 1 + j) for j in range(9)}
+    X |= {"counts": rng.poisson(1 + y), "huge": rng.normal(y, 1) * 1e200}
+    losses = []
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("DECIBAN_THREADS", threads)
+        choices = NaiveBayes(calibrate=False).fit(X, y).choices_.values()
+        losses.append([(one.family, one.loss) for one in choices])
+    assert losses[0] == losses[1] == losses[2]
+    assert {"gaussian", "poisson"} <= {family for family, _ in losses[0]}

@@ -47,6 +47,20 @@ def test_growth_and_pickling():
         assert table.labels() == [item.decode() for item in items]
 
 
+def test_texts_that_are_nearly_the_same():
+    """Of every length about those at which texts are kept in another way; zeros pad none."""
+    items = [b"\0" * n for n in range(40)]
+    items += [b"a" * n + end for n in range(40) for end in (b"b", b"\0", b"b\0", b"\xff")]
+    items = list(dict.fromkeys(items))
+    words = Dictionary()
+    assert np.array_equal(words.encode(*pack(items)), np.arange(len(items)))
+    ends = np.cumsum([0, *map(len, items)])  # nothing may be read after the last
+    data = np.frombuffer(b"".join(items), np.uint8)
+    none = np.zeros(len(items), dtype=bool)
+    assert np.array_equal(words.lookup(ends, data, none), np.arange(len(items)))
+    assert [text.encode("utf-8", "surrogateescape") for text in words.labels()] == items
+
+
 def test_unknown_texts_are_not_added():
     words = Dictionary(["ham", "sp\udcffam"])
     assert words.lookup(*pack([b"ham", b"eggs", None, b"sp\xffam"])).tolist() == [0, -2, -1, 1]

@@ -16,7 +16,7 @@ from deciban.stats.cells import Cells
 from deciban.stats.sparse import SparseSum, concatenate
 from deciban.stats.table import Table
 from deciban.stats.words import WORDS, Bags
-from deciban.text import Tally, Tokenizer, pack
+from deciban.text import Tally, Tokenizer, Vocabulary, pack
 from deciban.text import tally as tallies
 
 AMOUNTS = st.sampled_from([0.0, 0.0, 0.0, 1.0, 2.0, 255.0, 256.0, 70_000.0, 2.0**33, 0.5, 0.1])
@@ -123,6 +123,26 @@ def test_pairs_are_those_of_a_table(direct, data):
         at = vocabulary.codes(names.tolist())
         np.testing.assert_array_equal(sums["amount"].dense(), expected.tokens[:, at])
         np.testing.assert_array_equal(sums["documents"].dense(), expected.documents[:, at])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pairs_of_many_words_and_classes(weighted):
+    """So many that tables grow to their largest, and words that come late share one."""
+    rng = np.random.default_rng(0)
+    words = rng.zipf(1.2, (4000, 60)) % 60_000
+    texts = [" ".join(f"w{word}" for word in row) for row in words.tolist()]
+    y, weight = rng.integers(0, 20, 4000), rng.integers(1, 4, 4000) / 2 if weighted else None
+    rule, vocabulary = Tokenizer(), Vocabulary()
+    expected = rule.count(pack(texts), vocabulary, y, 20, weight, documents=True)
+    tally = Tally(rule)
+    for rows in (slice(0, 1500), slice(1500, 4000)):
+        some = None if weight is None else weight[rows]
+        tally.add(pack(texts[rows]), np.arange(20), y[rows], some)
+    assert len(vocabulary) * 20 * 8 > kernel.DIRECT
+    names, sums = tally.result(np.arange(20))
+    at = vocabulary.codes(names.tolist())
+    np.testing.assert_array_equal(sums["amount"].dense(), expected.tokens[:, at])
+    np.testing.assert_array_equal(sums["documents"].dense(), expected.documents[:, at])
 
 
 def test_a_sink_is_followed_by_another_before_it_is_full(monkeypatch):

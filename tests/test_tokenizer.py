@@ -68,6 +68,16 @@ def test_blocks_of_ascii_are_those_of_scikit_learn(text, ngrams, lowercase):
     assert Counter(rule.tokens(text)) == theirs(text, ngram_range=ngrams, lowercase=lowercase)
 
 
+@pytest.mark.parametrize("ngrams", [(1, 1), (1, 2)])
+@pytest.mark.parametrize("size", [1, 2, 11, 12, 63, 64, 65, 1024, 2047, 2048, 2049, 5000])
+def test_words_where_a_chunk_of_ascii_ends(size, ngrams):
+    rule = Tokenizer("words", ngrams=ngrams)
+    for start in (0, *range(2030, 2052), 4096):
+        for end in ("", " ", " Of it", "é", "éa b"):
+            text = "Be " * (start // 3) + " " * (start % 3) + "Z" * size + end
+            assert Counter(rule.tokens(text)) == theirs(text, ngram_range=ngrams)
+
+
 @given(texts, st.sampled_from([(1, 1), (1, 3), (2, 5), (7, 9)]), st.booleans(), st.booleans())
 def test_characters_are_those_of_scikit_learn(text, sizes, within, accents):
     rule = Tokenizer(characters=sizes, within=within, accents=accents)

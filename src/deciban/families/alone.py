@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban import threads
 from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.families.protocol import Candidate, CountedColumns
 from deciban.kernels.categorical import sum_columns
@@ -272,10 +273,19 @@ class CountedValues(NamedTuple):
 
 def counted_values(columns: CountedColumns, at: NDArray[np.intp]) -> Iterator[CountedValues]:
     """The values of some columns of numbers, in blocks of columns; of many values some."""
+    return (_some_values(columns, block) for block in _value_blocks(columns, at))
+
+
+def _value_blocks(columns: CountedColumns, at: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    """Some columns in blocks, so that no matrix of their values and classes is large."""
     n_classes, sizes = max(1, len(columns.class_weight)), np.diff(columns.offsets)
+    return [at[first:stop] for first, stop in blocks(sizes[at] * n_classes**2)]
+
+
+def _some_values(columns: CountedColumns, at: NDArray[np.intp]) -> CountedValues:
+    n_classes = max(1, len(columns.class_weight))
     max_values = min(MAX_VALUES_TRIED, MAX_LIKELIHOODS_TRIED // n_classes)
-    for first, stop in blocks(sizes[at] * n_classes**2):
-        yield _values_of(columns, at[first:stop]).thin(max_values)
+    return _values_of(columns, at).thin(max_values)
 
 
 def _values_of(columns: CountedColumns, at: NDArray[np.intp]) -> CountedValues:
@@ -303,11 +313,18 @@ def judge_values(
     log likelihoods, (rows, classes), each taken out of its class. ``applies`` says which columns
     are tried at all, by their values.
     """
-    losses: dict[int, float] = {}
-    for some in counted_values(columns, at):
+
+    @np.errstate(all="ignore")  # where squares do not fit, the loss is the largest
+    def judge(block: NDArray[np.intp]) -> dict[int, float]:
+        some = _some_values(columns, block)
         tried = some if applies is None else some.select(applies(some))
         log = leave_out(tried.column, tried.value, tried.own, one_row(tried.times))
         rows = tried.own, tried.times, tried.offsets
         alone = losses_alone(log, *rows, columns.class_weight)
-        losses |= dict(zip(tried.columns.tolist(), alone.tolist(), strict=True))
+        return dict(zip(tried.columns.tolist(), alone.tolist(), strict=True))
+
+    losses: dict[int, float] = {}
+    parts = _value_blocks(columns, at)
+    for part in threads.run(judge, parts) if len(parts) > 1 else map(judge, parts):
+        losses |= part
     return losses

@@ -210,8 +210,7 @@ class Gaussian:
         stated = [DEFAULT_PRIOR_ROWS if rows is None else rows for rows in columns.smoothing]
         plain = np.array([kind in ("numeric", "time") for kind in columns.kinds])
         without = partial(leave_out, classes, whole, np.array(stated), _FULL_BAYES)
-        with np.errstate(all="ignore"):  # where squares do not fit, the loss is the largest
-            losses = judge_values(columns, np.flatnonzero(plain & fits), without)
+        losses = judge_values(columns, np.flatnonzero(plain & fits), without)
         pairs = enumerate(zip(stated, plain.tolist(), strict=True))
         return [
             [Candidate(rows, loss=losses.get(j, np.inf))] if free else []

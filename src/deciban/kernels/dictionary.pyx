@@ -2,8 +2,8 @@
 
 Codes are given in the order in which texts are first seen: 0, 1, 2, ... Two
 texts are the same when their bytes are. The table is open addressing with
-linear probing, at most half full; a slot holds 32 bits of the hash and the
-code, the texts themselves lie one after the other in one block.
+linear probing, at most half full; a slot holds a short text itself, or the hash
+of a longer one, and the code. All texts lie one after the other in one block.
 """
 
 import os
@@ -12,8 +12,11 @@ import numpy as np
 
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
+
+cdef extern from "large.h":
+    void* zeros "deciban_zeros"(size_t size) noexcept nogil
 
 # Drawn anew in every process, so that nobody can prepare texts that collide.
 cdef uint64_t SEED = int.from_bytes(os.urandom(8), "little") | 1
@@ -34,11 +37,10 @@ cdef class Dictionary:
     def __cinit__(self, labels=()):
         self.n, self.room, self.text_room, self.size_mask = 0, 64, 1024, 127
         self.seed = SEED
-        self.slots = <Slot*>calloc(128, sizeof(Slot))
-        self.hashes = <uint64_t*>malloc(self.room * sizeof(uint64_t))
+        self.slots = <Slot*>zeros(128 * sizeof(Slot))
         self.starts = <int64_t*>malloc((self.room + 1) * sizeof(int64_t))
         self.block = <uint8_t*>malloc(self.text_room)
-        if not self.slots or not self.hashes or not self.starts or not self.block:
+        if not self.slots or not self.starts or not self.block:
             raise MemoryError
         self.starts[0] = 0
         for label in labels:
@@ -46,7 +48,6 @@ cdef class Dictionary:
 
     def __dealloc__(self):
         free(self.slots)
-        free(self.hashes)
         free(self.starts)
         free(self.block)
 
@@ -58,9 +59,9 @@ cdef class Dictionary:
 
     cdef add(self, bytes text):
         cdef const uint8_t[::1] view = text if text else b"\0"
-        cdef uint64_t h = hash_of(&view[0], len(text), self.seed, False)
-        if (code_of(self, &view[0], len(text), h, False) == UNKNOWN
-                and self.insert(&view[0], len(text), h) == NO_MEMORY):
+        cdef Key key = key_of(&view[0], len(text), self.seed, False)
+        if (code_of(self, &view[0], len(text), &key) == UNKNOWN
+                and self.insert(&view[0], len(text), &key) == NO_MEMORY):
             raise MemoryError
 
     def encode(self, const int64_t[::1] offsets, const uint8_t[::1] data, missing):
@@ -108,9 +109,8 @@ cdef class Dictionary:
             int64_t[::1] out = np.empty(n, dtype=np.int64)
             const uint8_t* texts = &data[0] if data.shape[0] else self.block
             int64_t start, length, code
-            uint64_t h
+            Key key
             Py_ssize_t size = data.shape[0]
-            bint slack
         check_offsets(offsets, n, data.shape[0])
         with nogil:
             for i in range(n):
@@ -118,11 +118,10 @@ cdef class Dictionary:
                     out[i] = MISSING
                     continue
                 start, length = offsets[i], offsets[i + 1] - offsets[i]
-                slack = start + length + SLACK <= size
-                h = hash_of(texts + start, length, self.seed, slack)
-                code = code_of(self, texts + start, length, h, slack)
+                key = key_of(texts + start, length, self.seed, start + length + SLACK <= size)
+                code = code_of(self, texts + start, length, &key)
                 if code == UNKNOWN and grow:
-                    code = self.insert(texts + start, length, h)
+                    code = self.insert(texts + start, length, &key)
                     if code == NO_MEMORY:
                         break
                 out[i] = code
@@ -132,19 +131,15 @@ cdef class Dictionary:
             raise MemoryError
         return np.asarray(out)
 
-    cdef int64_t insert(self, const uint8_t* text, Py_ssize_t length, uint64_t h) noexcept nogil:
+    cdef int64_t insert(self, const uint8_t* text, Py_ssize_t length,
+                        const Key* key) noexcept nogil:
         """The code of a text that is known to be new."""
-        cdef uint64_t at
         if not self.reserve(length):
             return NO_MEMORY
-        at = h & self.size_mask
-        while self.slots[at].place:
-            at = (at + 1) & self.size_mask
         memcpy(self.block + self.starts[self.n], text, length)
         self.starts[self.n + 1] = self.starts[self.n] + length
-        self.hashes[self.n] = h
         self.n += 1
-        self.slots[at].tag, self.slots[at].place = <uint32_t>(h >> 32), <uint32_t>self.n
+        put(self.slots, self.size_mask, key, self.n)
         return self.n - 1
 
     cdef bint reserve(self, Py_ssize_t length) noexcept nogil:
@@ -160,10 +155,6 @@ cdef class Dictionary:
             return True
         if self.n >= 0x7FFFFFFE:
             return False
-        block = realloc(self.hashes, 2 * self.room * sizeof(uint64_t))
-        if block == NULL:
-            return False
-        self.hashes = <uint64_t*>block
         block = realloc(self.starts, (2 * self.room + 1) * sizeof(int64_t))
         if block == NULL:
             return False
@@ -173,20 +164,27 @@ cdef class Dictionary:
     cdef bint rehash(self) noexcept nogil:
         """Twice as many slots, and room for half as many texts."""
         cdef:
-            uint64_t mask = 2 * self.size_mask + 1, at
-            Slot* slots = <Slot*>calloc(mask + 1, sizeof(Slot))
+            uint64_t mask = 2 * self.size_mask + 1
+            Slot* slots = <Slot*>zeros((mask + 1) * sizeof(Slot))
             Py_ssize_t i
+            Key key
         if slots == NULL:
             return False
-        for i in range(self.n):
-            at = self.hashes[i] & mask
-            while slots[at].place:
-                at = (at + 1) & mask
-            slots[at].tag = <uint32_t>(self.hashes[i] >> 32)
-            slots[at].place = <uint32_t>(i + 1)
+        for i in range(self.n):     # in their order: frequent ones come first, and find their place
+            key = key_of(self.block + self.starts[i], self.starts[i + 1] - self.starts[i],
+                         self.seed, True)
+            put(slots, mask, &key, i + 1)
         free(self.slots)
         self.slots, self.size_mask, self.room = slots, mask, 2 * self.room
         return True
+
+
+cdef inline void put(Slot* slots, uint64_t mask, const Key* key, Py_ssize_t place) noexcept nogil:
+    """Fill the first empty slot from where a key belongs."""
+    cdef uint64_t at = key.hash & mask
+    while slots[at].place:
+        at = (at + 1) & mask
+    slots[at] = Slot(key.head, key.tail, <uint32_t>place)
 
 
 cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n, Py_ssize_t size) except -1:

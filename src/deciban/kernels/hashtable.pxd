@@ -9,8 +9,11 @@ keys that follow each other do not meet.
 """
 
 from libc.stdint cimport uint8_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 from libc.string cimport memcpy
+
+cdef extern from "large.h":
+    void* zeros "deciban_zeros"(size_t size) noexcept nogil
 
 cdef enum:
     KEY = 8             # bytes of a key
@@ -27,7 +30,7 @@ cdef inline bint allocate_table(HashTable* table, uint64_t least, Py_ssize_t wid
     while table.mask + 1 < least:
         table.mask = 2 * table.mask + 1
         table.shift -= 1
-    table.at = <uint8_t*>calloc(table.mask + 1, width)
+    table.at = <uint8_t*>zeros((table.mask + 1) * width)
     return table.at != NULL
 
 

@@ -7,7 +7,7 @@ vocabulary has arrived.
 """
 
 from deciban.kernels.dictionary cimport (
-    NO_MEMORY, SLACK, Slot, UNKNOWN, Dictionary, check_offsets, code_of,
+    NO_MEMORY, SHORT_BYTES, SLACK, Slot, UNKNOWN, Dictionary, check_offsets, code_of,
 )
 from deciban.kernels.sinks cimport Sink, prefetch
 
@@ -76,7 +76,7 @@ cdef class NGrams:
         self.failed = False
 
     cdef void open_row(self, Py_ssize_t row) noexcept nogil:
-        self.row, self.n_units, self.n_pending, self.used = row, 0, 0, 0
+        self.row, self.n_units, self.n_pending, self.n_long, self.used = row, 0, 0, 0, 0
         self.low, self.high = self.first_low, self.first_high
 
     cdef bint reserve(self, Py_ssize_t more) noexcept nogil:
@@ -134,39 +134,42 @@ cdef class NGrams:
             int32_t codes[MAX_PENDING_TOKENS]
             Py_ssize_t i, n = 0, n_codes
             int64_t code
-        if not self.buckets:
+        if self.n_long and not self.buckets:
             self.prefetch_texts()
         for i in range(self.n_pending):
-            code = self.pending_hash[i] % self.buckets if self.buckets else self.code_of_token(i)
+            if self.buckets:
+                code = self.pending[i].key.hash % self.buckets
+            else:
+                code = code_of_token(self, &self.pending[i])
             if code >= 0:
                 codes[n] = <int32_t>code
                 n += 1
-        self.n_pending = 0
+        self.n_pending = self.n_long = 0
         n_codes = <Py_ssize_t>self.buckets if self.buckets else self.words.n
         if n and not self.sink.take(self.row, codes, n, n_codes):
             self.failed = True
 
     cdef void prefetch_texts(self) noexcept nogil:
-        """Ask for the memory of the texts that the tokens will be compared with."""
+        """Ask for the memory of the texts that the longer tokens will be compared with."""
         cdef:
             Py_ssize_t i
             uint32_t places[MAX_PENDING_TOKENS]
             const Slot* slots = self.words.slots
             const int64_t* starts = self.words.starts
-        for i in range(self.n_pending):
-            places[i] = slots[self.pending_hash[i] & self.words.size_mask].place
+        for i in range(self.n_long):
+            places[i] = slots[self.pending[self.longer[i]].key.hash & self.words.size_mask].place
             prefetch(starts + places[i])
-        for i in range(self.n_pending):
+        for i in range(self.n_long):
             if places[i]:
                 prefetch(self.words.block + starts[places[i] - 1])
 
-    cdef int64_t code_of_token(self, Py_ssize_t i) noexcept nogil:
-        """The code of a token that waits; a new one is added where the vocabulary grows."""
-        cdef const uint8_t* text = self.buffer + self.pending_start[i]
-        cdef int64_t code = code_of(
-            self.words, text, self.pending_size[i], self.pending_hash[i], True)
-        if code == UNKNOWN and self.grow:
-            code = self.words.insert(text, self.pending_size[i], self.pending_hash[i])
-            if code == NO_MEMORY:
-                self.failed = True
-        return code
+
+cdef inline int64_t code_of_token(NGrams self, const Pending* token) noexcept nogil:
+    """The code of a token that waits; a new one is added where the vocabulary grows."""
+    cdef const uint8_t* text = self.buffer + token.start
+    cdef int64_t code = code_of(self.words, text, token.size, &token.key)
+    if code == UNKNOWN and self.grow:
+        code = self.words.insert(text, token.size, &token.key)
+        if code == NO_MEMORY:
+            self.failed = True
+    return code

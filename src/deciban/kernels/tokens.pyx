@@ -5,24 +5,23 @@ document with a character whose folding is not one character, or depends on its
 neighbours (İ, Σ), is folded by Python first.
 """
 
-from deciban.kernels.dictionary cimport Dictionary, check_offsets
-from deciban.kernels.ngrams cimport NGrams, add_unit, emit_unit
+from deciban.kernels.dictionary cimport SLACK, Dictionary, check_offsets
+from deciban.kernels.ngrams cimport NGrams, add_unit, emit_unit, emit_units
 from deciban.kernels.sinks cimport Sink
 from deciban.kernels.utf8 cimport decode, encode
 
 cimport cython
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 cdef extern from "plain.h" nogil:
     enum:
         BLOCK "DECIBAN_PLAIN_BLOCK"
-    int low_zeros "deciban_low_zeros"(uint64_t x) noexcept
-    uint64_t plain_block "deciban_plain_block"(
-        const uint8_t* at, uint8_t lower, uint8_t* folded, uint64_t* foreign) noexcept
-
-cdef enum:
-    COPIED = 16         # bytes that are copied of any word: most have fewer
+        CHUNK_BYTES "DECIBAN_PLAIN_CHUNK"
+    Py_ssize_t plain_words "deciban_plain_words"(
+        const uint8_t* at, Py_ssize_t n, uint8_t lower, uint8_t* folded, uint16_t* edges,
+        Py_ssize_t* n_edges) noexcept
+    Py_ssize_t ascii_blocks "deciban_ascii_blocks"(const uint8_t* at, Py_ssize_t n) noexcept
 
 cdef enum:      # what a character is; text/characters.py makes the table
     WORD = 1
@@ -106,20 +105,23 @@ cdef class Scanner(NGrams):
             raise MemoryError
 
     cdef void scan_text(self, Py_ssize_t row, const uint8_t* at, const uint8_t* end) noexcept nogil:
-        cdef const uint8_t* text
         self.open_row(row)
         self.kind, self.folded = IN_WORD, self.folds is None
         if not self.folded and self.has_contextual(at, end):
-            with gil:
-                try:
-                    copy = self.fold((<const char*>at)[:end - at])
-                    text = <const uint8_t*>(<const char*>(<bytes>copy))
-                    self.folded = True
-                    self.find_tokens(text, text + len(copy))
-                except MemoryError:
-                    self.failed = True
+            self.scan_folded(at, end)
         else:
             self.find_tokens(at, end)
+
+    cdef void scan_folded(self, const uint8_t* at, const uint8_t* end) noexcept with gil:
+        """Let Python fold a text: a function of its own, as only this one needs the interpreter."""
+        cdef const uint8_t* text
+        try:
+            copy = self.fold((<const char*>at)[:end - at])
+            text = <const uint8_t*>(<const char*>(<bytes>copy))
+            self.folded = True
+            self.find_tokens(text, text + len(copy))
+        except MemoryError:
+            self.failed = True
 
     cdef void find_tokens(self, const uint8_t* at, const uint8_t* end) noexcept nogil:
         # Folding makes two bytes of a character into three at most, and every
@@ -138,15 +140,10 @@ cdef class Scanner(NGrams):
     cdef bint has_contextual(self, const uint8_t* at, const uint8_t* end) noexcept nogil:
         """Whether Python must fold the text."""
         cdef uint32_t c
-        cdef uint64_t eight
+        at += ascii_blocks(at, end - at)
         while at < end:
-            if end - at >= 8:
-                memcpy(&eight, at, 8)
-                if not eight & <uint64_t>0x8080808080808080:
-                    at += 8
-                    continue
             if at[0] < 0x80:
-                at += 1
+                at += 8 if is_ascii(at, end) else 1
                 continue
             at += decode(at, end, &c)
             if c < <uint32_t>self.folds.shape[0] and self.folds[c] == CONTEXTUAL:
@@ -175,7 +172,7 @@ cdef class Scanner(NGrams):
             int64_t f
         while at < end:
             if self.plain and holding == OUTSIDE and self.kind == IN_WORD and is_ascii(at, end):
-                at = self.find_plain_words(at, end, simple)
+                at = self.find_plain_words(at, end, simple and not self.buckets)
                 out = self.buffer + self.used
                 if at == end:
                     break
@@ -248,49 +245,30 @@ cdef class Scanner(NGrams):
     cdef const uint8_t* find_plain_words(
         self, const uint8_t* at, const uint8_t* end, bint simple
     ) noexcept nogil:
-        """Words of ASCII from here, which is outside of any, a block at a time.
+        """Words of ASCII from here, which is outside of any, some blocks at a time.
 
-        Returned is where the first begins that may not be such a word, or is longer than a block.
+        Returned is where the first begins that may not be such a word, or is very long.
         """
         cdef:
-            uint8_t tail[BLOCK]
-            uint8_t folded[BLOCK + COPIED]
+            uint8_t copy[CHUNK_BYTES + SLACK]
+            uint16_t edges[CHUNK_BYTES + 2]
             uint8_t lower = 0 if self.folded else self.lower
-            uint64_t words, foreign
-            int start, length, limit
-        memset(folded + BLOCK, 0, COPIED)
-        while at < end:
-            if end - at < BLOCK:  # what is beyond the end separates
-                memset(tail, 0, BLOCK)
-                memcpy(tail, at, end - at)
-                words = plain_block(tail, lower, folded, &foreign)
+            Py_ssize_t done = CHUNK_BYTES, n_edges, length, i
+            uint8_t* folded = copy
+        while at < end and 2 * done > CHUNK_BYTES:
+            if simple:
+                folded = self.buffer + self.used
+            done = plain_words(at, end - at, lower, folded, edges, &n_edges)
+            if simple:
+                emit_units(self, edges, n_edges, self.shortest)
+                self.used += done
             else:
-                words = plain_block(at, lower, folded, &foreign)
-            limit = low_zeros(foreign)
-            start = 0
-            while True:
-                if start == BLOCK or not words >> start:
-                    start = limit
-                    break
-                start += low_zeros(words >> start)
-                if start >= limit:
-                    start = limit
-                    break
-                length = low_zeros(~(words >> start))
-                if start + length >= limit:  # the word may go on
-                    break
-                memcpy(self.buffer + self.used, folded + start, COPIED)
-                if length > COPIED:
-                    memcpy(self.buffer + self.used + COPIED, folded + start + COPIED, length - COPIED)
-                if not simple:
+                for i in range(0, n_edges, 2):
+                    length = edges[i + 1] - edges[i]
+                    memcpy(self.buffer + self.used, copy + edges[i], length)
                     self.end_unit(self.used + length, IN_WORD, length)
-                elif length >= self.shortest:
-                    emit_unit(self, self.used + length)
-                start += length
-            if start == 0 or foreign and start == limit:
-                return at + start
-            at += min(<int64_t>start, end - at)
-        return end
+            at += done
+        return at
 
     cdef void end_unit(self, int64_t stop, int holding, Py_ssize_t length) noexcept nogil:
         """A word or a character of a run is over, if it is long enough to count."""

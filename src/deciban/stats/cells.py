@@ -282,6 +282,9 @@ def _unite(sides: list[tuple[Labels, int]]) -> tuple[Labels, int]:
     """The keys of some grids of one column, and the bits they drop."""
     drop = max(drop for _, drop in sides)
     keys = _unique([keys >> (drop - d) for keys, d in sides])
+    first, d = sides[0]
+    if d == drop and len(keys) == len(first):
+        return first, drop  # the other side has none besides: the array itself says so
     while len(keys) > MAX_GRID_KEYS:
         drop += 1
         keys = _unique([keys >> 1])
@@ -297,6 +300,8 @@ def _unique(sides: list[Labels]) -> Labels:
 
 def _places(keys: Labels, drop: int, within: Grid, column: int) -> Positions:
     known = within._keys()[column]
+    if keys is known and drop == within.drop[column]:
+        return np.arange(within.offsets[column], within.offsets[column + 1])
     coarse = keys >> (within.drop[column] - drop)
     at = np.minimum(np.searchsorted(known, coarse), max(len(known) - 1, 0))
     there = known[at] == coarse if len(known) else np.zeros(len(keys), dtype=bool)

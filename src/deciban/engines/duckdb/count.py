@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels
+from deciban import labels, threads
 from deciban.encoding import matrices
 from deciban.encoding.casting import cast_labels
 from deciban.encoding.matrices import Caster
@@ -52,11 +53,12 @@ def count(scan: LabelledScan, plan: Plan) -> Counts:
     columns = () if there is None else _text_categories(there.table, scan.caster, plan.schema)
     if there is None or not columns:
         return count_locally(scan, plan)
-    values = there.labels()
+    # A sample tells rows apart by all that they hold: then whole rows are read.
+    coded_columns = columns if plan.sample is None else ()
+    values, texts = threads.both(there.labels, partial(_few_texts, there, coded_columns))
     if scan.unlabelled is not None and None in values:  # otherwise counting here refuses them
         return count_locally(scan, plan)
-    # A sample tells rows apart by all that they hold: then whole rows are read.
-    known = {} if plan.sample is not None else _few_texts(there, columns, values)
+    known = {} if plan.sample is not None else _with_labels(texts, there.target, values)
     asked = [name for name in columns if name not in known]
     rest = scan.select((name for name in plan.schema.names if name not in asked), known)
     read = rest if plan.sample is None else scan
@@ -71,17 +73,22 @@ def count(scan: LabelledScan, plan: Plan) -> Counts:
     return _with_rows(whole, there.table.path)
 
 
-def _few_texts(
-    there: Labelled, columns: Sequence[str], values: Sequence[Value]
-) -> dict[str, list[str]]:
-    """Texts that columns have in the first rows, where they are few, and all labels that are."""
+def _few_texts(there: Labelled, columns: Sequence[str]) -> dict[str, list[str]]:
+    """Texts that columns have in the first rows, where they are few."""
     first: list[Batch] = list(there.table.head(INFERENCE_ROWS))
     texts = {
         name: matrices.factorise(concatenate([batch.columns[name] for batch in first]))[0].tolist()
         for name in columns
     }
-    texts[there.target] = [label for label in values if isinstance(label, str)]
     return {name: some for name, some in texts.items() if 0 < len(some) <= MAX_CODED_TEXTS}
+
+
+def _with_labels(
+    texts: dict[str, list[str]], target: str, values: Sequence[Value]
+) -> dict[str, list[str]]:
+    """Texts of columns, and all labels that are texts, if these are few as well."""
+    some = [label for label in values if isinstance(label, str)]
+    return {**texts, target: some} if 0 < len(some) <= MAX_CODED_TEXTS else texts
 
 
 def _with_gaps(counts: Counts) -> list[str]:
