@@ -61,7 +61,7 @@ README_TEXTS := cr,mpqa,rt2k,rt_polarity,subj,imdb,newsgroups20
 bench: $(STAMPS)/installed $(STAMPS)/group-test $(STAMPS)/group-bench $(STAMPS)/group-bench-alone
 	@for work in speed text files tables_fit explain report "quality --strong" \
 	  "keel $(VENV)/keel" "quality $(VENV)/keel --strong" \
-	  "quality_text --only $(README_TEXTS) --methods BayesClassifier"; do \
+	  "quality_text --copies --only $(README_TEXTS) --methods BayesClassifier"; do \
 	  set -- $$work; name=$$1; shift; $(BIN)/python bench/$$name.py "$$@" || exit 1; done
 
 # MINUTES in all, PART by its name, SEED to see an attempt again; what fails is kept in FOLDER, build/torture.
