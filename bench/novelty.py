@@ -119,7 +119,8 @@ def report(title: str, results: dict[str, dict[str, np.ndarray]]) -> None:
     """The means over the sets."""
     if not results:
         return
-    names = list(next(iter(results.values())))
+    common = set.intersection(*(set(each) for each in results.values()))
+    names = [name for name in METHODS if name in common]  # some cannot learn one class alone
     print(f"\n{title}: mean of {len(results)}")
     print(f"{'':20}{'area':>8}{'seconds':>10}{'scoring':>10}")
     for name in names:
@@ -158,7 +159,7 @@ def main() -> None:
             results[file.stem] = measure(methods, frame)
             areas = "".join(f"{figures[0]:10.3f}" for figures in results[file.stem].values())
             print(f"{file.stem:20}{areas}", flush=True)
-        if not results:
+        if not results and most:
             print(f"novelty: no Parquet files in {options.directory / folder}")
         report(folder, results)
 
