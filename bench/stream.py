@@ -1,6 +1,6 @@
 """One row after the other: predict, then learn, beside River's naive Bayes.
 
-    python bench/stream.py adult.parquet [rows]
+    python bench/stream.py [adult.parquet] [--rows 100000]
 
 The rows of a table of 14 columns come as dicts, over and over. Each model is asked before it is
 told (prequential). River has no naive Bayes of mixed tables; its documentation puts one-hot
@@ -11,8 +11,8 @@ processor, all models in one process, in turns of a thousand rows.
 
 from __future__ import annotations
 
+import argparse
 import math
-import sys
 import time
 from collections.abc import Callable, Iterator
 from numbers import Number
@@ -121,8 +121,11 @@ def one_row(path: str) -> None:
 
 def main() -> None:
     """Print times a row, log loss, and ratios to the first peer."""
-    path = sys.argv[1]
-    n_rows = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("path", nargs="?", default="../shared/data/tabular/adult.parquet")
+    parser.add_argument("--rows", type=int, default=100_000)
+    options = parser.parse_args()
+    path, n_rows = options.path, options.rows
     models = {"NaiveBayes": Score(NaiveBayes())}
     models |= {name: Score(model) for name, model in peers().items()}
     for turn in read(path, n_rows):
