@@ -9,14 +9,12 @@ from scipy.special import log_softmax
 from deciban import NaiveBayes, files, load
 from deciban.errors import ModelFileError
 from deciban.kernels import discounts
-from deciban.models.calibration import (
-    DISCOUNT_GRID,
+from deciban.models.calibration import DISCOUNT_GRID, Calibration, ScoredRows, discount_penalty
+from deciban.models.class_offsets import (
     OFFSET_SD,
     OFFSET_UNIT,
-    Calibration,
     ClassOffsets,
-    ScoredRows,
-    discount_penalty,
+    calibrate,
     find_offset,
 )
 from deciban.models.prior import base_rates
@@ -114,7 +112,7 @@ def test_nothing_to_gain_is_no_offset():
 def test_batches_are_one_table():
     rows, classes, sizes = scored(1, 900, 3, np.array([1.0, 0, -1])), np.arange(3), (900.0, 5, 3)
     parts = [ScoredRows(*(a[s] for a in rows)) for s in (slice(0, 400), slice(400, None))]
-    one, two = (Calibration.with_offsets(p, classes, sizes, 2.0) for p in ([rows], parts))
+    one, two = (calibrate(p, classes, sizes, 2.0) for p in ([rows], parts))
     np.testing.assert_allclose(one.offset(classes), two.offset(classes), atol=OFFSET_UNIT)
     np.testing.assert_allclose(one.loss, two.loss, rtol=1e-2)
     assert one.rows == two.rows == 1800

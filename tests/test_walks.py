@@ -35,7 +35,7 @@ def path(fruit, tmp_path_factory):
 
 
 WALKS = {
-    "NaiveBayes.fit": (lambda fruit, path: NaiveBayes().fit(FRUIT, target="fruit"), 43, 166),
+    "NaiveBayes.fit": (lambda fruit, path: NaiveBayes().fit(FRUIT, target="fruit"), 44, 173),
     "predict_proba": (lambda fruit, path: fruit.predict_proba([ROW]), 12, 20),
     "explain": (lambda fruit, path: fruit.explain(ROW), 16, 29),
     "GaussianNB.fit": (lambda fruit, path: GaussianNB().fit(X, Y), 10, 23),

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from deciban import checks, threads
 from deciban.errors import ParameterError
-from deciban.models.calibration import AT_ONE, DISCOUNT_GRID, Calibration, LeftOutScores, pool
+from deciban.models.calibration import AT_ONE, DISCOUNT_GRID, Calibration
+from deciban.models.leave_one_out_scores import LeftOutScores, pool
 
 FloatArray = NDArray[np.float64]
 

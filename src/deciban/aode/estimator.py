@@ -32,8 +32,8 @@ from deciban.estimators.counted import CountedClassifier, refuse_empty
 from deciban.estimators.stream import Lesson, Stream
 from deciban.files.model import restored_parameters
 from deciban.labels import Labels
-from deciban.models.calibration import pool
 from deciban.models.class_weights import ClassWeight
+from deciban.models.leave_one_out_scores import pool
 from deciban.models.prior import StatedPrior
 from deciban.progress import shows_progress
 from deciban.schema import INFERENCE_ROWS, Schema, nothing_to_learn

@@ -32,9 +32,9 @@ from deciban.formulas import Formula
 from deciban.kernels import histogram as kernel
 from deciban.labels import Labels
 from deciban.models import prior, scores
-from deciban.models.calibration import LeftOutScores, discount_evidence, discount_penalty
+from deciban.models.calibration import discount_evidence, discount_penalty
 from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores
+from deciban.models.leave_one_out_scores import LeaveOneOutScores, LeftOutScores
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.novelty import RowLikelihoods, TypicalityScores
 from deciban.models.options import Options

@@ -33,7 +33,7 @@ from deciban.explanation import measure
 from deciban.families.piece import Piece
 from deciban.formulas import Formula
 from deciban.labels import Labels
-from deciban.models.calibration import LeftOutScores
+from deciban.models.leave_one_out_scores import LeftOutScores
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.novelty import RowLikelihoods, sum_likelihoods
 from deciban.models.protocol import KnownWords, WordContribution

@@ -21,9 +21,8 @@ from deciban.ensemble.features import Features
 from deciban.ensemble.logits import FloatArray, prior_logits
 from deciban.families.remaining import Remaining, remaining_rows
 from deciban.models import scores
-from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores
+from deciban.models.leave_one_out_scores import LeaveOneOutScores, LeftOutScores
 from deciban.models.novelty import (
     MAX_NOVELTY_ROWS,
     RowLikelihoods,

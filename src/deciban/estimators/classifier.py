@@ -24,9 +24,9 @@ from deciban.estimators.sets import PredictionSets
 from deciban.explanation.changeable import M
 from deciban.labels import Labels
 from deciban.models import novelty
-from deciban.models.calibration import with_conformity
 from deciban.models.columns import constant_values
 from deciban.models.conformal import ConformityScores
+from deciban.models.leave_one_out_scores import with_conformity
 from deciban.models.prior import base_rates
 from deciban.models.protocol import HasLeftOutScores, Scored
 from deciban.schema import Schema

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from deciban.checks import MAX_NUMBER
 from deciban.errors import ModelFileError
 from deciban.labels import Array, Labels
-from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import MIN_LOG_POSTERIOR, ConformityScores, RankedScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores
+from deciban.models.leave_one_out_scores import LeaveOneOutScores, LeftOutScores
 from deciban.models.novelty import TypicalityScores
 
 FloatArray = NDArray[np.float64]

@@ -18,8 +18,8 @@ from deciban.labels import Labels
 from deciban.logistic.left_out import FittedRows
 from deciban.logistic.model import LogisticModel
 from deciban.models import novelty, scores
-from deciban.models.calibration import LeftOutScores, with_conformity
 from deciban.models.conformal import ConformityScores
+from deciban.models.leave_one_out_scores import LeftOutScores, with_conformity
 from deciban.models.prior import base_rates
 from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.matrix import finite_matrix, is_sparse

@@ -24,9 +24,8 @@ from deciban.logistic.fitting import Options
 from deciban.logistic.model import LogisticModel
 from deciban.logistic.typicality import ColumnLikelihoods
 from deciban.models import scores
-from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores
+from deciban.models.leave_one_out_scores import LeaveOneOutScores, LeftOutScores
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
 from deciban.sources.matrix_units import places, rows_by_place, units_of
 from deciban.sources.sample import ALL_ROWS

@@ -24,9 +24,8 @@ from deciban.logistic.solvers import Prior
 from deciban.logistic.solvers.selection import MAX_HESSIAN_COEFFICIENTS
 from deciban.logistic.typicality import ColumnLikelihoods
 from deciban.models import scores
-from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores
+from deciban.models.leave_one_out_scores import LeaveOneOutScores, LeftOutScores
 from deciban.models.novelty import RowLikelihoods, TypicalityScores
 from deciban.sources.kept_rows import KeptPart, KeptRows
 

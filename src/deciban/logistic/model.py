@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from deciban.logistic.left_out import FittedRows
-    from deciban.models.calibration import LeftOutScores
+    from deciban.models.leave_one_out_scores import LeftOutScores
     from deciban.models.novelty import RowLikelihoods
     from deciban.models.protocol import Model, WordContribution
 

@@ -8,13 +8,10 @@ training rows, each judged as if it had never been seen, are likeliest. Mostly i
 Where columns say more together than one by one, such as the arms and weights of a balance, it is
 above 1, and the evidence is enlarged.
 
-Columns may repeat each other for one class more than for another, and a discount on all evidence
-does not mend that: one class is named too often. So each class has an *offset*, added to its log
-prior, where left-out rows gain enough by it (:func:`find_offset`).
-
 The summed loss under every discount of a fixed grid is itself a table that adds
-up: models that are merged merge their tables. So do the offsets, by the rows behind them, and the
-scores that left-out rows have under the discount that was selected.
+up: models that are merged merge their tables. So do the offsets of classes
+(:mod:`deciban.models.class_offsets`), by the rows behind them, and the scores that left-out rows
+have under the discount that was selected.
 
 A handful of rows says little about the discount, and a wrong one is dear. So it has a
 prior: what tables of so many rows, columns and classes usually need
@@ -23,22 +20,23 @@ prior: what tables of so many rows, columns and classes usually need
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban import labels, threads
+from deciban import threads
 from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.kernels import discounts as kernel
 from deciban.labels import Labels
-from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores
-from deciban.models.novelty import TypicalityScores
+from deciban.models.leave_one_out_scores import LeftOutScores, pool
 from deciban.schema import Schema
+
+if TYPE_CHECKING:
+    from deciban.models.class_offsets import ClassOffsets
 
 FloatArray = NDArray[np.float64]
 
@@ -55,66 +53,6 @@ USUAL_LOG_DISCOUNT, BY_ROWS, BY_COLUMNS, BY_CLASSES = -3.1, 0.5, -0.4, 0.5
 LOG_DISCOUNT_SD = 0.5
 #: Evidence is enlarged only where left-out rows gain more than this, in nats: few tables need it.
 MIN_ENLARGING_GAIN = 3.0
-#: How far the offsets of classes stray from 0, in nats, and what left-out rows must gain by them.
-#: Chosen on every second table of 46, and on 16, 64 and 256 rows of every second of 53.
-OFFSET_SD, MIN_OFFSET_GAIN = 0.5, 1.0
-#: Offsets are found on no more batches of rows than this, in no more rounds; a round that would
-#: gain less than this, in nats, is the last.
-OFFSET_BATCHES, OFFSET_ROUNDS, MIN_ROUND_GAIN = 2, 20, 0.1
-#: In one round, an offset moves by this at most, and the discount by so many places of the grid.
-MAX_OFFSET_STEP, DISCOUNTS_BESIDE = 1.0, 2
-#: So none is larger than this, in nats.
-MAX_OFFSET = OFFSET_ROUNDS * MAX_OFFSET_STEP
-#: Offsets are whole multiples of this, in nats, in whatever order rows are added up.
-OFFSET_UNIT = 1 / 256
-
-
-@dataclass(frozen=True, eq=False)
-class LeftOutScores:
-    """What is kept of the scores of rows left out of a model: their conformity and typicality.
-
-    Both are in order and bounded in size, and add up as counts do. When more rows are learned,
-    those that were scored before keep the scores of the model that they were left out of; when
-    rows are forgotten, what is left weighs less.
-    ``typicality`` is None where a model does not know how likely a row is.
-
-    ``posteriors`` are what an evaluation needs of the rows. They are those of this model alone:
-    when rows are learned, forgotten or merged, there are none until it is calibrated anew.
-    """
-
-    conformity: ConformityScores
-    typicality: TypicalityScores | None = None
-    posteriors: LeaveOneOutScores | None = None
-
-    def without_posteriors(self) -> LeftOutScores:
-        """The scores for a model of other rows."""
-        return replace(self, posteriors=None)
-
-    def for_classes(self, classes: Labels) -> LeftOutScores:
-        """The scores in the order of other classes; those of a class that is gone go with it."""
-        if labels.same(self.conformity.classes, classes):
-            return self
-        typicality = None if self.typicality is None else self.typicality.for_classes(classes)
-        return LeftOutScores(self.conformity.for_classes(classes), typicality)
-
-    def __add__(self, other: LeftOutScores) -> LeftOutScores:
-        mine, theirs = self.typicality, other.typicality
-        both = mine + theirs if mine and theirs else mine or theirs
-        return LeftOutScores(self.conformity + other.conformity, both)
-
-    def __mul__(self, factor: float) -> LeftOutScores:
-        typicality = None if self.typicality is None else self.typicality * factor
-        return LeftOutScores(self.conformity * factor, typicality)
-
-
-def with_conformity(scores: LeftOutScores | None, conformity: ConformityScores) -> LeftOutScores:
-    """Scores, if there are any, by which other rows say how classes conform."""
-    return LeftOutScores(conformity) if scores is None else replace(scores, conformity=conformity)
-
-
-def pool(mine: LeftOutScores | None, theirs: LeftOutScores | None) -> LeftOutScores | None:
-    """The scores of two models, either of which may have none."""
-    return mine + theirs if mine and theirs else mine or theirs
 
 
 class ScoredRows(NamedTuple):
@@ -138,30 +76,6 @@ class ScoredRows(NamedTuple):
     def with_offset(self, offset: FloatArray) -> ScoredRows:
         """The rows with an offset of each class on the log prior."""
         return self._replace(log_prior=self.log_prior + offset)
-
-
-@dataclass(frozen=True, eq=False)
-class ClassOffsets:
-    """What is added to the log prior of each class, times the rows behind it: so it adds up.
-
-    >>> some = ClassOffsets(np.array(["a", "b"]), np.array([4.0, -2.0]))
-    >>> (some + some * 0.5).for_classes(np.array(["b", "c"]))
-    array([-3.,  0.])
-    """
-
-    classes: Labels
-    amount: FloatArray
-
-    def for_classes(self, classes: Labels) -> FloatArray:
-        """The amounts of other classes; nothing is added for one that is new."""
-        return np.append(self.amount, 0.0)[labels.positions(classes, self.classes)]
-
-    def __add__(self, other: ClassOffsets) -> ClassOffsets:
-        classes = labels.union(self.classes, other.classes)
-        return ClassOffsets(classes, self.for_classes(classes) + other.for_classes(classes))
-
-    def __mul__(self, factor: float) -> ClassOffsets:
-        return ClassOffsets(self.classes, self.amount * factor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,33 +109,11 @@ class Calibration:
         return cls(rows.losses(DISCOUNT_GRID), float(weight.sum()))
 
     @classmethod
-    def of_batches(cls, batches: Iterable[ScoredRows]) -> Calibration:
+    def of_batches(cls, batches: Sequence[ScoredRows]) -> Calibration:
         """The table of all rows of some batches."""
-        return sum(threads.run(lambda batch: cls.of(*batch), batches), cls.empty())
-
-    @classmethod
-    def with_offsets(
-        cls,
-        batches: Sequence[ScoredRows],
-        classes: Labels,
-        sizes: tuple[float, int, int],
-        stands_for: float,
-    ) -> Calibration:
-        """The table of all rows of some batches, with offsets of the classes where rows gain.
-
-        ``sizes`` are those of the table, see :func:`discount_penalty`; each row stands for so many.
-        The first batches choose the offsets.
-        """
-        first, rest = batches[:OFFSET_BATCHES], batches[OFFSET_BATCHES:]
-        some = cls.of_batches(first)
-        if some.rows <= 0:
-            return some
-        share = some.rows / (stands_for * sum(float(batch.weight.sum()) for batch in batches))
-        offset = find_offset(first, some.loss, discount_penalty(*sizes) * share)
-        if offset is None:
-            return (some + cls.of_batches(rest) if rest else some) * stands_for
-        moved = cls.of_batches([batch.with_offset(offset) for batch in batches]) * stands_for
-        return replace(moved, offsets=ClassOffsets(classes, offset * moved.rows))
+        losses = threads.run(lambda batch: batch.losses(DISCOUNT_GRID), batches)
+        rows = sum(float(batch.weight.sum()) for batch in batches)
+        return cls(sum(losses, np.zeros(len(DISCOUNT_GRID))), rows)
 
     def offset(self, classes: Labels) -> FloatArray | None:
         """What is added to the log prior of each class, (classes,); None is nothing."""
@@ -257,53 +149,6 @@ class Calibration:
         left_out = None if self.left_out is None else self.left_out * factor
         offsets = None if self.offsets is None else self.offsets * factor
         return Calibration(self.loss * factor, self.rows * factor, left_out, offsets)
-
-
-def find_offset(
-    rows: Sequence[ScoredRows], loss: FloatArray, penalty: FloatArray
-) -> FloatArray | None:
-    """The offset of each class, (classes,), under which rows are likeliest; None without a gain.
-
-    ``loss`` is that of the rows under every discount without offsets, and ``penalty`` what each
-    discount costs beforehand; offsets have a normal prior around 0. A round is a step of Newton's
-    method for the offsets, then some places for the discount. Twice the variances stand for the
-    Hessian, which is never more than that, and just that for two classes: no step goes too far. A
-    class without rows has the offset 0.
-    """
-    n_classes = rows[0].log_prior.shape[1]
-    seen = _sum(np.bincount(part.y, part.weight, n_classes).astype(float) for part in rows)
-    at, precision, offset = int(np.argmin(loss + penalty)), 1 / OFFSET_SD**2, np.zeros(len(seen))
-    least = before = float(loss[at] + penalty[at])
-    moved = list(rows)
-    for _ in range(OFFSET_ROUNDS):
-        expected, variance = _sum(part.expected_rows(float(DISCOUNT_GRID[at])) for part in moved)
-        slope = np.where(seen > 0, seen - expected, 0.0) - precision * offset
-        step = np.clip(slope / (2 * variance + precision), -MAX_OFFSET_STEP, MAX_OFFSET_STEP)
-        if slope @ step < 2 * MIN_ROUND_GAIN:
-            break
-        offset = OFFSET_UNIT * np.round((offset + step) / OFFSET_UNIT)
-        moved = [part.with_offset(offset) for part in rows]
-        near = slice(max(at - DISCOUNTS_BESIDE, 0), at + DISCOUNTS_BESIDE + 1)
-        total = penalty[near] + _sum(part.losses(DISCOUNT_GRID[near]) for part in moved)
-        at, least = near.start + int(np.argmin(total)), float(total.min())
-    least += precision * float(offset @ offset) / 2
-    return offset if before - least > MIN_OFFSET_GAIN else None
-
-
-def _sum(parts: Iterable[FloatArray]) -> FloatArray:
-    return np.asarray(sum(parts))
-
-
-def add_offset(log_prior: FloatArray, offset: FloatArray | None) -> FloatArray:
-    """Log priors, (classes,), with offsets of the classes; they sum to one.
-
-    >>> np.exp(add_offset(np.log([0.5, 0.5]), np.log([1.0, 3.0]))).round(9)
-    array([0.25, 0.75])
-    """
-    if offset is None:
-        return log_prior
-    moved = log_prior + offset
-    return np.asarray(moved - np.logaddexp.reduce(moved))
 
 
 class Calibrated:

@@ -1,13 +1,27 @@
-"""The log posteriors of training rows that were left out: all that an evaluation needs of them."""
+"""What is kept of training rows that were left out: how classes conform, how usual rows are, and
+the log posteriors that an evaluation needs.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MAX_STORED_SCORES", "MIN_STORED_ROWS", "LeaveOneOutScores"]
+from deciban import labels
+from deciban.labels import Labels
+from deciban.models.conformal import ConformityScores
+from deciban.models.novelty import TypicalityScores
+
+__all__ = [
+    "MAX_STORED_SCORES",
+    "MIN_STORED_ROWS",
+    "LeaveOneOutScores",
+    "LeftOutScores",
+    "pool",
+    "with_conformity",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -69,3 +83,51 @@ class LeaveOneOutScores:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutScores:
+    """What is kept of the scores of rows left out of a model: their conformity and typicality.
+
+    Both are in order and bounded in size, and add up as counts do. When more rows are learned,
+    those that were scored before keep the scores of the model that they were left out of; when
+    rows are forgotten, what is left weighs less.
+    ``typicality`` is None where a model does not know how likely a row is.
+
+    ``posteriors`` are what an evaluation needs of the rows. They are those of this model alone:
+    when rows are learned, forgotten or merged, there are none until it is calibrated anew.
+    """
+
+    conformity: ConformityScores
+    typicality: TypicalityScores | None = None
+    posteriors: LeaveOneOutScores | None = None
+
+    def without_posteriors(self) -> LeftOutScores:
+        """The scores for a model of other rows."""
+        return replace(self, posteriors=None)
+
+    def for_classes(self, classes: Labels) -> LeftOutScores:
+        """The scores in the order of other classes; those of a class that is gone go with it."""
+        if labels.same(self.conformity.classes, classes):
+            return self
+        typicality = None if self.typicality is None else self.typicality.for_classes(classes)
+        return LeftOutScores(self.conformity.for_classes(classes), typicality)
+
+    def __add__(self, other: LeftOutScores) -> LeftOutScores:
+        mine, theirs = self.typicality, other.typicality
+        both = mine + theirs if mine and theirs else mine or theirs
+        return LeftOutScores(self.conformity + other.conformity, both)
+
+    def __mul__(self, factor: float) -> LeftOutScores:
+        typicality = None if self.typicality is None else self.typicality * factor
+        return LeftOutScores(self.conformity * factor, typicality)
+
+
+def with_conformity(scores: LeftOutScores | None, conformity: ConformityScores) -> LeftOutScores:
+    """Scores, if there are any, by which other rows say how classes conform."""
+    return LeftOutScores(conformity) if scores is None else replace(scores, conformity=conformity)
+
+
+def pool(mine: LeftOutScores | None, theirs: LeftOutScores | None) -> LeftOutScores | None:
+    """The scores of two models, either of which may have none."""
+    return mine + theirs if mine and theirs else mine or theirs

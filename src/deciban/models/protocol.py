@@ -35,7 +35,7 @@ from deciban.sources.tabular import Row
 from deciban.stats.counts import Counts
 
 if TYPE_CHECKING:
-    from deciban.models.calibration import LeftOutScores
+    from deciban.models.leave_one_out_scores import LeftOutScores
     from deciban.models.novelty import RowLikelihoods
 
 FloatArray = NDArray[np.float64]

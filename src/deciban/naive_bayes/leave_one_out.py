@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from deciban import threads
 from deciban.families.remaining import remaining_rows
-from deciban.models import scores
-from deciban.models.calibration import Calibration, LeftOutScores, ScoredRows
+from deciban.models import class_offsets, scores
+from deciban.models.calibration import Calibration, ScoredRows
 from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores
+from deciban.models.leave_one_out_scores import LeaveOneOutScores, LeftOutScores
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.naive_bayes.near_copies import warn_near_copies, with_labels_together
@@ -110,7 +110,7 @@ def calibrate(model: NaiveBayesModel, rows: list[ScoredRows], stands_for: float)
     """
     if model.prior is not None or model.schema.texts:
         return Calibration.of_batches(rows) * stands_for
-    return Calibration.with_offsets(rows, model.counts.classes, model.sizes, stands_for)
+    return class_offsets.calibrate(rows, model.counts.classes, model.sizes, stands_for)
 
 
 @dataclass(frozen=True, eq=False)

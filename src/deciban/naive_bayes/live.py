@@ -19,7 +19,7 @@ from deciban.encoding.row import EncodedRow, RowEncoder, row_batch
 from deciban.families.live import Live, follow, keep_choices
 from deciban.families.settings import Settings
 from deciban.labels import Labels
-from deciban.models.calibration import add_offset
+from deciban.models.class_offsets import add_offset
 from deciban.models.prior import class_prior
 from deciban.models.scores import weigh
 from deciban.naive_bayes.blocks import Block, block_table

@@ -21,7 +21,9 @@ from deciban.families.piece import Piece
 from deciban.families.remaining import Remaining
 from deciban.formulas import Formula
 from deciban.labels import Labels
-from deciban.models.calibration import Calibrated, Calibration, LeftOutScores, add_offset, pool
+from deciban.models.calibration import Calibrated, Calibration
+from deciban.models.class_offsets import add_offset
+from deciban.models.leave_one_out_scores import LeftOutScores, pool
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.options import Options
 from deciban.models.prior import class_prior, leave_one_out, of_remaining

@@ -22,7 +22,8 @@ from deciban.files.description import ColumnEntry, NaiveBayesEntry, TokenizerEnt
 from deciban.files.model import restored_parameters
 from deciban.kinds import PLAIN_KINDS, is_kind
 from deciban.labels import Array, Labels
-from deciban.models.calibration import DISCOUNT_GRID, MAX_OFFSET, Calibration, ClassOffsets
+from deciban.models.calibration import DISCOUNT_GRID, Calibration
+from deciban.models.class_offsets import MAX_OFFSET, ClassOffsets
 from deciban.models.options import Options
 from deciban.models.selection import Choice
 from deciban.models.text_selection import TextChoice

@@ -15,8 +15,8 @@ from deciban.estimators.evaluated import Evaluated
 from deciban.estimators.sets import PredictionSets
 from deciban.labels import Labels
 from deciban.models import novelty, scores
-from deciban.models.calibration import with_conformity
 from deciban.models.conformal import ConformityScores
+from deciban.models.leave_one_out_scores import with_conformity
 from deciban.models.prior import base_rates
 from deciban.naive_bayes.dropins.model import DropInModel
 from deciban.sources.frames import Output, make_frame, probability_columns

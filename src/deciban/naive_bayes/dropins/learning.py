@@ -17,7 +17,7 @@ from deciban import encoding, threads
 from deciban.families.protocol import Family
 from deciban.families.settings import Settings
 from deciban.labels import Labels
-from deciban.models.calibration import LeftOutScores, pool
+from deciban.models.leave_one_out_scores import LeftOutScores, pool
 from deciban.models.prior import StatedPrior, check_prior
 from deciban.naive_bayes.dropins.answers import MatrixClassifier
 from deciban.naive_bayes.dropins.left_out import score_units

@@ -16,9 +16,8 @@ from deciban.families.protocol import Parameters
 from deciban.families.remaining import remaining_rows
 from deciban.labels import Labels
 from deciban.models import prior, scores
-from deciban.models.calibration import LeftOutScores
 from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores
+from deciban.models.leave_one_out_scores import LeaveOneOutScores, LeftOutScores
 from deciban.models.novelty import RowLikelihoods, TypicalityScores
 from deciban.sources.batch import LabelledBatch
 from deciban.sources.kept_rows import MAX_KEPT_ROWS, KeptPart, KeptRows

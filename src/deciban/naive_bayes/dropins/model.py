@@ -25,7 +25,7 @@ from deciban.families.settings import Settings
 from deciban.formulas.formula import ByClass, Formula, HasColumnFormula, additive
 from deciban.formulas.nodes import Condition, Expression
 from deciban.labels import Labels
-from deciban.models.calibration import LeftOutScores, pool
+from deciban.models.leave_one_out_scores import LeftOutScores, pool
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.prior import class_prior
 from deciban.models.protocol import WordContribution
