@@ -277,6 +277,19 @@ def test_messages_of_every_kind_of_mailbox(tmp_path):
     assert len(list(places([str(tmp_path / "box"), str(tmp_path / "maildir")]))) == 6
 
 
+def test_a_file_of_a_maildir_is_one_message_and_opened_when_it_is_read(tmp_path):
+    folder = mailbox.Maildir(tmp_path / "maildir")
+    one = b"From a Thu Aug 22 13:17:22 2002\nSubject: x\n\nas he said:\n\n"
+    twice = one + b"From b Thu Aug 22 13:17:23 2002\n\ny\n"
+    folder.add(b"Subject: first\n\nx\n")
+    (tmp_path / "maildir" / "cur" / "second").write_bytes(twice)
+    (tmp_path / "maildir" / "cur" / "gone").symlink_to("nowhere")
+    gone, second, first = places([str(tmp_path / "maildir")])
+    assert (read(second), read(first)) == (twice, b"Subject: first\n\nx\n")
+    with pytest.raises(FileError, match="gone cannot be read: No such file"):
+        read(gone)
+
+
 @pytest.mark.parametrize(("room", "first"), [(0, 0), (50, 2), (1 << 20, 3)])
 def test_messages_are_the_same_whether_they_are_kept_or_read_again(
     tmp_path, monkeypatch, room, first
@@ -327,7 +340,9 @@ def test_a_pipe_is_read_whole_since_it_cannot_be_read_again(tmp_path, monkeypatc
         pipe.unlink()
         file = tmp_path / "file"
         file.write_bytes(text)
-        assert [read(place) for place in found] == [read(place) for place in places([str(file)])]
+        whole = [read(place) for place in places([str(file)])]
+        assert [read(place) for place in found] == whole
+        assert [read(place.unread()) for place in found] == whole
 
 
 def test_an_empty_box_and_a_missing_one(tmp_path):

@@ -205,6 +205,19 @@ def test_training_is_the_same_whether_bytes_are_kept_or_read_again(tmp_path, roo
     assert again == len(places) if not room else again == 0 if room > 300 else 0 < again < 24
 
 
+@pytest.mark.parametrize("processes", [1, 2])
+def test_messages_out_of_a_pipe_are_never_looked_for_again(tmp_path, processes, monkeypatch):
+    monkeypatch.setattr("deciban.mail.training.MAX_KEPT_BYTES", 0)
+    monkeypatch.setattr("deciban.mail.training.BATCH_MESSAGES", 5)
+    files = _written(tmp_path / "ham", HAM)
+    piped = [place._replace(path="gone", kept=mailboxes.read(place), once=True) for place in files]
+    for name, places in (("file", files), ("pipe", piped)):
+        with Store(str(tmp_path / name), create=True) as store:
+            train(store, [(place, False) for place in places], processes)
+    with Store(str(tmp_path / "file")) as one, Store(str(tmp_path / "pipe")) as other:
+        assert everything(other) == everything(one)
+
+
 def test_a_lesson_given_by_another_program_meanwhile_is_not_counted_twice(
     tmp_path, store, monkeypatch
 ):

@@ -1,8 +1,9 @@
 """Where messages lie: Maildir, mbox, a folder of files, one file, the standard input.
 
 A mailbox is a list of places, and a place can be read on its own, by any process,
-so that many of them can be read at once and none need be held in memory. A file has to be opened
-to see whether it is an mbox: what was read of the first small ones is kept, to open them once.
+so that many of them can be read at once and none need be held in memory. A file outside a Maildir
+has to be opened to see whether it is an mbox: what was read of the first small ones is kept, to
+open them once.
 """
 
 from __future__ import annotations
@@ -33,16 +34,20 @@ _SEPARATOR = re.compile(rb"\n\r?\n(?=From [^\n]*\d\d:\d\d[^\n]*\d{4}[^\n]*\n)")
 
 
 class Place(NamedTuple):
-    """A message: the bytes from ``start`` to ``end`` of a file, or all of it; ``kept`` if known."""
+    """A message: the bytes from ``start`` to ``end`` of a file, or all of it; ``kept`` if known.
+
+    ``once`` says that they cannot be read again: they came out of a pipe.
+    """
 
     path: str
     start: int = 0
     end: int = -1
     kept: bytes | None = None
+    once: bool = False
 
     def unread(self) -> Place:
-        """The message without its bytes."""
-        return Place(self.path, self.start, self.end)
+        """The message without its bytes, if these can be read again."""
+        return self if self.once else Place(self.path, self.start, self.end)
 
     def __str__(self) -> str:
         return self.path if self.end < 0 else f"{self.path}[{self.start}:{self.end}]"
@@ -51,22 +56,16 @@ class Place(NamedTuple):
 def places(paths: Iterable[str]) -> Iterator[Place]:
     """All messages of files and folders, in the order of their names."""
     room = MAX_KEPT_BYTES
-    for file in _all_files(paths):
-        for place in _inside(file, MAX_READ_BYTES if room > 0 else len(_FROM)):
-            room -= len(place.kept or b"")
-            yield place
-
-
-def _all_files(paths: Iterable[str]) -> Iterator[str]:
     for path in paths:
         kind = _kind(path)
-        if kind == "maildir":
+        if kind == "maildir":  # a file of which is one message, whatever line it begins with
             for folder in ("cur", "new"):
-                yield from _files(Path(path, folder))
-        elif kind == "folder":
-            yield from _files(path)
-        else:
-            yield path
+                yield from map(Place, _files(Path(path, folder)))
+            continue
+        for file in _files(path) if kind == "folder" else [path]:
+            for place in _inside(file, MAX_READ_BYTES if room > 0 else len(_FROM)):
+                room -= len(place.kept or b"")
+                yield place
 
 
 def some_places(paths: Sequence[str]) -> list[Place]:
@@ -83,7 +82,7 @@ def read(place: Place) -> bytes:
         return place.kept
     try:
         if place.end < 0:
-            return _first_bytes(place.path, sys.maxsize)[0]
+            return _first_bytes(place.path, sys.maxsize).bytes
         with FileIO(place.path) as file:
             file.seek(place.start)
             return file.read(place.end - place.start)
@@ -138,37 +137,40 @@ def _files(folder: str | Path) -> Iterator[str]:
 def _inside(path: str, n: int) -> list[Place]:
     """The messages of a file: many if it is an mbox. So many bytes are read, and kept if all."""
     try:
-        begin, is_all = _first_bytes(path, n)
-        whole = begin if is_all else None
-        if path.endswith(".eml") or not begin.startswith(_FROM):
-            return [Place(path, 0, -1, whole)]
+        begin = _first_bytes(path, n)
+        whole = begin.bytes if begin.is_all else None
+        if path.endswith(".eml") or not begin.bytes.startswith(_FROM):
+            return [Place(path, 0, -1, whole, begin.once)]
         spans = _split_mapped(path) if whole is None else split(whole)
     except OSError as error:
         raise _read_error(path, error) from None
     if len(spans) == 1:
-        return [Place(path, 0, -1, whole)]
+        return [Place(path, 0, -1, whole, begin.once)]
     kept = [None if whole is None else whole[start:end] for start, end in spans]
-    return [Place(path, *span, own) for span, own in zip(spans, kept, strict=True)]
+    return [Place(path, *span, own, begin.once) for span, own in zip(spans, kept, strict=True)]
 
 
-def _first_bytes(path: str, n: int) -> tuple[bytes, bool]:
-    """So many bytes of a file, or all, and whether that is known, by few calls of the system.
+class _Begin(NamedTuple):
+    """The first bytes of a file, whether they are known to be all, and cannot be read again."""
 
-    What cannot be opened twice, such as a pipe, is read to its end.
-    """
+    bytes: bytes
+    is_all: bool
+    once: bool
+
+
+def _first_bytes(path: str, n: int) -> _Begin:
+    """So many bytes of a file, or all, by few calls of the system; a pipe is read to its end."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
+        once = not stat.S_ISREG(os.fstat(descriptor).st_mode)
+        n = sys.maxsize if once else n
         pieces: list[bytes] = []
         while n > 0 and (piece := os.read(descriptor, min(n, MAX_READ_BYTES))):
             pieces.append(piece)
             n -= len(piece)
-        is_all = n > 0
-        if not is_all and not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            pieces += iter(lambda: os.read(descriptor, MAX_READ_BYTES), b"")
-            is_all = True
     finally:
         os.close(descriptor)
-    return b"".join(pieces), is_all
+    return _Begin(b"".join(pieces), n > 0, once)
 
 
 def _split_mapped(path: str) -> list[tuple[int, int]]:

@@ -177,8 +177,10 @@ def _learn_batch(store: Store, run: Map, tasks: list[Task]) -> Pair:
 
 def _digests(run: Map, labelled: Iterable[LabelledPlace]) -> list[Task]:
     """Every message with its digest, in the order of delivery."""
+    room = MAX_BATCH_BYTES
+    if run is not map:  # what others can read is not sent to and fro
+        room, labelled = 0, ((place.unread(), spam) for place, spam in labelled)
     batches, again = tee(_batches(labelled, BATCH_MESSAGES))
-    room = MAX_BATCH_BYTES if run is map else 0  # what others read is not sent to and fro
     tasks: list[Task] = []
     times: list[float | None] = []
     left = MAX_KEPT_BYTES
