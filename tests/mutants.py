@@ -151,7 +151,7 @@ MUTANTS = [
     Mutant("models/class_offsets.py", "seen - expected, 0.0) - precision * offset",
            "seen - expected, 0.0)"),
     Mutant("models/class_offsets.py", "offset * moved.rows))", "offset))"),
-    Mutant("families/bell.py", "np.log1p(MAX_FACTOR_PER_ROW * np.maximum(n, 0.0))",
+    Mutant("families/bounded.py", "np.log1p(MAX_FACTOR_PER_ROW * np.maximum(n, 0.0))",
            "np.log1p(np.maximum(n, 0.0))"),
     Mutant("families/bell.py", "most = how.max_evidence(prior[0], rows)",
            "most = how.max_evidence(prior[0] + 1, rows)"),

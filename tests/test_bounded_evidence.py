@@ -6,7 +6,8 @@ from sklearn.datasets import load_wine
 
 import deciban
 from deciban import AODE, BayesClassifier, NaiveBayes, families
-from deciban.families.bell import MAX_FACTOR_PER_ROW, GaussianSettings
+from deciban.families.bell import GaussianSettings
+from deciban.families.bounded import MAX_FACTOR_PER_ROW
 from deciban.families.rate import PoissonSettings
 from deciban.families.von_mises import VonMisesSettings
 from deciban.stats.counts import Counts
@@ -59,6 +60,17 @@ def test_without_a_prior_or_by_a_point_there_is_no_bound(name, how):
     with np.errstate(divide="ignore"):
         free, log = (likelihoods(name, near + far, x, OWN, bounded=b, **how) for b in (False, True))
     np.testing.assert_array_equal(log, free)
+
+
+@curves
+def test_the_band_of_a_curve_is_bounded_too(name):
+    make, more, x, *_ = CURVES[name]
+    table = Counts.of({"x": x}, OWN, family=name).tables[name]
+    for bounded, some in ((True, np.less_equal), (False, np.greater)):
+        piece = families.get(name).estimate(table, make(**more, bounded=bounded)).curve(0)
+        drawn = piece.draws(np.random.default_rng(0), 100)
+        most = max(np.ptp(drawn, axis=2).max(), np.ptp(piece.log_likelihood, axis=1).max())
+        assert some(most, np.log(451) * (1 + 1e-12)), bounded
 
 
 ZEROS = {"spots": [0.0] * 300 + [1.0, 2.0, 3.0, 2.0] * 5}, ["well"] * 300 + ["ill"] * 20

@@ -16,13 +16,6 @@ whole column: ``m_0`` its mean, ``k_0 = lam``, ``a_0 = lam / 2`` and
 When rows are taken away from a numeric column, one by one or in units, deviations are measured
 from the mean of each row's own class, so that a sum of squares loses digits only where nearly
 all of it goes. There the exact sums are asked.
-
-Curves (normal, Poisson, von Mises) go on beyond the numbers that were seen, and fall off there as
-real numbers seldom do: where a class has 300 times 0 and another 20 times 1 to 3, the first 1 of
-the first class would be certain to be of the other. So where families are selected, and the method
-is ``bayes``, one number speaks for a factor of no more than ``1 + MAX_FACTOR_PER_ROW n`` between
-two classes, where n are the rows of the column (:class:`CurveSettings`):
-``log P(x | c) >= max_k log P(x | k) - log(1 + MAX_FACTOR_PER_ROW n)``.
 """
 
 from __future__ import annotations
@@ -34,8 +27,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.families.bounded import CurveSettings, bound_evidence
 from deciban.families.remaining import Remaining
-from deciban.families.settings import Settings, amount
+from deciban.families.settings import amount
 from deciban.formulas import build
 from deciban.formulas.build import known
 from deciban.formulas.nodes import (
@@ -64,45 +58,10 @@ from deciban.stats.moments import (
 )
 from deciban.stats.statistic import Codes, FloatArray, Sums
 
-#: By so much each row of a column raises the factor that one number may speak for. Chosen for
-#: counts on every second of 53 tables, 4 to 16 rows each; of 1, columns that tell classes apart
-#: said too little. Of bell curves 10, 100 and 1,000 did alike on 95 whole tables, better than none.
-MAX_FACTOR_PER_ROW = 10.0
 #: Rows that leave less than this share of the spread are taken away exactly.
 CANCELLED_SHARE = 1e-3
 #: From so many degrees of freedom on, what rounding takes from ``1 + d`` would show in formulas.
 MIN_EXACT_DF = 1e5
-
-
-@dataclass(frozen=True, eq=False)
-class CurveSettings(Settings):
-    """Settings of a family of curves: ``bounded`` is whether what one number says is.
-
-    It then is under ``bayes`` with a prior.
-    """
-
-    bounded: bool = False
-
-    def max_evidence(self, n: FloatArray, lam: FloatArray | float) -> FloatArray:
-        """By how many nats two classes may differ in columns of n rows and prior ``lam``.
-
-        >>> CurveSettings(bounded=True).max_evidence(np.array([0.0, 8.0]), 1.0).round(2)
-        array([0.  , 4.39])
-        >>> CurveSettings().max_evidence(np.array([8.0]), 1.0)
-        array([inf])
-        """
-        bounded = np.asarray(lam) > 0 if self.bounded and self.method == "bayes" else False
-        return np.where(bounded, np.log1p(MAX_FACTOR_PER_ROW * np.maximum(n, 0.0)), np.inf)
-
-
-def bound_evidence(log_likelihood: FloatArray, most: FloatArray) -> FloatArray:
-    """Log likelihoods, none below that of the likeliest class, last axis, by more than ``most``.
-
-    >>> bound_evidence(np.array([[-1.0, -3.0, -900.0]]), np.array([5.0]))
-    array([[-1., -3., -6.]])
-    """
-    top = log_likelihood.max(axis=-1, keepdims=True, initial=-np.inf)
-    return np.asarray(np.maximum(log_likelihood, top - most))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.bell import CurveSettings, bound_evidence
+from deciban.families.bounded import CurveSettings, bound_evidence
 from deciban.stats.statistic import FloatArray
 
 #: A class is no more concentrated than this: a standard deviation of a thousandth of a radian.

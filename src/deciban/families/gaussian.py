@@ -28,6 +28,7 @@ from deciban.families.bell import (
     remove_units,
     share_by_row,
 )
+from deciban.families.bounded import bound_draws
 from deciban.families.live_bells import LiveBells
 from deciban.families.piece import (
     Piece,
@@ -184,7 +185,7 @@ class GaussianParameters:
             x, rows = seen_points(grid_of(seen).middles(0), count_of(seen))
         density = Density(*(None if p is None else p[column] for p in self.density))  # type: ignore[arg-type]
         log = density.log(x[:, None])
-        draws = normal_draws(x, n, mean, spread)
+        draws = bound_draws(normal_draws(x, n, mean, spread), density.max_evidence)
         values = tuple(x.tolist())
         return Piece("", "", "number", values, log, density_shares(log, x), rows, draws)
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deciban.families.alone import CountedValues, judge_values
+from deciban.families.bounded import bound_draws
 from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.families.gaussian import DEFAULT_PRIOR_ROWS
 from deciban.families.piece import Piece, density_shares, seen_points, spaced_points
@@ -141,9 +142,11 @@ class PoissonParameters:
             x, rows = np.unique(np.maximum(even, 0.0)), None
         else:
             x, rows = seen_points(grid_of(seen).middles(0), count_of(seen))
-        log = self.distribution.select(column).log(x[:, None])
+        distribution = self.distribution.select(column)
+        log = distribution.log(x[:, None])
         share = density_shares(np.maximum(log, -MAX_ROW_LOSS), x)
-        return Piece("", "", "number", tuple(x.tolist()), log, share, rows, rate_draws(x, of))
+        draws = bound_draws(rate_draws(x, of), distribution.max_evidence)
+        return Piece("", "", "number", tuple(x.tolist()), log, share, rows, draws)
 
     def formula(self, column: int, x: Expression) -> list[Expression]:
         """The log probability of x; what is missing or no count says nothing."""

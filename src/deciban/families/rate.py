@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deciban.families.bell import CurveSettings, bound_evidence
+from deciban.families.bounded import CurveSettings, bound_evidence
 from deciban.families.gaussian import DEFAULT_PRIOR_ROWS
 from deciban.families.piece import Draws
 from deciban.kernels.gamma import log_gamma

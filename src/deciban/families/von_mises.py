@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deciban.errors import ParameterError
 from deciban.families.alone import MAX_VALUES_TRIED, losses_alone
-from deciban.families.bell import CurveSettings
+from deciban.families.bounded import CurveSettings
 from deciban.families.categorical import CATEGORICAL
 from deciban.families.circle import (
     TAU,
