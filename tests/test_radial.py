@@ -162,6 +162,20 @@ def test_some_rows_are_held_out_by_their_groups(monkeypatch):
             np.testing.assert_array_equal(actual[1], expected[1])
 
 
+def test_what_some_rows_cannot_choose_is_chosen_by_all(monkeypatch):
+    """None of every second row is of the small group: without the large one nothing is left."""
+    X, y = ring(90)
+    small = np.isin(np.arange(90), [31, 57])
+    splits = [(np.flatnonzero(~small), np.flatnonzero(small))]
+    splits.append(splits[0][::-1])
+    expected = fit(X, y, splits=splits)
+    monkeypatch.setattr(radial, "MAX_TRIED_ROWS", 45)
+    found = fit(X, y, splits=splits)
+    assert np.isfinite(found.held_out).all()
+    assert found.penalty == expected.penalty
+    np.testing.assert_array_equal(found.basis.centres, expected.basis.centres)
+
+
 # ---------------------------------------------------------------------- scales and centres
 
 

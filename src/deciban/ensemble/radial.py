@@ -175,7 +175,7 @@ class _Rows:
     splits: Sequence[Split] | None
 
     def some(self, n: int) -> _Rows:
-        """At most so many of the rows, evenly spaced."""
+        """At most so many of the rows, evenly spaced; all where a split would have none inside."""
         at = np.arange(0, len(self.y), -(-len(self.y) // n))
         number = np.full(len(self.y), -1)
         number[at] = np.arange(len(at))
@@ -183,6 +183,8 @@ class _Rows:
         if self.splits is not None:
             numbers = [(number[inside], number[held]) for inside, held in self.splits]
             splits = [(inside[inside >= 0], held[held >= 0]) for inside, held in numbers]
+            if not all(len(inside) for inside, _ in splits):
+                return self
         weights = self.weight[at], self.held_weight[at]
         return _Rows(self.U[at], self.y[at], *weights, self.offset, splits)
 
