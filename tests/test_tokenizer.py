@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer as Theirs
 
 from deciban.errors import InputError, ParameterError, ShapeError
 from deciban.sources.columns import Strings
-from deciban.text import Buckets, Tokenizer, Vocabulary, pack
+from deciban.text import Buckets, Tokenizer, Vocabulary, pack, tokenizer
 
 #: Letters that fold in odd ways, scripts of all kinds, marks, digits, spaces.
 ODD = "aAbZ_09 .\t\n\0\u0301\u200dİıΣσςßẞÀéŔÅKℌ℡ǅ٣५한글𐐀𝒜我爱ひらカーไทยที่ខ្មែရမ်"
@@ -318,3 +318,13 @@ def test_nothing_beyond_the_tables_is_a_word_or_has_a_lower_case():
     far = points.decode("utf-32-le")
     assert re.search(r"[\w\s]", far[0x20000:]) is None
     assert far.lower() == far
+
+
+def test_words_that_are_too_short_are_none_however_many(monkeypatch):
+    """The scanner notes words of more than eleven bytes; it must not note those it drops."""
+    make = tokenizer.Scanner
+    monkeypatch.setattr(tokenizer, "Scanner", lambda *how: make(*how[:6], 30, *how[7:]))
+    long, words = "a" * 30, Vocabulary()
+    text = " ".join([long, *["fourteenletters"] * 4000, long])
+    rows = Tokenizer().encode(pack([text]), words)
+    assert [part.tolist() for part in rows] == [[0, 1], [0], [2]]

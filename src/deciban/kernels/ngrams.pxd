@@ -76,7 +76,7 @@ cdef inline void emit_units(
         if size > SHORT_BYTES:
             key = long_key(text + start, size, seed, True)
             self.longer[self.n_long] = <int32_t>n
-            self.n_long += 1
+            self.n_long += size >= shortest
         else:
             key = short_key(text + start, size, seed)
         prefetch(&slots[key.hash & mask])

@@ -7,7 +7,7 @@ vocabulary has arrived.
 """
 
 from deciban.kernels.dictionary cimport (
-    NO_MEMORY, SHORT_BYTES, SLACK, Slot, UNKNOWN, Dictionary, check_offsets, code_of,
+    NO_MEMORY, SLACK, Slot, UNKNOWN, Dictionary, check_offsets, code_of,
 )
 from deciban.kernels.sinks cimport Sink, prefetch
 

@@ -1,4 +1,4 @@
-"""Pieces of a text as tokens of a lexicon."""
+"""Pieces of a text as tokens of a lexicon; part of letters.pyx."""
 
 cdef enum:
     MAX_WAITING = 32    # pieces: while they are found, memory answers
