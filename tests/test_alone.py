@@ -105,7 +105,7 @@ def test_few_of_many_values_are_tried_evenly():
 
 
 def test_blocks_of_numbers_are_judged_alike_by_any_number_of_threads(monkeypatch):
-    """Columns are many enough for several blocks; the squares of one do not fit."""
+    """Columns are many enough for several blocks; one is left out, since its squares do not fit."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 4, 6000)
     X = {f"x{j}": rng.normal(y * (j % 3), 1 + j) for j in range(9)}

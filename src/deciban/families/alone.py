@@ -7,7 +7,7 @@ judged on the values that their histograms hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -271,18 +271,14 @@ class CountedValues(NamedTuple):
         return CountedValues(columns, np.cumsum([0, *sizes], dtype=np.intp), own, value, times)
 
 
-def counted_values(columns: CountedColumns, at: NDArray[np.intp]) -> Iterator[CountedValues]:
-    """The values of some columns of numbers, in blocks of columns; of many values some."""
-    return (_some_values(columns, block) for block in _value_blocks(columns, at))
-
-
 def _value_blocks(columns: CountedColumns, at: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """Some columns in blocks, so that no matrix of their values and classes is large."""
+    """Some columns in blocks: no matrix of their values and classes is large, but for one alone."""
     n_classes, sizes = max(1, len(columns.class_weight)), np.diff(columns.offsets)
     return [at[first:stop] for first, stop in blocks(sizes[at] * n_classes**2)]
 
 
-def _some_values(columns: CountedColumns, at: NDArray[np.intp]) -> CountedValues:
+def counted_values(columns: CountedColumns, at: NDArray[np.intp]) -> CountedValues:
+    """The values of some columns of numbers; of many values some."""
     n_classes = max(1, len(columns.class_weight))
     max_values = min(MAX_VALUES_TRIED, MAX_LIKELIHOODS_TRIED // n_classes)
     return _values_of(columns, at).thin(max_values)
@@ -314,9 +310,8 @@ def judge_values(
     are tried at all, by their values.
     """
 
-    @np.errstate(all="ignore")  # where squares do not fit, the loss is the largest
     def judge(block: NDArray[np.intp]) -> dict[int, float]:
-        some = _some_values(columns, block)
+        some = counted_values(columns, block)
         tried = some if applies is None else some.select(applies(some))
         log = leave_out(tried.column, tried.value, tried.own, one_row(tried.times))
         rows = tried.own, tried.times, tried.offsets
@@ -324,7 +319,12 @@ def judge_values(
         return dict(zip(tried.columns.tolist(), alone.tolist(), strict=True))
 
     losses: dict[int, float] = {}
-    parts = _value_blocks(columns, at)
-    for part in threads.run(judge, parts) if len(parts) > 1 else map(judge, parts):
+    for part in threads.run(judge, _value_blocks(columns, at), ahead=_blocks_ahead(columns, at)):
         losses |= part
     return losses
+
+
+def _blocks_ahead(columns: CountedColumns, at: NDArray[np.intp]) -> int:
+    """How many blocks may be judged at once beside one: few where a column alone needs much."""
+    largest = int(np.diff(columns.offsets)[at].max(initial=1)) * len(columns.class_weight) ** 2
+    return max(1, MAX_LIKELIHOODS_TRIED // max(largest, MAX_BLOCK_SIZE))

@@ -75,7 +75,7 @@ def count(scan: LabelledScan, plan: Plan) -> Counts:
 
 def _few_texts(there: Labelled, columns: Sequence[str]) -> dict[str, list[str]]:
     """Texts that columns have in the first rows, where they are few."""
-    first: list[Batch] = list(there.table.head(INFERENCE_ROWS))
+    first: list[Batch] = list(there.table.head(INFERENCE_ROWS)) if columns else []
     texts = {
         name: matrices.factorise(concatenate([batch.columns[name] for batch in first]))[0].tolist()
         for name in columns
