@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from deciban import checks, threads
 from deciban.errors import ParameterError
 from deciban.models.calibration import AT_ONE, DISCOUNT_GRID, Calibration
-from deciban.models.leave_one_out_scores import LeftOutScores, pool
+from deciban.models.leave_one_out_scores import KeptScores, pool
 
 FloatArray = NDArray[np.float64]
 
@@ -95,7 +95,7 @@ class StrengthCalibration:
     strengths: tuple[float, ...]
     loss: FloatArray
     rows: float
-    left_out: LeftOutScores | None = None
+    left_out: KeptScores | None = None
 
     @classmethod
     def of(cls, rows: LeftOutRows) -> StrengthCalibration:
@@ -138,7 +138,7 @@ class StrengthCalibration:
         left_out = None if self.left_out is None else self.left_out * factor
         return StrengthCalibration(self.strengths, self.loss * factor, self.rows * factor, left_out)
 
-    def with_left_out(self, scores: LeftOutScores | None) -> StrengthCalibration:
+    def with_left_out(self, scores: KeptScores | None) -> StrengthCalibration:
         """The calibration with other scores of left-out rows."""
         return replace(self, left_out=scores)
 

@@ -34,7 +34,7 @@ from deciban.labels import Labels
 from deciban.models import prior, scores
 from deciban.models.calibration import discount_evidence, discount_penalty
 from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores, LeftOutScores
+from deciban.models.leave_one_out_scores import KeptScores, LeaveOneOutScores
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.novelty import RowLikelihoods, TypicalityScores
 from deciban.models.options import Options
@@ -126,12 +126,12 @@ class AODEModel:
         return 1.0 / self.discount
 
     @cached_property
-    def left_out(self) -> LeftOutScores | None:
+    def left_out(self) -> KeptScores | None:
         """The scores of left-out rows; None where none were scored."""
         scores = None if self.calibration is None else self.calibration.left_out
         return None if scores is None else scores.for_classes(self.classes)
 
-    def with_left_out(self, scores: LeftOutScores | None) -> AODEModel:
+    def with_left_out(self, scores: KeptScores | None) -> AODEModel:
         """The model with other scores of left-out rows."""
         calibration = self.calibration or StrengthCalibration.empty(self.options.strengths)
         return replace(self, calibration=calibration.with_left_out(scores))
@@ -335,7 +335,7 @@ class AODEModel:
             strengths, log_prior, log_likelihood, y[scored], weight[scored], size[scored]
         )
 
-    def left_out_scores(self, rows: LeftOutRows, stands_for: float) -> LeftOutScores:
+    def left_out_scores(self, rows: LeftOutRows, stands_for: float) -> KeptScores:
         """The scores of rows that were left out, each of which stands for so many rows."""
         y, weight, classes = rows.y, rows.weight, self.classes
         log_likelihood = rows.log_likelihood[rows.strengths.index(self.m)]
@@ -345,7 +345,7 @@ class AODEModel:
         likelihoods = RowLikelihoods(log_likelihood, rows.size)
         typicality = TypicalityScores.of(classes, likelihoods, y, weight, stands_for)
         left_out = LeaveOneOutScores.of(posterior, y, weight)
-        return LeftOutScores(conformity, typicality, left_out)
+        return KeptScores(conformity, typicality, left_out)
 
     @cached_property
     def measured_evidence(self) -> MeasuredEvidence | None:

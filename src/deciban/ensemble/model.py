@@ -33,7 +33,7 @@ from deciban.explanation import measure
 from deciban.families.piece import Piece
 from deciban.formulas import Formula
 from deciban.labels import Labels
-from deciban.models.leave_one_out_scores import LeftOutScores
+from deciban.models.leave_one_out_scores import KeptScores
 from deciban.models.measured_evidence import MeasuredEvidence
 from deciban.models.novelty import RowLikelihoods, sum_likelihoods
 from deciban.models.protocol import KnownWords, WordContribution
@@ -135,7 +135,7 @@ class EnsembleModel:
     summary: EnsembleSummary
     texts: tuple[PhraseModel, ...] = ()
     words: NaiveBayesModel | None = None
-    known_left_out: LeftOutScores | None = None
+    known_left_out: KeptScores | None = None
     evidence: MeasuredEvidence | None = None
     sample: LabelledBatch | None = None
     held_out: HeldOutRows | None = None
@@ -245,12 +245,12 @@ class EnsembleModel:
         models = [model for model in (self.counted, self.words) if model is not None]
         return sum_likelihoods([model.row_likelihoods(batch) for model in models])
 
-    def with_left_out(self, scores: LeftOutScores | None) -> EnsembleModel:
+    def with_left_out(self, scores: KeptScores | None) -> EnsembleModel:
         """The model with other scores of left-out rows."""
         return replace(self, known_left_out=scores, held_out=None)
 
     @cached_property
-    def left_out(self) -> LeftOutScores | None:
+    def left_out(self) -> KeptScores | None:
         """The scores of held-out rows: those that are known, or of the rows of training."""
         return self.known_left_out if self.held_out is None else self.held_out.scores(self)
 

@@ -22,7 +22,7 @@ from deciban.ensemble.logits import FloatArray, prior_logits
 from deciban.families.remaining import Remaining, remaining_rows
 from deciban.models import scores
 from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores, LeftOutScores
+from deciban.models.leave_one_out_scores import KeptScores, LeaveOneOutScores
 from deciban.models.novelty import (
     MAX_NOVELTY_ROWS,
     RowLikelihoods,
@@ -297,7 +297,7 @@ class HeldOutRows:
         rows = table.y, table.held_weight, judged, table.part.take(judged).batch, one
         return cls(logits, table.prior_logits, *rows, typicality)
 
-    def scores(self, model: EnsembleModel) -> LeftOutScores:
+    def scores(self, model: EnsembleModel) -> KeptScores:
         """Their scores under the model that they were held out of."""
         posterior = np.ascontiguousarray(self.logits).copy()
         scores.normalise(posterior, self.prior_logits, logarithm=True)
@@ -306,7 +306,7 @@ class HeldOutRows:
         typicality = self.typicality
         if typicality is None:
             typicality = self._typicality(_counted(model.counted, model.words))
-        return LeftOutScores(conformity, typicality, left_out)
+        return KeptScores(conformity, typicality, left_out)
 
     def _typicality(self, counted: list[NaiveBayesModel]) -> TypicalityScores | None:
         """How likely some rows are, each left out of the counts; None without columns."""

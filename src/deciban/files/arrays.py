@@ -16,7 +16,7 @@ from deciban.checks import MAX_NUMBER
 from deciban.errors import ModelFileError
 from deciban.labels import Array, Labels
 from deciban.models.conformal import MIN_LOG_POSTERIOR, ConformityScores, RankedScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores, LeftOutScores
+from deciban.models.leave_one_out_scores import KeptScores, LeaveOneOutScores
 from deciban.models.novelty import TypicalityScores
 
 FloatArray = NDArray[np.float64]
@@ -112,7 +112,7 @@ CONFORMITY, TYPICALITY, POSTERIOR = "conformity", "typicality", "left_out"
 MAX_SUM_ERROR = 1e-6
 
 
-def left_out_to(scores: LeftOutScores | None, classes: Labels) -> dict[str, Array]:
+def left_out_to(scores: KeptScores | None, classes: Labels) -> dict[str, Array]:
     """The arrays of the scores of left-out rows; none where there are no scores."""
     if scores is None:
         return {}
@@ -130,7 +130,7 @@ def left_out_to(scores: LeftOutScores | None, classes: Labels) -> dict[str, Arra
     return arrays
 
 
-def left_out_from(arrays: ArrayReader, classes: Labels) -> LeftOutScores | None:
+def left_out_from(arrays: ArrayReader, classes: Labels) -> KeptScores | None:
     """Take the scores of left-out rows out of a file, checked."""
     if CONFORMITY not in arrays:
         return None
@@ -138,13 +138,13 @@ def left_out_from(arrays: ArrayReader, classes: Labels) -> LeftOutScores | None:
     conformity = ConformityScores(classes, groups)
     posteriors = _posteriors_from(arrays, len(classes))
     if TYPICALITY not in arrays:
-        return LeftOutScores(conformity, posteriors=posteriors)
+        return KeptScores(conformity, posteriors=posteriors)
     (ranked,) = _from_arrays(arrays, TYPICALITY, 1, -MAX_NUMBER, MAX_NUMBER)
     sums = arrays.floats(f"{TYPICALITY}_sums", (2, len(classes)))
     if np.any(sums[1] < 0):
         raise ModelFileError("a class has fewer values than none.")
     typicality = TypicalityScores(classes, sums[0], sums[1], ranked)
-    return LeftOutScores(conformity, typicality, posteriors)
+    return KeptScores(conformity, typicality, posteriors)
 
 
 def _posteriors_from(arrays: ArrayReader, n_classes: int) -> LeaveOneOutScores | None:

@@ -19,7 +19,7 @@ from deciban.logistic.left_out import FittedRows
 from deciban.logistic.model import LogisticModel
 from deciban.models import novelty, scores
 from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeftOutScores, with_conformity
+from deciban.models.leave_one_out_scores import KeptScores, with_conformity
 from deciban.models.prior import base_rates
 from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.matrix import finite_matrix, is_sparse
@@ -229,7 +229,7 @@ class LinearClassifier(
 
     def _keep_conformity(self, scores: ConformityScores) -> None:
         before = self.model_.left_out
-        self._left_out: LeftOutScores | None = with_conformity(before, scores)
+        self._left_out: KeptScores | None = with_conformity(before, scores)
         self._fitted: FittedRows | None = None
 
     def _logits(self, X: Tabular) -> FloatArray:

@@ -25,7 +25,7 @@ from deciban.logistic.model import LogisticModel
 from deciban.logistic.typicality import ColumnLikelihoods
 from deciban.models import scores
 from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores, LeftOutScores
+from deciban.models.leave_one_out_scores import KeptScores, LeaveOneOutScores
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
 from deciban.sources.matrix_units import places, rows_by_place, units_of
 from deciban.sources.sample import ALL_ROWS
@@ -104,7 +104,7 @@ class FoldFit:
     lam: float
     optimum: FloatArray
 
-    def score(self, rows: TrainingRows, splits: Sequence[Split]) -> LeftOutScores:
+    def score(self, rows: TrainingRows, splits: Sequence[Split]) -> KeptScores:
         """How held-out rows conform with their class, and how typical they are."""
         posteriors, likelihoods = [], []
         for inside, held in splits:
@@ -119,7 +119,7 @@ class FoldFit:
         spaced = np.arange(0, n_rows, step)
         each = (np.concatenate(part)[spaced] for part in zip(*likelihoods, strict=True))
         of_rows = RowLikelihoods(*each), y[spaced], weight[spaced]
-        return LeftOutScores(
+        return KeptScores(
             ConformityScores.of(rows.classes, log_posterior, y, weight),
             TypicalityScores.of(rows.classes, *of_rows, float(step)),
             LeaveOneOutScores.of(log_posterior, y, weight).thin(),

@@ -25,7 +25,7 @@ from deciban.logistic.solvers.selection import MAX_HESSIAN_COEFFICIENTS
 from deciban.logistic.typicality import ColumnLikelihoods
 from deciban.models import scores
 from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores, LeftOutScores
+from deciban.models.leave_one_out_scores import KeptScores, LeaveOneOutScores
 from deciban.models.novelty import RowLikelihoods, TypicalityScores
 from deciban.sources.kept_rows import KeptPart, KeptRows
 
@@ -57,7 +57,7 @@ class FittedRows:
     summarised: bool
 
     @cached_property
-    def scores(self) -> LeftOutScores:
+    def scores(self) -> KeptScores:
         """How the rows conform with their class, and how typical they are.
 
         Of more coefficients than a Hessian may have, it is not known how they conform.
@@ -71,11 +71,11 @@ class FittedRows:
             conformity = ConformityScores.of(classes, posterior, y, weight, stride)
             left_out = LeaveOneOutScores.of(posterior, y, weight, stride)
         if self.model.columns is None:
-            return LeftOutScores(conformity, posteriors=left_out)
+            return KeptScores(conformity, posteriors=left_out)
         parts = [self._likelihoods(part) for part in self.kept]
         rows = RowLikelihoods(*map(np.concatenate, zip(*parts, strict=True)))
         typicality = TypicalityScores.of(classes, rows, y, weight, stride)
-        return LeftOutScores(conformity, typicality, left_out)
+        return KeptScores(conformity, typicality, left_out)
 
     def log_posteriors(self) -> FloatArray:
         """``log P(c | x)`` of every row without it, (rows, classes)."""

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from deciban.logistic.left_out import FittedRows
-    from deciban.models.leave_one_out_scores import LeftOutScores
+    from deciban.models.leave_one_out_scores import KeptScores
     from deciban.models.novelty import RowLikelihoods
     from deciban.models.protocol import Model, WordContribution
 
@@ -80,7 +80,7 @@ class LogisticModel:
     one_vs_rest: bool = False
     feature_names: Labels | None = None
     columns: ColumnSummary | None = None
-    scores: LeftOutScores | None = None
+    scores: KeptScores | None = None
     fitted: FittedRows | None = None
     bounds: FloatArray | None = None
 
@@ -200,11 +200,11 @@ class LogisticModel:
         return X
 
     @property
-    def left_out(self) -> LeftOutScores | None:
+    def left_out(self) -> KeptScores | None:
         """The scores of left-out rows; None where there are none."""
         return self.scores if self.fitted is None else self.fitted.scores
 
-    def with_left_out(self, scores: LeftOutScores | None) -> LogisticModel:
+    def with_left_out(self, scores: KeptScores | None) -> LogisticModel:
         """The model with other scores of left-out rows."""
         return replace(self, scores=scores, fitted=None)
 

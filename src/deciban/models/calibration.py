@@ -32,7 +32,7 @@ from deciban import threads
 from deciban.families.discrete import MAX_ROW_LOSS
 from deciban.kernels import discounts as kernel
 from deciban.labels import Labels
-from deciban.models.leave_one_out_scores import LeftOutScores, pool
+from deciban.models.leave_one_out_scores import KeptScores, pool
 from deciban.schema import Schema
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Calibration:
 
     loss: FloatArray
     rows: float
-    left_out: LeftOutScores | None = None
+    left_out: KeptScores | None = None
     offsets: ClassOffsets | None = None
 
     @classmethod
@@ -131,7 +131,7 @@ class Calibration:
         total = (self.loss + penalty)[_NEAREST_TO_ONE]
         return float(DISCOUNT_GRID[_NEAREST_TO_ONE[int(np.argmin(total))]])
 
-    def with_left_out(self, scores: LeftOutScores | None) -> Calibration:
+    def with_left_out(self, scores: KeptScores | None) -> Calibration:
         """The calibration with other scores of left-out rows."""
         return replace(self, left_out=scores)
 

@@ -17,8 +17,8 @@ from deciban.models.novelty import TypicalityScores
 __all__ = [
     "MAX_STORED_SCORES",
     "MIN_STORED_ROWS",
+    "KeptScores",
     "LeaveOneOutScores",
-    "LeftOutScores",
     "pool",
     "with_conformity",
 ]
@@ -86,7 +86,7 @@ class LeaveOneOutScores:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOutScores:
+class KeptScores:
     """What is kept of the scores of rows left out of a model: their conformity and typicality.
 
     Both are in order and bounded in size, and add up as counts do. When more rows are learned,
@@ -102,32 +102,32 @@ class LeftOutScores:
     typicality: TypicalityScores | None = None
     posteriors: LeaveOneOutScores | None = None
 
-    def without_posteriors(self) -> LeftOutScores:
+    def without_posteriors(self) -> KeptScores:
         """The scores for a model of other rows."""
         return replace(self, posteriors=None)
 
-    def for_classes(self, classes: Labels) -> LeftOutScores:
+    def for_classes(self, classes: Labels) -> KeptScores:
         """The scores in the order of other classes; those of a class that is gone go with it."""
         if labels.same(self.conformity.classes, classes):
             return self
         typicality = None if self.typicality is None else self.typicality.for_classes(classes)
-        return LeftOutScores(self.conformity.for_classes(classes), typicality)
+        return KeptScores(self.conformity.for_classes(classes), typicality)
 
-    def __add__(self, other: LeftOutScores) -> LeftOutScores:
+    def __add__(self, other: KeptScores) -> KeptScores:
         mine, theirs = self.typicality, other.typicality
         both = mine + theirs if mine and theirs else mine or theirs
-        return LeftOutScores(self.conformity + other.conformity, both)
+        return KeptScores(self.conformity + other.conformity, both)
 
-    def __mul__(self, factor: float) -> LeftOutScores:
+    def __mul__(self, factor: float) -> KeptScores:
         typicality = None if self.typicality is None else self.typicality * factor
-        return LeftOutScores(self.conformity * factor, typicality)
+        return KeptScores(self.conformity * factor, typicality)
 
 
-def with_conformity(scores: LeftOutScores | None, conformity: ConformityScores) -> LeftOutScores:
+def with_conformity(scores: KeptScores | None, conformity: ConformityScores) -> KeptScores:
     """Scores, if there are any, by which other rows say how classes conform."""
-    return LeftOutScores(conformity) if scores is None else replace(scores, conformity=conformity)
+    return KeptScores(conformity) if scores is None else replace(scores, conformity=conformity)
 
 
-def pool(mine: LeftOutScores | None, theirs: LeftOutScores | None) -> LeftOutScores | None:
+def pool(mine: KeptScores | None, theirs: KeptScores | None) -> KeptScores | None:
     """The scores of two models, either of which may have none."""
     return mine + theirs if mine and theirs else mine or theirs

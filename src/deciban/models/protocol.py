@@ -35,7 +35,7 @@ from deciban.sources.tabular import Row
 from deciban.stats.counts import Counts
 
 if TYPE_CHECKING:
-    from deciban.models.leave_one_out_scores import LeftOutScores
+    from deciban.models.leave_one_out_scores import KeptScores
     from deciban.models.novelty import RowLikelihoods
 
 FloatArray = NDArray[np.float64]
@@ -180,10 +180,10 @@ class HasLeftOutScores(Protocol):
     """A model that keeps the scores of rows that were left out of it."""
 
     @property
-    def left_out(self) -> LeftOutScores | None:
+    def left_out(self) -> KeptScores | None:
         """The scores, in the order of the classes; None where no rows were scored."""
 
-    def with_left_out(self, scores: LeftOutScores | None) -> Self:
+    def with_left_out(self, scores: KeptScores | None) -> Self:
         """The model with other scores of left-out rows."""
 
 

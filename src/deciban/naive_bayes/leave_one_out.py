@@ -16,7 +16,7 @@ from deciban.families.remaining import remaining_rows
 from deciban.models import class_offsets, scores
 from deciban.models.calibration import Calibration, ScoredRows
 from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores, LeftOutScores
+from deciban.models.leave_one_out_scores import KeptScores, LeaveOneOutScores
 from deciban.models.novelty import MAX_NOVELTY_ROWS, RowLikelihoods, TypicalityScores
 from deciban.naive_bayes.model import NaiveBayesModel
 from deciban.naive_bayes.near_copies import warn_near_copies, with_labels_together
@@ -128,7 +128,7 @@ class LeftOutRows:
     part: Part
     log_likelihood: FloatArray
 
-    def scores(self, model: NaiveBayesModel) -> LeftOutScores:
+    def scores(self, model: NaiveBayesModel) -> KeptScores:
         """Their scores under the model that they were left out of."""
         posterior = self.log_joint.copy()
         scores.normalise(posterior, model.log_prior, logarithm=True)
@@ -136,7 +136,7 @@ class LeftOutRows:
         conformity = ConformityScores.of(
             model.classes, left_out.log_posterior, left_out.codes, left_out.weight, self.stands_for
         )
-        return LeftOutScores(conformity, self._typicality(model), left_out)
+        return KeptScores(conformity, self._typicality(model), left_out)
 
     def _typicality(self, model: NaiveBayesModel) -> TypicalityScores:
         """The typicality of some of the rows: those of least key, or of some groups."""

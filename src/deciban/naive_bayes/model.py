@@ -23,7 +23,7 @@ from deciban.formulas import Formula
 from deciban.labels import Labels
 from deciban.models.calibration import Calibrated, Calibration
 from deciban.models.class_offsets import add_offset
-from deciban.models.leave_one_out_scores import LeftOutScores, pool
+from deciban.models.leave_one_out_scores import KeptScores, pool
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.options import Options
 from deciban.models.prior import class_prior, leave_one_out, of_remaining
@@ -134,7 +134,7 @@ class NaiveBayesModel(Calibrated):
         return float(self.counts.weight.sum()), n_columns, len(self.classes)
 
     @cached_property
-    def left_out(self) -> LeftOutScores | None:
+    def left_out(self) -> KeptScores | None:
         """The scores of left-out rows; None where none were scored."""
         scores = None if self.calibration is None else self.calibration.left_out
         own = None if scores is None else scores.for_classes(self.classes)
@@ -352,7 +352,7 @@ class NaiveBayesModel(Calibrated):
         """How likely rows are at all, also what is new in them."""
         return Likelihoods(self)
 
-    def with_left_out(self, scores: LeftOutScores | None) -> NaiveBayesModel:
+    def with_left_out(self, scores: KeptScores | None) -> NaiveBayesModel:
         """The model with other scores of left-out rows."""
         calibration = self.calibration or Calibration.empty()
         return self._other(calibration=calibration.with_left_out(scores))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from deciban import encoding, files, labels
 from deciban.errors import InputError, ModelFileError, ParameterError, ShapeError
 from deciban.files.model import units_from, with_units
-from deciban.models.leave_one_out_scores import LeftOutScores, pool
+from deciban.models.leave_one_out_scores import KeptScores, pool
 from deciban.naive_bayes.dropins import stored
 from deciban.naive_bayes.dropins.combining import check_combinable
 from deciban.naive_bayes.dropins.learning import LearningClassifier
@@ -163,7 +163,7 @@ class NaiveBayesClassifier(LearningClassifier):
         counts: Counts,
         other: NaiveBayesClassifier,
         kept: KeptRows = NOTHING_KEPT,
-        scores: LeftOutScores | None = None,
+        scores: KeptScores | None = None,
     ) -> Self:
         """A model with the same parameters and other counts."""
         result: Self = clone(self)

@@ -23,7 +23,7 @@ from deciban.families.categorical import (
 from deciban.families.discrete import UnseenSays
 from deciban.families.settings import Settings
 from deciban.labels import Array, Labels
-from deciban.models.leave_one_out_scores import LeftOutScores
+from deciban.models.leave_one_out_scores import KeptScores
 from deciban.models.prior import StatedPrior
 from deciban.naive_bayes.dropins.encoders import CategoryEncoder, all_numbers
 from deciban.naive_bayes.dropins.model import BLOCK, DropInModel
@@ -185,7 +185,7 @@ class CategoricalNB(SmoothedClassifier):
         self,
         counts: Counts,
         kept: KeptRows = NOTHING_KEPT,
-        scores: LeftOutScores | None = None,
+        scores: KeptScores | None = None,
     ) -> None:
         """Codes keep their places, so that category i is column i of ``category_count_``."""
         cells = counts.tables[BLOCK].cells

@@ -17,7 +17,7 @@ from deciban import encoding, threads
 from deciban.families.protocol import Family
 from deciban.families.settings import Settings
 from deciban.labels import Labels
-from deciban.models.leave_one_out_scores import LeftOutScores, pool
+from deciban.models.leave_one_out_scores import KeptScores, pool
 from deciban.models.prior import StatedPrior, check_prior
 from deciban.naive_bayes.dropins.answers import MatrixClassifier
 from deciban.naive_bayes.dropins.left_out import score_units
@@ -243,7 +243,7 @@ class LearningClassifier(MatrixClassifier):
         self,
         counts: Counts,
         kept: KeptRows = NOTHING_KEPT,
-        scores: LeftOutScores | None = None,
+        scores: KeptScores | None = None,
     ) -> None:
         """Make these counts the model, with rows among them and what was said of others."""
         stated, n_classes = self._stated_prior(), len(counts.classes)

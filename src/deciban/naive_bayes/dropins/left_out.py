@@ -17,7 +17,7 @@ from deciban.families.remaining import remaining_rows
 from deciban.labels import Labels
 from deciban.models import prior, scores
 from deciban.models.conformal import ConformityScores
-from deciban.models.leave_one_out_scores import LeaveOneOutScores, LeftOutScores
+from deciban.models.leave_one_out_scores import KeptScores, LeaveOneOutScores
 from deciban.models.novelty import RowLikelihoods, TypicalityScores
 from deciban.sources.batch import LabelledBatch
 from deciban.sources.kept_rows import MAX_KEPT_ROWS, KeptPart, KeptRows
@@ -44,18 +44,18 @@ class RowScores(NamedTuple):
 
     def in_order(
         self, classes: Labels, y: NDArray[np.intp], weight: FloatArray, stands_for: FloatArray
-    ) -> LeftOutScores:
+    ) -> KeptScores:
         """How rows conform with their class ``y``, and how typical they are."""
         how = y, weight, stands_for
         likelihoods = RowLikelihoods(self.log_likelihood, self.size)
-        return LeftOutScores(
+        return KeptScores(
             ConformityScores.of(classes, self.log_posterior, *how),
             TypicalityScores.of(classes, likelihoods, *how),
             LeaveOneOutScores.of(self.log_posterior, *how),
         )
 
 
-def score_left_out(model: DropInModel, kept: KeptRows) -> LeftOutScores | None:
+def score_left_out(model: DropInModel, kept: KeptRows) -> KeptScores | None:
     """The scores of kept rows; None where there are none.
 
     A row of weight k is k rows, of which one is left out.
@@ -68,7 +68,7 @@ def score_left_out(model: DropInModel, kept: KeptRows) -> LeftOutScores | None:
     return rows.in_order(model.classes, y, kept.weight, kept.stands_for)
 
 
-def score_units(model: DropInModel, X: CheckedMatrix, sample: Sample) -> LeftOutScores | None:
+def score_units(model: DropInModel, X: CheckedMatrix, sample: Sample) -> KeptScores | None:
     """The scores of rows of a matrix, which a sample has by their places; None where it has none.
 
     A row of weight k leaves with its whole weight.

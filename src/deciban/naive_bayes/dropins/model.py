@@ -25,7 +25,7 @@ from deciban.families.settings import Settings
 from deciban.formulas.formula import ByClass, Formula, HasColumnFormula, additive
 from deciban.formulas.nodes import Condition, Expression
 from deciban.labels import Labels
-from deciban.models.leave_one_out_scores import LeftOutScores, pool
+from deciban.models.leave_one_out_scores import KeptScores, pool
 from deciban.models.novelty import RowLikelihoods
 from deciban.models.prior import class_prior
 from deciban.models.protocol import WordContribution
@@ -86,7 +86,7 @@ class DropInModel:
     encoder: Encoder
     uses_prior: bool = True
     kept: KeptRows = NOTHING_KEPT
-    scores: LeftOutScores | None = None
+    scores: KeptScores | None = None
 
     additive = True
     measured_evidence = None
@@ -141,11 +141,11 @@ class DropInModel:
         return MULTINOMIAL.estimate(self.table, self.settings)
 
     @cached_property
-    def left_out(self) -> LeftOutScores | None:
+    def left_out(self) -> KeptScores | None:
         """The scores of counted rows, each left out; None where no rows are kept."""
         return pool(self.scores, score_left_out(self, self.kept))
 
-    def with_left_out(self, scores: LeftOutScores | None) -> DropInModel:
+    def with_left_out(self, scores: KeptScores | None) -> DropInModel:
         """The model with other scores of left-out rows."""
         return replace(self, scores=scores, kept=NOTHING_KEPT)
 
