@@ -333,7 +333,7 @@ def test_a_pipe_is_read_whole_since_it_cannot_be_read_again(tmp_path, monkeypatc
     ):
         pipe = tmp_path / "pipe"
         os.mkfifo(pipe)
-        writer = threading.Thread(target=pipe.write_bytes, args=[text])
+        writer = threading.Thread(target=pipe.write_bytes, args=[text], daemon=True)
         writer.start()
         found = list(places([str(pipe)]))
         writer.join()
