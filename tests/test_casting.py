@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from commands import done, run
-from deciban import AODE, BayesClassifier, NaiveBayes, load
+from deciban import AODE, BayesClassifier, NaiveBayes, load, scan
 from deciban.errors import InputError
 from deciban.naive_bayes import CategoricalNB
 
@@ -269,3 +269,29 @@ def test_models_whose_categories_are_of_other_types_are_not_put_together():
         with pytest.raises(InputError, match="'zone' has text as categories in one model and int"):
             combine()
     assert (one + one).counts_ == one.counts_ * 2
+
+
+def test_a_value_is_cast_alike_whatever_stands_beside_it(model):
+    """A column of several types is none of texts: each value is cast as what it is."""
+    for name in PLAIN:
+        ways = [
+            way
+            for column, way in WAYS
+            if column == name and isinstance(way, bool | float | int | str)
+        ]
+        ways += [PLAIN[name]] if isinstance(PLAIN[name], bool | float | int | str) else []
+        ways += [True, False, 1, 1.0, 0.5, "1", "true", "x", None]
+        if name == "since":  # dates stand beside no texts
+            continue
+        alone = [model.predict_proba([{**PLAIN, name: way}])[0] for way in ways]
+        together = model.predict_proba([{**PLAIN, name: way} for way in ways])
+        np.testing.assert_array_equal(together, alone)
+
+
+def test_values_of_several_types_are_one_column_in_batches(model):
+    ways = [True, 41, "41", 41.5, None, "x"] * 3
+    rows = [{**PLAIN, "age": way} for way in ways]
+    alone = np.concatenate([model.predict_proba([row]) for row in rows])
+    table = scan(rows, rows=4)
+    np.testing.assert_array_equal(model.predict_proba(table), alone)
+    assert model.unseen_["age"].count == 3

@@ -37,9 +37,11 @@ from deciban.sources.columns import (
     Column,
     Integers,
     Mask,
+    Mixed,
     Numbers,
     Strings,
     Times,
+    concatenate,
     decode_dictionary,
     missing_column,
 )
@@ -126,6 +128,8 @@ def cast(
     if of == "any" or values.missing.all():
         n = len(values)
         return (values if of == "any" else missing_column(_EMPTY[of], n)), np.zeros(n, bool)
+    if isinstance(values, Mixed):
+        return _cast_each(column, of, values, known)
     if of == "text":
         return _to_text(values, known)
     if isinstance(values, Strings):
@@ -165,6 +169,22 @@ def cast_labels(labelled: Labelled, classes: labels.Labels) -> Labelled:
         values[i] = label if label in known else values[i]
     distinct, at = labels.factorise(labels.object_array(values))
     return Labelled(labels.label_array(distinct.tolist()), np.append(at, -1)[labelled.codes])
+
+
+def _cast_each(
+    column: ColumnSchema, of: ColumnType, mixed: Mixed, known: Collection[Value]
+) -> Result:
+    """Values of several types, each as it is cast where it is among its own."""
+    rows, casts, uncast = [], [], []
+    for own, came in objects.of_one_kind(column.name, mixed):
+        values, bad = cast(column, of, came, known)
+        rows.append(own)
+        casts.append(
+            values.numbers() if isinstance(values, Integers) and of == "number" else values
+        )
+        uncast.append(bad)
+    back = np.argsort(np.concatenate(rows))
+    return concatenate(casts).take(back), np.concatenate(uncast)[back]
 
 
 # ---------------------------------------------------------------------- texts

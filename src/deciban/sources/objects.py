@@ -9,7 +9,7 @@ periods and UUIDs are text as well. A list of texts is a bag of words.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -27,6 +27,7 @@ from deciban.sources.columns import (
     Column,
     Integers,
     Mask,
+    Mixed,
     Numbers,
     Strings,
     Times,
@@ -36,7 +37,7 @@ from deciban.sources.lists import Lists, join_items
 from deciban.sources.scan import BatchScan, scan_columns
 from deciban.sources.tabular import Value
 
-__all__ = ["column", "is_record", "scan_records", "scan_rows"]
+__all__ = ["column", "is_record", "of_one_kind", "scan_records", "scan_rows"]
 
 _KINDS: list[tuple[str, tuple[type, ...]]] = [
     ("boolean", (bool, np.bool_)),
@@ -138,6 +139,21 @@ def column(name: str, values: Sequence[Value]) -> Column:
     return _column_of_kinds(name, kinds, known, np.array(missing, dtype=bool))
 
 
+def of_one_kind(name: str, mixed: Mixed) -> Iterator[tuple[list[int], Column]]:
+    """The rows whose values are of one kind, and those as a column, for each kind there is.
+
+    >>> mixed = cast("Mixed", column("x", [True, 2, "b", 0.5]))
+    >>> [(rows, some.tolist()) for rows, some in of_one_kind("x", mixed)]
+    [([0], [True]), ([1, 3], [2.0, 0.5]), ([2], ['b'])]
+    """
+    rows_of: dict[str, list[int]] = {}
+    for row, value in enumerate(mixed.values):
+        kind = "number" if value is None else _kind(name, type(value))
+        rows_of.setdefault("number" if kind == "integer" else kind, []).append(row)
+    for rows in rows_of.values():
+        yield rows, column(name, [mixed.values[row] for row in rows])
+
+
 def _kind(name: str, of: type) -> str:
     for kind, types in _KINDS:
         if issubclass(of, types):
@@ -167,7 +183,12 @@ def _column_of_kinds(name: str, kinds: set[str], known: list[Value], missing: Ma
         texts = _strings(name, [_join(name, items) for items in known], missing)
         return Lists(texts.offsets, texts.data, texts.missing)
     if kinds <= _WRITABLE:
-        return _strings(name, [_write(value) for value in known], missing)
+        texts = _strings(name, [_write(value) for value in known], missing)
+        if kinds == {"text"}:
+            return texts
+        values = np.full(len(missing), None)
+        values[~missing] = known
+        return Mixed(texts.offsets, texts.data, texts.missing, values.tolist())
     raise InputError(
         f"column {name!r} mixes {' and '.join(sorted(kinds))} values.",
         hint="give the column one type",
