@@ -66,13 +66,14 @@ def scan_spool(spool: Spool, options: ReadOptions) -> BatchScan:
 
 
 def _scan(files: Sequence[Path], options: ReadOptions) -> Scan:
-    forms = {_form(path) for path in files}
-    if len(forms) > 1:
+    first = {_form(path): path for path in reversed(files)}
+    if len(first) > 1:
+        some = " and ".join(map(str, sorted(first.values())))
         raise FileError(
-            f"{files[0].parent} gave files of several kinds: {', '.join(sorted(forms))}.",
-            hint="use a glob that ends in one of them, such as '*.csv'",
+            f"{some} are files of several kinds: {', '.join(sorted(first))}.",
+            hint="read those of one kind at once, such as '*.csv'",
         )
-    form = forms.pop()
+    (form,) = first
     if form == "parquet":
         return duckdb.scan_parquet(files, options.rows, options.kept)
     if form in ("jsonl", "json"):
