@@ -288,6 +288,15 @@ def test_a_value_is_cast_alike_whatever_stands_beside_it(model):
         np.testing.assert_array_equal(together, alone)
 
 
+def test_lists_beside_texts_are_told_apart_only_by_who_knows_the_column():
+    rows = [{"n": 1, "tags": ["red", "c++"]}, {"n": 2, "tags": "red"}]
+    with pytest.raises(InputError, match="column 'tags' mixes list and text values"):
+        NaiveBayes().fit(rows, ["a", "b"])
+    m = NaiveBayes().fit([rows[0], {"n": 3, "tags": ["blue"]}], ["a", "b"])
+    alone = np.concatenate([m.predict_proba([row]) for row in rows])
+    np.testing.assert_array_equal(m.predict_proba(rows), alone)
+
+
 def test_values_of_several_types_are_one_column_in_batches(model):
     ways = [True, 41, "41", 41.5, None, "x"] * 3
     rows = [{**PLAIN, "age": way} for way in ways]

@@ -2,8 +2,8 @@
 
 Truth values, integers, other numbers, text, dates, times and durations (in
 seconds) are known; None, NaN, NA and NaT are missing. A column that mixes
-text, numbers and truth values is text, written as JSON writes them; intervals,
-periods and UUIDs are text as well. A list of texts is a bag of words.
+text, numbers and truth values is text, written as JSON writes them, to those who learn what it
+is; intervals, periods and UUIDs are text as well. A list of texts is a bag of words.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from deciban.sources.tabular import Value
 
 __all__ = ["column", "is_record", "of_one_kind", "scan_records", "scan_rows"]
 
+_LISTS = (list, tuple, set, frozenset, np.ndarray)
 _KINDS: list[tuple[str, tuple[type, ...]]] = [
     ("boolean", (bool, np.bool_)),
     ("duration", (timedelta, np.timedelta64)),  # before numbers: NumPy's is an integer
@@ -48,12 +49,12 @@ _KINDS: list[tuple[str, tuple[type, ...]]] = [
     ("timestamp", (datetime, np.datetime64)),
     ("date", (date,)),
     ("time", (time,)),
-    ("list", (list, tuple, set, frozenset, np.ndarray)),
+    ("list", _LISTS),
 ]
 #: Types of other libraries whose values are names.
 _NAMES = {"Interval", "Period", "UUID"}
 #: Kinds that can be written as text, where a column mixes them.
-_WRITABLE = {"boolean", "integer", "number", "text"}
+_WRITABLE = {"boolean", "integer", "number", "text", "list"}
 #: Types of which None and what differs from itself are the only missing values.
 _PLAIN = {type(None), bool, int, float, str, bytes, date, datetime, time, timedelta}
 _MICROSECOND = timedelta(microseconds=1)
@@ -113,7 +114,12 @@ def _scan_tuples(table: Sequence[Sequence[Value]], rows: int) -> BatchScan:
 
 
 def formats(columns: Mapping[str, Column]) -> dict[str, Format]:
-    """The columns whose type says what they are: lists of texts."""
+    """The columns whose type says what they are: lists of texts, which then are all there is."""
+    for name, column in columns.items():
+        if isinstance(column, Mixed):
+            kinds = {_kind(name, type(value)) for value in column.values if value is not None}
+            if "list" in kinds:
+                raise _mixes(name, kinds)
     return {name: BAG for name, column in columns.items() if isinstance(column, Lists)}
 
 
@@ -183,13 +189,17 @@ def _column_of_kinds(name: str, kinds: set[str], known: list[Value], missing: Ma
         texts = _strings(name, [_join(name, items) for items in known], missing)
         return Lists(texts.offsets, texts.data, texts.missing)
     if kinds <= _WRITABLE:
-        texts = _strings(name, [_write(value) for value in known], missing)
+        texts = _strings(name, [_write(name, value) for value in known], missing)
         if kinds == {"text"}:
             return texts
         values = np.full(len(missing), None)
         values[~missing] = known
         return Mixed(texts.offsets, texts.data, texts.missing, values.tolist())
-    raise InputError(
+    raise _mixes(name, kinds)
+
+
+def _mixes(name: str, kinds: set[str]) -> InputError:
+    return InputError(
         f"column {name!r} mixes {' and '.join(sorted(kinds))} values.",
         hint="give the column one type",
     )
@@ -217,8 +227,10 @@ def _quantities(name: str, kinds: set[str], known: list[Value], missing: Mask) -
     return Numbers(_spread(floats, missing, np.float64, np.nan), whole)
 
 
-def _write(value: Value) -> str | bytes:
-    """Text as it is; other values as JSON writes them."""
+def _write(name: str, value: Value) -> str | bytes:
+    """Text as it is, a list as one text; other values as JSON writes them."""
+    if isinstance(value, _LISTS):
+        return _join(name, value)
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     return value if isinstance(value, str | bytes) else str(value)
