@@ -79,6 +79,25 @@ def test_a_value_is_what_it_was_in_training_however_it_is_written(model, name, w
     assert not any(term.unseen for term in why.terms)
 
 
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_truth_values_of_files_are_numbers_where_these_were(file, ending, tmp_path):
+    """As those of Python and of the service are."""
+    rows = [{**PLAIN, "age": age, "level": True, "since": "2024-03-04"} for age in (True, False)]
+    data, written = pd.DataFrame(rows), tmp_path / f"rows.{ending}"
+    if ending == "jsonl":
+        data.to_json(written, orient="records", lines=True)
+    elif ending == "csv":
+        data.to_csv(written, index=False)
+    else:
+        data.to_parquet(written)
+    out = done(
+        "predict", file, written, "--digits", "17", "--format", "jsonl", "--only-probabilities"
+    )
+    wanted = load(file).predict_proba(rows)
+    answers = [list(json.loads(line).values()) for line in out.splitlines()]
+    np.testing.assert_array_equal(answers, wanted)
+
+
 def test_every_source_says_the_same(file, tmp_path):
     model = load(file)
     expected = model.predict_proba(TABLE)
