@@ -72,6 +72,23 @@ def test_bad_tables(name, folder):
     assert said in fails("train", "bad.csv", *TRAIN)
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        TINY.encode() + b"S,ham,3\n",
+        TINY.encode() + b'"S,ham\n',
+        b"\n" + TINY.encode(),
+        b'{"size": "S", "label": "ham"}\n{"size"\n',
+        b"PAR1 and more",
+        b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x2b\xce\xac\x4a\xd5",
+    ],
+)
+def test_the_standard_input_is_named_and_not_where_it_was_put(folder, content):
+    said = fails("train", "-", *TRAIN, stdin=content)
+    assert said.startswith("error: the standard input ")
+    assert "deciban-" not in said
+
+
 def test_a_byte_order_mark_and_other_encodings_are_read(folder):
     Path("bom.csv").write_bytes(b"\xef\xbb\xbf" + TINY.encode())
     Path("latin.csv").write_bytes(TINY.replace("M", "größer").encode("latin-1"))
