@@ -101,6 +101,8 @@ def test_a_byte_order_mark_and_other_encodings_are_read(folder):
 
 
 def test_other_things_than_tables(folder):
+    for url in ("https://example.org/data.csv", "s3://bucket/data.parquet"):
+        assert f"{url} is no file" in fails("train", url, *TRAIN)
     Path("sub").mkdir()
     Path("note.doc").write_text("hello")
     assert "is a folder" in fails("train", "sub", *TRAIN)

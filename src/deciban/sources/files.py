@@ -124,6 +124,11 @@ def _refuse_disguised(path: Path, form: str) -> str:
 def matching(path: str) -> list[Path]:
     """The files, in the order of their names; each can be read and has something in it."""
     whole = Path(path).expanduser()
+    if "://" in path and not whole.exists():
+        raise FileError(
+            f"{path} is no file: of URLs, those of databases alone are read.",
+            hint="download it first",
+        )
     if whole.exists() or not glob.has_magic(path):
         files = [whole]
     else:
