@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from commands import done, run
-from deciban import AODE, BayesClassifier, NaiveBayes, load
+from deciban import AODE, BayesClassifier, NaiveBayes, load, scan
 from deciban.errors import InputError
 from deciban.naive_bayes import CategoricalNB
 
@@ -77,6 +77,25 @@ def test_a_value_is_what_it_was_in_training_however_it_is_written(model, name, w
     why, plain = model.explain(row), model.explain(PLAIN)
     assert why.total == plain.total
     assert not any(term.unseen for term in why.terms)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_truth_values_of_files_are_numbers_where_these_were(file, ending, tmp_path):
+    """As those of Python and of the service are."""
+    rows = [{**PLAIN, "age": age, "level": True, "since": "2024-03-04"} for age in (True, False)]
+    data, written = pd.DataFrame(rows), tmp_path / f"rows.{ending}"
+    if ending == "jsonl":
+        data.to_json(written, orient="records", lines=True)
+    elif ending == "csv":
+        data.to_csv(written, index=False)
+    else:
+        data.to_parquet(written)
+    out = done(
+        "predict", file, written, "--digits", "17", "--format", "jsonl", "--only-probabilities"
+    )
+    wanted = load(file).predict_proba(rows)
+    answers = [list(json.loads(line).values()) for line in out.splitlines()]
+    np.testing.assert_array_equal(answers, wanted)
 
 
 def test_every_source_says_the_same(file, tmp_path):
@@ -269,3 +288,38 @@ def test_models_whose_categories_are_of_other_types_are_not_put_together():
         with pytest.raises(InputError, match="'zone' has text as categories in one model and int"):
             combine()
     assert (one + one).counts_ == one.counts_ * 2
+
+
+def test_a_value_is_cast_alike_whatever_stands_beside_it(model):
+    """A column of several types is none of texts: each value is cast as what it is."""
+    for name in PLAIN:
+        ways = [
+            way
+            for column, way in WAYS
+            if column == name and isinstance(way, bool | float | int | str)
+        ]
+        ways += [PLAIN[name]] if isinstance(PLAIN[name], bool | float | int | str) else []
+        ways += [True, False, 1, 1.0, 0.5, "1", "true", "x", None]
+        if name == "since":  # dates stand beside no texts
+            continue
+        alone = [model.predict_proba([{**PLAIN, name: way}])[0] for way in ways]
+        together = model.predict_proba([{**PLAIN, name: way} for way in ways])
+        np.testing.assert_array_equal(together, alone)
+
+
+def test_lists_beside_texts_are_told_apart_only_by_who_knows_the_column():
+    rows = [{"n": 1, "tags": ["red", "c++"]}, {"n": 2, "tags": "red"}]
+    with pytest.raises(InputError, match="column 'tags' mixes list and text values"):
+        NaiveBayes().fit(rows, ["a", "b"])
+    m = NaiveBayes().fit([rows[0], {"n": 3, "tags": ["blue"]}], ["a", "b"])
+    alone = np.concatenate([m.predict_proba([row]) for row in rows])
+    np.testing.assert_array_equal(m.predict_proba(rows), alone)
+
+
+def test_values_of_several_types_are_one_column_in_batches(model):
+    ways = [True, 41, "41", 41.5, None, "x"] * 3
+    rows = [{**PLAIN, "age": way} for way in ways]
+    alone = np.concatenate([model.predict_proba([row]) for row in rows])
+    table = scan(rows, rows=4)
+    np.testing.assert_array_equal(model.predict_proba(table), alone)
+    assert model.unseen_["age"].count == 3

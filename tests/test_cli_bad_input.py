@@ -72,6 +72,23 @@ def test_bad_tables(name, folder):
     assert said in fails("train", "bad.csv", *TRAIN)
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        TINY.encode() + b"S,ham,3\n",
+        TINY.encode() + b'"S,ham\n',
+        b"\n" + TINY.encode(),
+        b'{"size": "S", "label": "ham"}\n{"size"\n',
+        b"PAR1 and more",
+        b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x2b\xce\xac\x4a\xd5",
+    ],
+)
+def test_the_standard_input_is_named_and_not_where_it_was_put(folder, content):
+    said = fails("train", "-", *TRAIN, stdin=content)
+    assert said.startswith("error: the standard input ")
+    assert "deciban-" not in said
+
+
 def test_a_byte_order_mark_and_other_encodings_are_read(folder):
     Path("bom.csv").write_bytes(b"\xef\xbb\xbf" + TINY.encode())
     Path("latin.csv").write_bytes(TINY.replace("M", "größer").encode("latin-1"))
@@ -84,6 +101,8 @@ def test_a_byte_order_mark_and_other_encodings_are_read(folder):
 
 
 def test_other_things_than_tables(folder):
+    for url in ("https://example.org/data.csv", "s3://bucket/data.parquet"):
+        assert f"{url} is no file" in fails("train", url, *TRAIN)
     Path("sub").mkdir()
     Path("note.doc").write_text("hello")
     assert "is a folder" in fails("train", "sub", *TRAIN)
@@ -195,12 +214,21 @@ def test_merging_what_does_not_fit(folder):
         (["train", "data.csv", *TRAIN, "--numeric", "magic"], "--numeric"),
         (["predict", "m.deciban", "data.csv", "--priors", "ham"], "CLASS=RATE"),
         (["predict", "m.deciban", "data.csv", "--priors", "ham=x,spam=1"], "CLASS=RATE"),
+        (["predict", "m.deciban", "data.csv", "--priors", "ham=1,spam=1,ham=2"],
+         "'ham' is stated twice"),
+        (["train", "data.csv", *TRAIN, "--kind", "size=text", "--kind", "size=identifier"],
+         "'size' is stated twice, as 'text' and 'identifier'"),
+        (["train", "data.csv", *TRAIN, "--prior", "ham=0.5,ham=0.5,spam=0.5"], "stated twice"),
+        (["train", "data.csv", *TRAIN, "--class-weight", "ham=2,ham=3"], "stated twice"),
+        (["train", "data.csv", *TRAIN, "--unlabelled-weight", "2"], "add --em or --unlabelled"),
+        (["drift", "m.deciban", "data.csv", "--index", "nan"], "nan is no number"),
+        (["threshold", "m.deciban", "data.csv", "--recall", "nan"], "nan is no number"),
         (["predict", "m.deciban", "data.csv", "--digits", "99"], "--digits"),
         (["predict", "m.deciban", "data.csv", "--format", "xml"], "--format"),
         (["predict", "m.deciban", "data.csv", "--json"], "-o"),
         (["merge", "-o", "n.deciban"], "MODEL"),
     ],
-)
+)  # fmt: skip
 def test_mistakes_in_the_command_line_are_2(arguments, said, folder):
     line = fails(*arguments, code=2)
     assert said in line
@@ -225,11 +253,20 @@ def test_bad_values(folder):
         assert "`new`" not in said
     assert "abstain must be" in fails(*predict, "--abstain", "-1")
     assert "says no format" in fails(*predict, "-o", "out.txt")
+    assert "- is the standard input" in fails(*predict, "-o", "-", "--format", "csv")
+    assert "- is the standard input" in fails("train", "data.csv", "-t", "label", "-o", "-")
+    for command in ("evaluate", "compare m.deciban", "report", "threshold --recall 0.5", "update"):
+        name, *more = command.split()
+        Path("other.deciban").write_bytes(Path("m.deciban").read_bytes())
+        said = fails(name, "other.deciban", *more, "data.csv", "--target", "size")
+        assert "--target size is a column that other.deciban answers by" in said
     Path("same.csv").write_text("size,prediction\nS,1\n")
     assert "same name 'prediction'" in fails("predict", "m.deciban", "same.csv", "--keep")
 
 
 BAD_COSTS = {
+    ",ham,spam\nham,0,1\nspam,1,0\nham,5,5\n": "more than one row for 'ham'",
+    ",ham,spam,ham\nham,0,1,1\nspam,1,0,0\n": "more than one column for 'ham'",
     ",ham\nham,0\nspam,x\n": "no number",
     ",ham,spma\nham,0,1\nspam,1,0\n": "perhaps 'spam'",
     ",ham,spam\nham,0\n": "not a table of costs",

@@ -60,6 +60,8 @@ def test_a_text(tmp_path):
     [
         (["--row", '{"gram": 1}'], 1, "no column 'gram'. Hint: perhaps 'grams' was meant."),
         (["--row", "{grams}"], 2, "is not JSON"),
+        (["--row", '{"grams": ' + "9" * 5000 + "}"], 2, "has a number too long"),
+        (["--row", "[" * 20_000], 2, "lists too deep"),
         (["--row", "[1]"], 2, "is not a JSON object"),
         (["--row", ROW, "--against", "aple"], 1, "no class 'aple'. Hint: perhaps 'apple'"),
         (["--row", ROW, "--text", "x"], 2, "got --row and --text"),

@@ -10,6 +10,8 @@ import pytest
 import faults
 from commands import COMMAND, FRUIT, process
 
+#: A device that takes nothing.
+FULL = Path("/dev/full")
 HEAVY = ("sklearn", "scipy.stats", "pandas", "polars", "pyarrow", "rich")
 
 
@@ -160,3 +162,72 @@ def imported(*arguments):
 def test_predicting_imports_nothing_heavy(model):
     assert imported("predict", model, FRUIT).isdisjoint(HEAVY)
     assert imported("inspect", model).isdisjoint(HEAVY)
+
+
+def unbuffered_no_more(command, **streams):
+    """A process that writes as Python does by itself: what it prints, in one piece at its end."""
+    return subprocess.run(
+        [*COMMAND, *map(str, command)],
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
+        stderr=subprocess.PIPE,
+        check=False,
+        **streams,
+    )
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp("mail")
+    (path / "one.eml").write_text("Subject: agenda\n\nfor monday\n")
+    assert process("mail", "learn", "--ham", path / "one.eml", "--store", path / "s.db").code == 0
+    return path
+
+
+def printing(model, store):
+    """Commands that print, and the code that says that this could not be done."""
+    message = [store / "one.eml", "--store", store / "s.db"]
+    return [
+        (["inspect", model], 1),
+        (["explain", model, FRUIT, "--limit", 3], 1),
+        (["predict", model, FRUIT], 1),
+        (["train", FRUIT, "-t", "fruit", "-o", store / "new.deciban"], 1),
+        (["mail", "classify", *message], 3),
+        (["mail", "explain", *message], 1),
+        (["mail", "filter", "--store", store / "s.db"], 75),
+    ]
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no device that is always full")
+def test_output_that_cannot_be_written(model, store):
+    for command, code in printing(model, store):
+        for close in (False, True):
+            with (store / "one.eml").open("rb") as message, FULL.open("wb") as full:
+                streams = {"preexec_fn": lambda: os.close(1)} if close else {"stdout": full}
+                ended = unbuffered_no_more(command, stdin=message, **streams)
+            assert ended.returncode == code, command
+            (line,) = ended.stderr.decode().splitlines()
+            assert line.startswith("error: ")
+            assert "bug" not in line
+
+
+def test_a_reader_that_reads_nothing(model, store):
+    for command, code in printing(model, store):
+        reading, writing = os.pipe()
+        os.close(reading)
+        with (store / "one.eml").open("rb") as message, os.fdopen(writing, "wb") as pipe:
+            ended = unbuffered_no_more(command, stdin=message, stdout=pipe)
+        assert ended.returncode == (141 if code == 1 else code), command
+        assert (ended.stderr == b"") == (code == 1)
+
+
+def test_input_that_is_closed(model, store):
+    for command, code in [
+        (["predict", model, "-"], 1),
+        (["mail", "classify", "--store", store / "s.db"], 3),
+        (["mail", "filter", "--store", store / "s.db"], 75),
+    ]:
+        ended = unbuffered_no_more(command, stdout=subprocess.PIPE, preexec_fn=lambda: os.close(0))
+        assert (ended.returncode, ended.stdout) == (code, b""), command
+        (line,) = ended.stderr.decode().splitlines()
+        assert line.startswith("error: ")
+        assert "bug" not in line

@@ -354,3 +354,19 @@ def test_duckdb_counts_parquet_for_the_command(tmp_path, monkeypatch):
     assert m.counts_ == NaiveBayes().fit(rows, target="fruit").counts_
     assert facts["quality"]["rows"] == facts["rows"] == 200
     assert run("evaluate", tmp_path / "m.deciban", path).err.startswith("warning: these rows are")
+
+
+def test_a_file_of_tests_that_was_learned_is_said(tmp_path):
+    """Figures of rows that the model has seen flatter it, as `evaluate` says."""
+    options = ("-t", "fruit", "-o", tmp_path / "m.deciban", "-q", "--force")
+    head, *rows = FRUIT.read_text().splitlines(keepends=True)
+    learned, new = tmp_path / "learned.csv", tmp_path / "new.csv"
+    learned.write_text(head + "".join(rows[:120]))
+    new.write_text(head + "".join(rows[120:]))
+    flattered = run("train", learned, *options, "--test", learned)
+    assert flattered.code == 0
+    assert flattered.err == (
+        "warning: --test: these rows are rows that the model was trained on, which flatters it. "
+        "Hint: give rows that it has not seen.\n"
+    )
+    assert run("train", learned, *options, "--test", new).err == ""

@@ -414,6 +414,10 @@ def test_the_command_trains_and_predicts_in_a_database(place, tmp_path, request)
         assert "has a table 'scores' already" in again.err
         done("predict", model, url, *query, "--into", "scores", "--force")
         drop(url)
+        over = run("predict", model, url, "--table", "t", "--into", "t", "--force")
+        assert (over.code, over.out) == (1, "")
+        assert "t is the table that is read, and would be destroyed" in over.err
+        assert sum(batch.n_rows for batch in deciban.scan(url, table="t")) == table.num_rows
 
 
 @contextmanager

@@ -97,9 +97,9 @@ def test_a_missing_list_is_missing():
     assert rows == ["ab", None, ""]
 
 
-@pytest.mark.parametrize("X", [pl.DataFrame({"x": [[1, 2]]}), {"x": [[1, 2]]}, {"x": [["a"], "a"]}])
+@pytest.mark.parametrize("X", [pl.DataFrame({"x": [[1, 2]]}), {"x": [[1, 2]]}, {"x": [[1], "a"]}])
 def test_other_lists_are_refused(X):
-    with pytest.raises(InputError, match=r"'x' (has|mixes)"):
+    with pytest.raises(InputError, match="'x' has"):
         list(scan(X))
 
 

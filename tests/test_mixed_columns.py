@@ -76,6 +76,8 @@ def test_kinds(values, kind):
 
 
 def test_no_column_is_left():
+    with pytest.raises(InputError, match=r"there is none besides the labels"):
+        NaiveBayes().fit({"y": ["a", "b"]}, target="y")
     with pytest.raises(InputError, match=r"no column is left .* 'id' is identifier .* Hint: state"):
         NaiveBayes().fit({"id": [f"k{i}" for i in range(40)]}, [0, 1] * 20)
 

@@ -126,7 +126,7 @@ def test_loss_abstention_and_priors(client, model):
     body = answer(client.post("/api/predict", json={"rows": rows, "priors": priors}))
     assert {p["answer"] for p in body["predictions"]} == {classes[1]}
     wrong = client.post("/api/predict", json={"rows": rows, "priors": {classes[0]: 1.0}})
-    assert problem(wrong, 422)
+    assert problem(wrong, 422)["detail"] == f"priors has no rate for {classes[1]!r}."
 
 
 def test_explain_is_what_the_explanation_says(client, model):

@@ -11,7 +11,7 @@ import pytest
 import faults
 from commands import FRUIT, run
 from deciban import AODE, BayesClassifier, NaiveBayes, load
-from deciban.errors import ModelFileError, ParameterError
+from deciban.errors import InputError, ModelFileError, ParameterError
 from deciban.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from deciban.serve import learner, lessons
 from deciban.serve.answers import Answers
@@ -79,6 +79,59 @@ def test_what_looks_countable_can_be_counted(of):
                     seen += 1
     assert not countable(Content({}, 9))
     assert (seen > 0) == (of is not GaussianNB)
+
+
+@pytest.mark.parametrize("of", [NaiveBayes, AODE])
+def test_lessons_that_count_alone_count_together(of):
+    """The store is read in other batches than lessons came in: none may be refused then."""
+    table = {
+        "n": [0.5, 1.5, 2.5],
+        "k": [1, 2, 3],
+        "s": ["S", "L", "S"],
+        "b": [True, False, True],
+        **({"bag": [["S", "c++"], ["S"], ["L"]]} if of is NaiveBayes else {}),
+    }
+    kinds = {"k": "categorical", "s": "categorical", "b": "categorical", "n": "numeric"}
+    model = of(kinds=kinds).fit(table, [1, 2, 2])
+    for name in table:
+        alone = []
+        for value in ODD:
+            if type(value) is int and abs(value) > 2**53:  # floats beside it round it
+                continue
+            one = Content({name: value}, 1)
+            try:
+                alone.append((one, lessons.count(model, [one])))
+            except InputError:
+                continue
+        assert len(alone) > 3
+        for one, of_one in alone:
+            for other, of_other in alone:
+                assert lessons.count(model, [one, other]) == of_one + of_other
+
+
+def test_lists_and_texts_of_one_column(tmp_path):
+    path, store = tmp_path / "bag.deciban", tmp_path / "live.db"
+    rows = [{"n": i % 5, "tags": ["red", "c++"] if i % 2 else ["blue"]} for i in range(40)]
+    NaiveBayes().fit(rows, ["a", "b"] * 20).save(path)
+    taught = [
+        {"n": True, "tags": ["red"]},
+        {"n": 1.5, "tags": "blue red"},
+        {"n": "2", "tags": "c++"},
+    ]
+    with serving(path, store=str(store)) as client:
+        for at, row in enumerate(taught):
+            learn(client, {"id": str(at), "row": row, "answer": "a"})
+            client.post("/api/predict", json={"rows": [row]})
+        alone = [client.post("/api/predict", json={"rows": [row]}).json() for row in taught]
+        together = client.post("/api/predict", json={"rows": taught}).json()
+        assert together["predictions"] == [one["predictions"][0] for one in alone]
+        assert client.get("/api/watch").json()["recent_rows"] == 9
+    with serving(path, store=str(store)) as client:
+        assert client.get("/healthz").status_code == 200
+    expected = load(path)
+    for row in taught:
+        expected.partial_fit([row], ["a"])
+    assert lessons.export(str(store)).counts_ == expected.counts_
 
 
 def test_few_lessons_are_judged_like_many(path):

@@ -228,6 +228,7 @@ def test_words_in_json_are_what_they_say(tmp_path):
         ("t.csv", b"PK\x03\x04 and more", r"is no text: it begins like a \.xlsx file"),
         ("t.xlsx", b"PK\x03\x04 and more", "cannot be read as a workbook"),
         ("t.arrow", b"no arrow", "cannot be read"),
+        ("t.avro", b"no avro", "cannot be read"),
         ("noending", "a,b\n", "an ending that is not known: 'none'"),
         ("t.parquet", "a,b\n1,2\n", "not a Parquet file"),
         ("t.parquet", "a,b\n1,2\n" * 99, "not a Parquet file"),
@@ -299,7 +300,10 @@ def test_globs_are_read_in_the_order_of_their_names(tmp_path):
     [
         ({}, "no file matches"),
         ({"1.csv": "a\n1\n", "2.csv": "b\n1\n"}, "2.csv has another header than .*1.csv"),
-        ({"1.csv": "a\n1\n", "2.tsv": "a\n1\n"}, "files of several kinds: csv, tsv"),
+        (
+            {"1.csv": "a\n1\n", "2.tsv": "a\n1\n"},
+            r"1\.csv and .*2\.tsv are files of several kinds: csv, tsv",
+        ),
         ({"1.csv": "a\n1\n", "2.csv": ""}, "2.csv is empty"),
     ],
 )

@@ -185,11 +185,17 @@ def rebase(
 
 
 def rebase_log(
-    log_posterior: npt.ArrayLike, old: Rates, new: Rates, classes: Iterable[Hashable] | None = None
+    log_posterior: npt.ArrayLike,
+    old: Rates,
+    new: Rates,
+    classes: Iterable[Hashable] | None = None,
+    *,
+    called: str = "new",
 ) -> FloatArray:
     """:func:`rebase` on natural logarithms: nothing underflows.
 
-    The rows need not be normalised (log joints will do); the result is.
+    The rows need not be normalised (log joints will do); the result is. ``called`` is the name
+    by which the caller knows ``new``: mistakes in it are told by that.
 
     >>> rebase_log([[-2000.0, -2000.0]], [0.5, 0.5], [1.0, 0.0]).tolist()
     [[0.0, -inf]]
@@ -197,7 +203,7 @@ def rebase_log(
     logs = _check_table(log_posterior, "log_posterior", allow=-np.inf)
     labels = class_array(range(logs.shape[1]) if classes is None else classes)
     _check_columns(logs, labels)
-    before, after = _rates(old, "old", labels), _rates(new, "new", labels)
+    before, after = _rates(old, "old", labels), _rates(new, called, labels)
     wrong = np.argwhere((logs > -np.inf) & (before == 0))
     if wrong.size:
         row, column = wrong[0].tolist()

@@ -210,6 +210,11 @@ def check_columns(schema: Schema) -> None:
 
 def nothing_to_learn(schema: Schema) -> InputError:
     """No column is of use: what each of them is."""
+    if not schema.columns:
+        return InputError(
+            "no column is left to learn from: there is none besides the labels.",
+            hint="give a table with columns that say something about them",
+        )
     reasons = "; ".join(f"{c.name!r} is {c.kind} ({c.reason})" for c in schema.columns[:3])
     return InputError(
         f"no column is left to learn from: {reasons}.",

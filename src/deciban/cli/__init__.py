@@ -34,10 +34,11 @@ def main() -> None:
     import sys
     import warnings
 
-    from deciban.cli.exits import run
+    from deciban.cli.exits import run, stand_in_for_closed_streams
 
     if not sys.warnoptions and os.environ.get("DECIBAN_DEBUG") != "1":
         warnings.simplefilter("ignore")  # they are for whoever calls the library
+    stand_in_for_closed_streams()
     code = run(sys.argv[1:])
     if sys.argv[1:2] == ["mail"]:  # all goes with the process: no cycles need be looked for
         gc.freeze()

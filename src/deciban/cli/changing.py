@@ -55,7 +55,7 @@ def update(
     """Count more rows into a model file, or take counted ones back."""
     model = _load_counted(path)
     with Progress("forgetting" if forget else "counting", quiet=quiet) as progress:
-        label = models.target_column(target, model.target_, path)
+        label = models.target_column(target, model, path)
         table = data.scan(model.model_.caster.field_types(label, model.classes_))
         progress.expect(table, data)
         rows = WatchedTable(table, progress, MAX_REMEMBERED_ROWS)

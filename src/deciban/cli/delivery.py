@@ -54,7 +54,9 @@ def run(arguments: Sequence[str]) -> int | None:
         return screen(arguments[1:])
     try:
         options, files = _parsed(arguments[1:])
-        return classify(options, files)
+        code = classify(options, files)
+        sys.stdout.flush()
+        return code
     except Exception as error:
         return _failed(error, ERROR)
 
@@ -107,8 +109,11 @@ def screen(arguments: Sequence[str]) -> int:
 
     Whatever goes wrong, the message is copied.
     """
-    raw, code = sys.stdin.buffer.read(), 0
-    out = raw
+    try:
+        raw = sys.stdin.buffer.read()
+    except OSError as error:
+        return _failed(error, TRY_LATER)
+    out, code = raw, 0
     try:
         options, files = _parsed(arguments)
         if files:

@@ -91,6 +91,7 @@ def drift(
         float,
         typer.Option(
             min=0,
+            callback=o.not_nan,
             metavar="NUMBER",
             help="The population stability index above which a column has moved.",
         ),

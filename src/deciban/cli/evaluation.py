@@ -124,7 +124,7 @@ def labelled_table(
     """Read a model file and labelled rows; a warning says if the model has learned them."""
     with Progress("evaluating", quiet=quiet) as progress:
         model = models.load_classifier(path, leave_one_out=leave_one_out)
-        label = models.target_column(target, model.target_, path)
+        label = models.target_column(target, model, path)
         source = data.scan(model.model_.caster.field_types(label, model.classes_))
         progress.expect(source, data)
         rows = _columns(model, _read(source, progress), label, leave_one_out)
@@ -149,7 +149,7 @@ def compare_files(
             for name, path in _names(paths).items()
         }
         first = next(iter(classifiers.values()))
-        label = models.target_column(target, first.target_, paths[0])
+        label = models.target_column(target, first, paths[0])
         source = data.scan(first.model_.caster.field_types(label, first.classes_))
         progress.expect(source, data)
         table = _read(source, progress)
@@ -180,7 +180,7 @@ def _columns(model: TableClassifier[Any], table: Scan, target: str, leave_one_ou
 
     Where rows are left out, those of their groups or times are needed as well.
     """
-    names = [name for name in model.schema_.names if name in table.names]
+    names = [name for name in model.schema_.names if name in table.names and name != target]
     units = model.units_
     if leave_one_out and units is not None and units.column is not None:
         names.append(units.column)

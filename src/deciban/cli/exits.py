@@ -35,8 +35,15 @@ MAX_WARNED_COLUMNS = 10
 OK, WRONG, USAGE, BUG, DRIFTED, INTERRUPTED, PIPE = 0, 1, 2, 3, 4, 130, 141
 
 
-class PipeClosedError(Exception):
-    """Nobody reads the standard output any more."""
+def stand_in_for_closed_streams() -> None:
+    """Give a standard stream that is closed its number back, before a file that is opened gets it.
+
+    What stands in for it cannot be read or written: who tries ends with an error.
+    """
+    for name, mode in (("stdin", os.O_WRONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            number = os.open(os.devnull, mode)
+            setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w"))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -51,7 +58,15 @@ def run(arguments: Sequence[str]) -> int:
 
         ended = delivery.run(arguments[1:])
         if ended is not None:
+            _unwritten()
             return ended
+    code = _run(arguments, start)
+    error = _unwritten()
+    return code if error is None or code not in (OK, DRIFTED) else _told(error, arguments, start)
+
+
+def _run(arguments: Sequence[str], start: float) -> int:
+    """Run any command but those of mail servers; the exit code."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", DecibanWarning)
@@ -62,6 +77,20 @@ def run(arguments: Sequence[str]) -> int:
         return code if isinstance(code, int) else OK
     except BaseException as error:
         return _told(error, arguments, start)
+
+
+def _unwritten() -> OSError | None:
+    """What keeps the standard output from being written to its end, if anything does.
+
+    It goes nowhere then: Python would try again when it ends, and complain in its own way.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        return error
+    return None
 
 
 def _ended(arguments: Sequence[str]) -> object:
@@ -86,7 +115,8 @@ def _told(error: BaseException, arguments: Sequence[str], start: float) -> int:
 
     if isinstance(error, typer.TyperException):
         return _usage(error)
-    if isinstance(error, PipeClosedError):
+    # Typer ends with 1 where a pipe is closed.
+    if isinstance(error.__context__ if isinstance(error, SystemExit) else error, BrokenPipeError):
         return PIPE
     if isinstance(error, DecibanError):
         return _say(f"error: {_one_line(error)}", WRONG)

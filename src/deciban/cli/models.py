@@ -30,9 +30,15 @@ def load_classifier(path: str, *, leave_one_out: bool = False) -> TableClassifie
     return table_classifier(estimator)
 
 
-def target_column(stated: str | None, target: str | None, path: str) -> str:
+def target_column(stated: str | None, model: TableClassifier[Any], path: str) -> str:
     """The column of labels: as stated, or as it was in training."""
-    label = stated or target
+    label = stated or model.target_
+    schema = model.model_.schema
+    if label in (*schema.numbers, *schema.categories, *schema.texts):
+        raise ParameterError(
+            f"--target {label} is a column that {path} answers by, not one of labels.",
+            hint="leave it out" if model.target_ else "name the column of labels",
+        )
     if label is None:
         raise ParameterError(
             f"{path} does not say which column it predicts.", hint="name it with --target"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -109,19 +109,57 @@ Bootstrap = Annotated[
 Seed = Annotated[int, typer.Option(min=0, metavar="N", help="Of the resamples.")]
 
 
+def not_nan(value: float | None) -> float | None:
+    """A number; NaN is below no bound and above none, and Typer takes it.
+
+    >>> not_nan(0.5)
+    0.5
+    """
+    if value is not None and math.isnan(value):
+        raise typer.BadParameter("nan is no number")
+    return value
+
+
 def kinds(stated: Sequence[str] | None) -> dict[str, str]:
     """``COLUMN=KIND`` as a mapping; a name may contain "=".
 
     >>> kinds(["a=b=text"])
     {'a=b': 'text'}
     """
-    kind_of_column = {}
-    for item in stated or ():
-        column, equals, kind = item.rpartition("=")
-        if not equals or not column:
-            raise _bad("--kind", f"{item!r} is not COLUMN=KIND, such as comment=text")
-        kind_of_column[column] = kind
-    return kind_of_column
+    return pairs("--kind", stated or (), "is not COLUMN=KIND, such as comment=text")
+
+
+def pairs(option: str, stated: Iterable[str], otherwise: str) -> dict[str, str]:
+    """``NAME=VALUE`` as a mapping, of which each name is stated once; else what is said.
+
+    >>> pairs("--prior", ["spam=0.2", " a=b =0.8"], "is not CLASS=RATE")
+    {'spam': '0.2', 'a=b': '0.8'}
+    """
+    values: dict[str, str] = {}
+    for item in stated:
+        name, equals, value = item.rpartition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise _bad(option, f"{item!r} {otherwise}")
+        if name in values:
+            raise _bad(option, f"{name!r} is stated twice, as {values[name]!r} and {value!r}")
+        values[name] = value
+    return values
+
+
+def numbers(option: str, stated: str, otherwise: str) -> dict[str, float]:
+    """``NAME=NUMBER,...`` as a mapping, of which each name is stated once.
+
+    >>> numbers("--priors", "spam=0.2,ham=0.8", "is not CLASS=RATE")
+    {'spam': 0.2, 'ham': 0.8}
+    """
+    values = {}
+    for name, value in pairs(option, stated.split(","), otherwise).items():
+        try:
+            values[name] = float(value)
+        except ValueError:
+            raise _bad(option, f"{f'{name}={value}'!r} {otherwise}") from None
+    return values
 
 
 def numeric(stated: str) -> str:
@@ -158,17 +196,10 @@ def priors(stated: str | None, classes: Sequence[Hashable]) -> dict[Hashable, fl
     """
     if stated is None:
         return None
-    rates = {}
-    for item in stated.split(","):
-        name, equals, rate = item.rpartition("=")
-        try:
-            rates[_class(name.strip(), classes)] = float(rate)
-        except ValueError as error:
-            if isinstance(error, ParameterError):
-                raise
-            equals = ""
-        if not equals:
-            raise _bad("--priors", f"{item!r} is not CLASS=RATE, such as spam=0.8")
+    rates = {
+        _class(name, classes): rate
+        for name, rate in numbers("--priors", stated, "is not CLASS=RATE, such as spam=0.8").items()
+    }
     for label in classes:
         if label not in rates:
             hint = "name every class; 0 rules a class out"
@@ -201,9 +232,14 @@ def loss(
             hint="give a header with the truths, and a row with the costs of each answer",
         )
     truths = [_class(cell.strip(), classes) for cell in rows[0][1:]]
+    answers = [_class(row[0].strip(), classes) for row in rows[1:]]
+    for what, named in (("column", truths), ("row", answers)):
+        twice = next((label for label in named if named.count(label) > 1), None)
+        if twice is not None:
+            raise FileError(f"{path} has more than one {what} for {twice!r}.", hint="leave one")
     return {
-        (_class(row[0].strip(), classes), truth): _cost(path, cell)
-        for row in rows[1:]
+        (answer, truth): _cost(path, cell)
+        for answer, row in zip(answers, rows[1:], strict=True)
         for truth, cell in zip(truths, row[1:], strict=True)
     }
 
@@ -243,9 +279,11 @@ def row(stated: str | None) -> dict[str, Value] | None:
     try:
         entries = json.loads(stated)
     except json.JSONDecodeError as error:
-        raise _bad("--row", f"{stated!r} is not JSON: {error.msg}") from None
+        raise _bad("--row", f"{stated!r:.60} is not JSON: {error.msg}") from None
+    except (ValueError, RecursionError):
+        raise _bad("--row", f"{stated!r:.60} has a number too long, or lists too deep") from None
     if not isinstance(entries, dict):
-        raise _bad("--row", f'{stated!r} is not a JSON object, such as {{"age": 41}}')
+        raise _bad("--row", f'{stated!r:.60} is not a JSON object, such as {{"age": 41}}')
     return entries
 
 

@@ -36,6 +36,11 @@ def check_outputs(
             raise ParameterError(
                 f"{one} would be written twice.", hint="give every output a file of its own"
             )
+    if "-" in some:
+        raise ParameterError(
+            "- is the standard input, and no file to write.",
+            hint="predict writes to the standard output without -o; ./- is a file of that name",
+        )
     read = list(_statuses(data, beside))
     for path in some:
         _refuse_inputs(path, _status(path), read)

@@ -95,8 +95,9 @@ def predict(
     check_outputs([output], file_paths(data, how), [model, loss], force=force)
     written = partial(writing.table, output, writing.format_of(output, form), force)
     if into is not None:
-        from deciban.prediction.into import into_table
+        from deciban.prediction.into import into_table, refuse_source
 
+        refuse_source(into, how.get("table"))
         written = partial(into_table, data[0], into, force)
     opened = files.open(model)
     classes = opened.model.classes.tolist()

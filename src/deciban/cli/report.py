@@ -64,7 +64,7 @@ def report(
     """Write the report of a model on the rows of a table."""
     with Progress("reading", quiet=quiet) as progress:
         model = models.load_classifier(path, leave_one_out=options.leave_one_out)
-        label = models.target_column(target, model.target_, path)
+        label = models.target_column(target, model, path)
         table = data.scan(model.model_.caster.field_types(label, model.classes_))
         progress.expect(table, data)
         rows = hold(watch(table, [lambda batch: progress.add(batch.n_rows)]))

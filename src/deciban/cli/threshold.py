@@ -65,11 +65,19 @@ def threshold(
     ] = None,
     precision: Annotated[
         float | None,
-        typer.Option(min=0, max=1, metavar="SHARE", help="So many of such answers are right."),
+        typer.Option(
+            min=0,
+            max=1,
+            callback=o.not_nan,
+            metavar="SHARE",
+            help="So many of such answers are right.",
+        ),
     ] = None,
     recall: Annotated[
         float | None,
-        typer.Option(min=0, max=1, metavar="SHARE", help="So many of its rows are found."),
+        typer.Option(
+            min=0, max=1, callback=o.not_nan, metavar="SHARE", help="So many of its rows are found."
+        ),
     ] = None,
     target: o.SameTarget = None,
     leave_one_out: o.LeaveOneOut = False,

@@ -78,9 +78,11 @@ UnlabelledFiles = Annotated[
     ),
 ]
 UnlabelledWeight = Annotated[
-    str,
+    str | None,
     typer.Option(
-        metavar="NUMBER", help="With --em: what a row without a label counts; auto chooses."
+        metavar="NUMBER",
+        help="With --em: what a row without a label counts; auto chooses.",
+        show_default="1",
     ),
 ]
 Seed = Annotated[
@@ -139,7 +141,7 @@ def train(
     class_weight: ClassWeight = None,
     em: Em = False,
     unlabelled: UnlabelledFiles = None,
-    unlabelled_weight: UnlabelledWeight = "1",
+    unlabelled_weight: UnlabelledWeight = None,
     numeric: Numeric = None,
     missing: Missing = None,
     smoothing: Smoothing = None,
@@ -166,6 +168,11 @@ def train(
     if test is not None and cv is not None:
         raise typer.BadParameter("--test and --cv both hold rows out", param_hint="--cv")
     share, files = _test(test), list(unlabelled or ())
+    if unlabelled_weight is not None and not (em or files):
+        raise typer.BadParameter(
+            "it is for rows without a label: add --em or --unlabelled",
+            param_hint="--unlabelled-weight",
+        )
     tests = [] if test is None or share is not None else [test]
     check_outputs([output], file_paths([*data, *tests, *files], how), force=force)
     parameters: dict[str, Any] = {
@@ -180,7 +187,7 @@ def train(
             calibrate=False if no_calibrate else None,
             prior=_by_class("--prior", prior, "uniform"),
             class_weight=_by_class("--class-weight", class_weight, "balanced"),
-            unlabelled=_row_weight(unlabelled_weight) if em or files else None,
+            unlabelled=_row_weight(unlabelled_weight or "1") if em or files else None,
         ),
     }
     facts = training.train(
@@ -228,18 +235,7 @@ def _by_class(option: str, stated: str | None, word: str) -> str | dict[str, flo
     """A word, or ``CLASS=NUMBER,...`` as a mapping."""
     if stated is None or stated == word:
         return stated
-    numbers = {}
-    for item in stated.split(","):
-        name, equals, number = item.rpartition("=")
-        try:
-            numbers[name.strip()] = float(number)
-        except ValueError:
-            equals = ""
-        if not equals or not name:
-            raise typer.BadParameter(
-                f"{item!r} is neither {word} nor CLASS=NUMBER, such as spam=0.8", param_hint=option
-            )
-    return numbers
+    return o.numbers(option, stated, f"is neither {word} nor CLASS=NUMBER, such as spam=0.8")
 
 
 def _row_weight(stated: str) -> float | str:

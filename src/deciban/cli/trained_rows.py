@@ -40,7 +40,9 @@ def merge(model: Any, parts: Sequence[Any]) -> None:
         model.trained_rows_ = reduce(add, some) if len(some) == len(parts) else None
 
 
-def warning(model: Any, rows: Scan, target: str) -> str | None:
+def warning(
+    model: Any, rows: Scan, target: str, hint: str = "add --leave-one-out, or give rows"
+) -> str | None:
     """What to say about rows of which many were learned; None where they are new."""
     if not isinstance(model, TableClassifier) or model.trained_rows_ is None:
         return None
@@ -49,8 +51,8 @@ def warning(model: Any, rows: Scan, target: str) -> str | None:
         return None
     what = "these rows are" if share > 0.95 else f"about {100 * share:.0f} % of these rows are"
     return (
-        f"{what} rows that the model was trained on, which flatters it. Hint: add --leave-one-out, "
-        "or give rows that it has not seen."
+        f"{what} rows that the model was trained on, which flatters it. "
+        f"Hint: {hint} that it has not seen."
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from deciban.cli import choosing, models, trained_rows
+from deciban.cli import choosing, exits, models, trained_rows
 from deciban.cli.held_out import HeldOut, judge, predictions, try_models
 from deciban.cli.inspection import ignored, importance, shares
 from deciban.cli.progress import Progress
@@ -21,6 +21,7 @@ from deciban.evaluation.classifier import HasTemperature
 from deciban.plain import PlainDict
 from deciban.sources import Batch, BatchScan, Scan
 from deciban.sources.columns import missing_column
+from deciban.sources.scan import hold
 
 if TYPE_CHECKING:
     from deciban.cli.recipes import Learner
@@ -119,9 +120,9 @@ class _Run:
         rows = WatchedTable(table, self.progress, MAX_QUALITY_ROWS)
         self.progress.start("learning" if self._holds else "counting")
         model = self.recipe.fit(self.recipe.new(), rows.table, self.roles)
-        self._test(model)
         quality = Quality.of(model, rows, self.roles.target)
         trained_rows.remember(model, rows, self.roles.target)
+        self._test(model)
         size = models.save(model, self.options.output, overwrite=self.options.overwrite)
         seconds = self.progress.seconds  # the model is written; what follows is advice
         return self._facts(model, quality, self._suggest(model, rows), size, seconds)
@@ -180,7 +181,10 @@ class _Run:
         if isinstance(test, Input):
             types = model.model_.caster.field_types(self.roles.target, model.classes_)
             table, of = test.scan(types), ", ".join(test.paths)
-            table = _features(model, table, self.roles)
+            table = hold(_features(model, table, self.roles))
+            known = trained_rows.warning(model, table, self.roles.target, "give rows")
+            if known is not None:
+                exits.warn(f"--test: {known}")
         elif self.held_out is not None and test is not None:
             table, of = self.held_out, f"{100 * test:g} % of the rows"
         else:

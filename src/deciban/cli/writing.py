@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO
 
-from deciban.cli.exits import PipeClosedError
 from deciban.errors import ParameterError
 from deciban.prediction.writing import Field, Write, writer
 
@@ -50,17 +49,5 @@ def _target(path: str | None, overwrite: bool) -> AbstractContextManager[IO[byte
 
 @contextmanager
 def _standard_output() -> Iterator[IO[bytes]]:
-    try:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        _to_nowhere()
-        raise PipeClosedError from None
-
-
-def _to_nowhere() -> None:
-    """Python flushes the standard output once more when it ends."""
-    import os
-
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()

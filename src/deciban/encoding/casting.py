@@ -3,7 +3,7 @@
 ====================  ==============================================================================
 the column had        what is cast to it
 ====================  ==============================================================================
-numbers               numbers of any type; texts that are numbers; true is 1, false is 0
+numbers               numbers of any type; texts that are; true is 1 and false 0, also as texts
 whole numbers         the same, where they are whole: 1.0 and "1" are 1
 true or false         1 and 0; true, false, yes, no, t, f, y, n, on, off as texts, in any case
 texts                 anything, as it is written: 1 and 1.0 are "1", or "1.0" where only that is
@@ -37,9 +37,11 @@ from deciban.sources.columns import (
     Column,
     Integers,
     Mask,
+    Mixed,
     Numbers,
     Strings,
     Times,
+    concatenate,
     decode_dictionary,
     missing_column,
 )
@@ -72,6 +74,8 @@ _EMPTY: Mapping[ColumnType, Column] = {
     "timestamp": Times(np.empty(0, np.int64), _NONE, "timestamp"),
     "time": Times(np.empty(0, np.int64), _NONE, "time"),
 }
+#: Truth values as files write them.
+_NUMBER_OF_TRUTH = {"true": "1", "false": "0"}
 _DAY = 24 * 3600 * 10**6  # in microseconds
 #: So many values are named in an error.
 MAX_NAMED_VALUES = 3
@@ -126,6 +130,8 @@ def cast(
     if of == "any" or values.missing.all():
         n = len(values)
         return (values if of == "any" else missing_column(_EMPTY[of], n)), np.zeros(n, bool)
+    if isinstance(values, Mixed):
+        return _cast_each(column, of, values, known)
     if of == "text":
         return _to_text(values, known)
     if isinstance(values, Strings):
@@ -167,6 +173,22 @@ def cast_labels(labelled: Labelled, classes: labels.Labels) -> Labelled:
     return Labelled(labels.label_array(distinct.tolist()), np.append(at, -1)[labelled.codes])
 
 
+def _cast_each(
+    column: ColumnSchema, of: ColumnType, mixed: Mixed, known: Collection[Value]
+) -> Result:
+    """Values of several types, each as it is cast where it is among its own."""
+    rows, casts, uncast = [], [], []
+    for own, came in objects.of_one_kind(column.name, mixed):
+        values, bad = cast(column, of, came, known)
+        rows.append(own)
+        casts.append(
+            values.numbers() if isinstance(values, Integers) and of == "number" else values
+        )
+        uncast.append(bad)
+    back = np.argsort(np.concatenate(rows))
+    return concatenate(casts).take(back), np.concatenate(uncast)[back]
+
+
 # ---------------------------------------------------------------------- texts
 
 
@@ -204,6 +226,7 @@ def _parse_text(of: ColumnType, text: Value) -> Any:
     """The value of a text, or None: the one place where texts are read as a column's type."""
     if not isinstance(text, str):
         return text
+    text = _NUMBER_OF_TRUTH.get(text.lower(), text) if of in ("number", "integer") else text
     if of == "number":
         return parse_number(text)
     if of == "integer":

@@ -118,7 +118,9 @@ class LinearClassifier(
         posterior = self._posterior(X, logarithm=priors is not None)
         if priors is not None:
             old = base_rates(self.model_)
-            posterior = np.exp(decision.rebase_log(posterior, old, priors, self.classes_))
+            posterior = np.exp(
+                decision.rebase_log(posterior, old, priors, self.classes_, called="priors")
+            )
         if output is None:
             return posterior
         frame: FloatArray = make_frame(probability_columns(posterior, self.classes_), X, output)

@@ -15,7 +15,7 @@ from deciban.sources.databases.postgres import connect
 from deciban.sources.databases.query import quote_name
 from deciban.sources.tabular import Connection, Value
 
-__all__ = ["into_table"]
+__all__ = ["into_table", "refuse_source"]
 
 _TYPES = {
     "postgresql": {"number": "float8", "integer": "int8", "boolean": "bool", "text": "text",
@@ -24,6 +24,27 @@ _TYPES = {
                "date": "DATE", "timestamp": "TIMESTAMP", "time": "TIME"},
 }  # fmt: skip
 Rows = list[tuple[Value, ...]]
+
+
+def refuse_source(table: str, source: str | None) -> None:
+    """Refuse to write over the table that is read.
+
+    >>> refuse_source("scores", "visits")
+    >>> refuse_source("main.Visits", "visits")
+    Traceback (most recent call last):
+    ...
+    deciban.errors.ParameterError: main.Visits is the table that is read, and would be destroyed...
+    """
+    if source is not None and _place(table) == _place(source):
+        raise ParameterError(
+            f"{table} is the table that is read, and would be destroyed.",
+            hint="write to another table",
+        )
+
+
+def _place(table: str) -> str:
+    """Where a table is, as both databases know it when no schema is named."""
+    return table.lower().removeprefix("main.").removeprefix("public.")
 
 
 @contextmanager

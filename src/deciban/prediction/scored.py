@@ -176,7 +176,9 @@ class ScoredBatch:
         else:
             log, unseen = score_batch(rows, model, "log_posterior")
             if options.priors is not None:
-                log = decision.rebase_log(log, base_rates(model), options.priors, classes)
+                log = decision.rebase_log(
+                    log, base_rates(model), options.priors, classes, called="priors"
+                )
             if options.coverage is not None:
                 sets = conformity_of(model).sets(log, options.coverage, options.per_class)
             posterior = np.exp(log)

@@ -160,7 +160,7 @@ class Answers:
             new = {self._label(name): rate for name, rate in request.priors.items()}
             log, unseen = self._score(request.rows, log=True)
             old = base_rates(self._classifier.model_)
-            probabilities = np.exp(decision.rebase_log(log, old, new, classes))
+            probabilities = np.exp(decision.rebase_log(log, old, new, classes, called="priors"))
         return probabilities, decision.decide(probabilities, classes, loss, request.abstain), unseen
 
     def explain(self, request: ExplanationRequest) -> PlainDict:

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Any
 
-from deciban.errors import DecibanError
 from deciban.models.protocol import Model
 from deciban.prediction.scored import (
     PredictionOptions,
@@ -99,37 +97,25 @@ def _take(sink: io.BytesIO) -> bytes:
 
 def open_table(spool: Spool, charset: str) -> Scan:
     """A table in a temporary file, whose rows have been looked at."""
-    with _nameless(spool):
-        return scan_spool(spool, ReadOptions(encoding=charset))
+    return scan_spool(spool, ReadOptions(encoding=charset))
 
 
 def predict_table(
     model: Model, spool: Spool, form: str, options: PredictionOptions, charset: str
 ) -> ScoredTable:
     """The answers to a table in a temporary file; its first batch has been scored."""
-    with _nameless(spool):
-        options.check(model)
-        how = ReadOptions(
-            rows=batch_rows(model, options),
-            types=model.caster.field_types(),
-            kept=options.keep,
-            encoding=charset,
-        )
-        table = scan_spool(spool, how)
-        for name in options.kept(table.names):
-            table.require(name)
-        batches = scored_batches(model, table, options)
-        first = list(islice(batches, 1))
+    options.check(model)
+    how = ReadOptions(
+        rows=batch_rows(model, options),
+        types=model.caster.field_types(),
+        kept=options.keep,
+        encoding=charset,
+    )
+    table = scan_spool(spool, how)
+    for name in options.kept(table.names):
+        table.require(name)
+    batches = scored_batches(model, table, options)
+    first = list(islice(batches, 1))
     sample = first[0].batch if first else None
     columns = fields(model, options, table.names, sample)
     return ScoredTable(form, columns, chain(first, batches), spool)
-
-
-@contextmanager
-def _nameless(spool: Spool) -> Iterator[None]:
-    """Errors do not name the temporary file: that is nobody's business."""
-    try:
-        yield
-    except DecibanError as error:
-        error.message = error.message.replace(str(spool.path), "the table")
-        raise

@@ -43,7 +43,7 @@ class TableEndpoints(Desk):
 
     async def _keep(self, request: Request, kind: str, limit: int) -> Spool:
         """The body in a temporary file."""
-        spool = Spool([], batch.INPUTS[kind])
+        spool = Spool([], batch.INPUTS[kind], "the table")
         try:
             with spool.path.open("wb", buffering=1 << 20) as file:
                 async for block in blocks(request, limit):

@@ -62,7 +62,9 @@ def _is_foreign(error: Exception) -> bool:
     """Whether an error is about a file that another library reads, and not one of deciban's."""
     home = type(error).__module__
     known = isinstance(error, OSError | ValueError | arrow.ArrowError)
-    return home.startswith("pyarrow") or (known and not home.startswith("deciban.errors"))
+    return home.startswith(("pyarrow", "polars")) or (
+        known and not home.startswith("deciban.errors")
+    )
 
 
 def _library(path: Path, *names: str) -> Any:

@@ -32,6 +32,7 @@ __all__ = [
     "Column",
     "Integers",
     "Mask",
+    "Mixed",
     "Numbers",
     "Strings",
     "TextCodes",
@@ -204,6 +205,31 @@ class Strings:
         return _mask(values, self.missing)
 
 
+@dataclass(frozen=True, eq=False)
+class Mixed(Strings):
+    """Texts of values of several types, and the values: what is cast is cast as what it was.
+
+    >>> texts = Strings(*texts.utf8(["true", "1.5"]))
+    >>> column = Mixed(texts.offsets, texts.data, texts.missing, [True, 1.5]).slice(1, 2)
+    >>> column.tolist(), column.values
+    (['1.5'], [1.5])
+    """
+
+    values: list[Value]
+
+    def slice(self, start: int, stop: int) -> Mixed:
+        """Rows ``start .. stop``, as a view."""
+        return self._with(super().slice(start, stop), self.values[start:stop])
+
+    def take(self, rows: RowNumbers) -> Mixed:
+        """Some rows, copied."""
+        return self._with(super().take(rows), [self.values[row] for row in rows.tolist()])
+
+    @staticmethod
+    def _with(some: Strings, values: list[Value]) -> Mixed:
+        return Mixed(some.offsets, some.data, some.missing, values)
+
+
 class _Unwritten(Strings):
     """Texts whose bytes are written when they are asked for."""
 
@@ -319,12 +345,17 @@ def concatenate(columns: Sequence[Column]) -> Column:
     lists = [column.texts for column in columns if isinstance(column, TextList)]
     if len(lists) == len(columns):
         return TextList([text for some in lists for text in some])
+    values_of_mixed = [column.values for column in columns if isinstance(column, Mixed)]
     missing = np.concatenate([column.missing for column in columns])
     if isinstance(first, Strings):
         strings = [column for column in columns if isinstance(column, Strings)]
         sizes = np.concatenate([np.diff(column.offsets) for column in strings])
         data = [column.data[column.offsets[0] : column.offsets[-1]] for column in strings]
-        return Strings(_offsets(sizes), np.concatenate(data), missing)
+        joined = Strings(_offsets(sizes), np.concatenate(data), missing)
+        if len(values_of_mixed) < len(columns):
+            return joined
+        values_of_all = [value for some in values_of_mixed for value in some]
+        return Mixed(joined.offsets, joined.data, joined.missing, values_of_all)
     values = [column.values for column in columns if not isinstance(column, Strings)]
     return first.with_values(np.concatenate(values), missing)
 

@@ -11,14 +11,16 @@ import glob
 import os
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from deciban.errors import FileError
 from deciban.sources import arrow_files, delimited, duckdb, excel, json_lines
+from deciban.sources.batch import Batch
 from deciban.sources.column_names import nearest
+from deciban.sources.formats import Format
 from deciban.sources.options import ReadOptions
 from deciban.sources.scan import BatchScan, Scan
 from deciban.sources.spool import Spool, read_spools
@@ -55,24 +57,32 @@ def scan(paths: Sequence[str], options: ReadOptions) -> Scan:
 
 def scan_spool(spool: Spool, options: ReadOptions) -> BatchScan:
     """The table in a temporary file, which is there as long as somebody reads it."""
-    table = _scan([spool.path], options)
-    return BatchScan(
-        table.names,
-        lambda: read_spools(iter(table), [spool]),
-        "file",
-        formats=table.formats if isinstance(table, BatchScan) else dict,
-        reopen=lambda types: scan_spool(spool, replace(options, types={**types, **options.types})),
-    )
+    with spool.named():
+        table = _scan([spool.path], options)
+
+    def read() -> Iterator[Batch]:
+        with spool.named():
+            yield from read_spools(iter(table), [spool])
+
+    def formats() -> Mapping[str, Format]:
+        with spool.named():
+            return table.formats() if isinstance(table, BatchScan) else {}
+
+    def reopen(types: Mapping[str, str]) -> BatchScan:
+        return scan_spool(spool, replace(options, types={**types, **options.types}))
+
+    return BatchScan(table.names, read, "file", formats=formats, reopen=reopen)
 
 
 def _scan(files: Sequence[Path], options: ReadOptions) -> Scan:
-    forms = {_form(path) for path in files}
-    if len(forms) > 1:
+    first = {_form(path): path for path in reversed(files)}
+    if len(first) > 1:
+        some = " and ".join(map(str, sorted(first.values())))
         raise FileError(
-            f"{files[0].parent} gave files of several kinds: {', '.join(sorted(forms))}.",
-            hint="use a glob that ends in one of them, such as '*.csv'",
+            f"{some} are files of several kinds: {', '.join(sorted(first))}.",
+            hint="read those of one kind at once, such as '*.csv'",
         )
-    form = forms.pop()
+    (form,) = first
     if form == "parquet":
         return duckdb.scan_parquet(files, options.rows, options.kept)
     if form in ("jsonl", "json"):
@@ -114,6 +124,11 @@ def _refuse_disguised(path: Path, form: str) -> str:
 def matching(path: str) -> list[Path]:
     """The files, in the order of their names; each can be read and has something in it."""
     whole = Path(path).expanduser()
+    if "://" in path and not whole.exists():
+        raise FileError(
+            f"{path} is no file: of URLs, those of databases alone are read.",
+            hint="download it first",
+        )
     if whole.exists() or not glob.has_magic(path):
         files = [whole]
     else:
@@ -154,7 +169,7 @@ def _spool(stream: IO[bytes]) -> Spool:
     start = stream.read(1 << 16)
     if not start:
         raise FileError("the standard input is empty.", hint="a table has at least a header")
-    return Spool(_blocks(start, stream), _ending(start))
+    return Spool(_blocks(start, stream), _ending(start), "the standard input")
 
 
 def _blocks(start: bytes, stream: IO[bytes]) -> Iterator[bytes]:

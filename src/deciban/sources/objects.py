@@ -2,14 +2,14 @@
 
 Truth values, integers, other numbers, text, dates, times and durations (in
 seconds) are known; None, NaN, NA and NaT are missing. A column that mixes
-text, numbers and truth values is text, written as JSON writes them; intervals,
-periods and UUIDs are text as well. A list of texts is a bag of words.
+text, numbers and truth values is text, written as JSON writes them, to those who learn what it
+is; intervals, periods and UUIDs are text as well. A list of texts is a bag of words.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -27,6 +27,7 @@ from deciban.sources.columns import (
     Column,
     Integers,
     Mask,
+    Mixed,
     Numbers,
     Strings,
     Times,
@@ -36,8 +37,9 @@ from deciban.sources.lists import Lists, join_items
 from deciban.sources.scan import BatchScan, scan_columns
 from deciban.sources.tabular import Value
 
-__all__ = ["column", "is_record", "scan_records", "scan_rows"]
+__all__ = ["column", "is_record", "of_one_kind", "scan_records", "scan_rows"]
 
+_LISTS = (list, tuple, set, frozenset, np.ndarray)
 _KINDS: list[tuple[str, tuple[type, ...]]] = [
     ("boolean", (bool, np.bool_)),
     ("duration", (timedelta, np.timedelta64)),  # before numbers: NumPy's is an integer
@@ -47,12 +49,12 @@ _KINDS: list[tuple[str, tuple[type, ...]]] = [
     ("timestamp", (datetime, np.datetime64)),
     ("date", (date,)),
     ("time", (time,)),
-    ("list", (list, tuple, set, frozenset, np.ndarray)),
+    ("list", _LISTS),
 ]
 #: Types of other libraries whose values are names.
 _NAMES = {"Interval", "Period", "UUID"}
 #: Kinds that can be written as text, where a column mixes them.
-_WRITABLE = {"boolean", "integer", "number", "text"}
+_WRITABLE = {"boolean", "integer", "number", "text", "list"}
 #: Types of which None and what differs from itself are the only missing values.
 _PLAIN = {type(None), bool, int, float, str, bytes, date, datetime, time, timedelta}
 _MICROSECOND = timedelta(microseconds=1)
@@ -112,7 +114,12 @@ def _scan_tuples(table: Sequence[Sequence[Value]], rows: int) -> BatchScan:
 
 
 def formats(columns: Mapping[str, Column]) -> dict[str, Format]:
-    """The columns whose type says what they are: lists of texts."""
+    """The columns whose type says what they are: lists of texts, which then are all there is."""
+    for name, column in columns.items():
+        if isinstance(column, Mixed):
+            kinds = {_kind(name, type(value)) for value in column.values if value is not None}
+            if "list" in kinds:
+                raise _mixes(name, kinds)
     return {name: BAG for name, column in columns.items() if isinstance(column, Lists)}
 
 
@@ -136,6 +143,21 @@ def column(name: str, values: Sequence[Value]) -> Column:
     known = [value for value, gap in zip(values, missing, strict=True) if not gap]
     kinds = {_kind(name, of) for of in set(map(type, known))}
     return _column_of_kinds(name, kinds, known, np.array(missing, dtype=bool))
+
+
+def of_one_kind(name: str, mixed: Mixed) -> Iterator[tuple[list[int], Column]]:
+    """The rows whose values are of one kind, and those as a column, for each kind there is.
+
+    >>> mixed = cast("Mixed", column("x", [True, 2, "b", 0.5]))
+    >>> [(rows, some.tolist()) for rows, some in of_one_kind("x", mixed)]
+    [([0], [True]), ([1, 3], [2.0, 0.5]), ([2], ['b'])]
+    """
+    rows_of: dict[str, list[int]] = {}
+    for row, value in enumerate(mixed.values):
+        kind = "number" if value is None else _kind(name, type(value))
+        rows_of.setdefault("number" if kind == "integer" else kind, []).append(row)
+    for rows in rows_of.values():
+        yield rows, column(name, [mixed.values[row] for row in rows])
 
 
 def _kind(name: str, of: type) -> str:
@@ -167,8 +189,17 @@ def _column_of_kinds(name: str, kinds: set[str], known: list[Value], missing: Ma
         texts = _strings(name, [_join(name, items) for items in known], missing)
         return Lists(texts.offsets, texts.data, texts.missing)
     if kinds <= _WRITABLE:
-        return _strings(name, [_write(value) for value in known], missing)
-    raise InputError(
+        texts = _strings(name, [_write(name, value) for value in known], missing)
+        if kinds == {"text"}:
+            return texts
+        values = np.full(len(missing), None)
+        values[~missing] = known
+        return Mixed(texts.offsets, texts.data, texts.missing, values.tolist())
+    raise _mixes(name, kinds)
+
+
+def _mixes(name: str, kinds: set[str]) -> InputError:
+    return InputError(
         f"column {name!r} mixes {' and '.join(sorted(kinds))} values.",
         hint="give the column one type",
     )
@@ -196,8 +227,10 @@ def _quantities(name: str, kinds: set[str], known: list[Value], missing: Mask) -
     return Numbers(_spread(floats, missing, np.float64, np.nan), whole)
 
 
-def _write(value: Value) -> str | bytes:
-    """Text as it is; other values as JSON writes them."""
+def _write(name: str, value: Value) -> str | bytes:
+    """Text as it is, a list as one text; other values as JSON writes them."""
+    if isinstance(value, _LISTS):
+        return _join(name, value)
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     return value if isinstance(value, str | bytes) else str(value)

@@ -82,7 +82,7 @@ def _shift(model: Model, priors: Mapping[Hashable, float] | None) -> FloatArray:
             hint="leave priors out, or train it on rows with these rates",
         )
     one = np.zeros((1, len(old)))
-    moved: FloatArray = decision.rebase_log(one, old, priors, model.classes)[0]
+    moved: FloatArray = decision.rebase_log(one, old, priors, model.classes, called="priors")[0]
     return moved
 
 

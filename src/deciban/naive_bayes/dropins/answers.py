@@ -97,7 +97,9 @@ class MatrixClassifier(
             posterior = self._score(X, lambda joint: scores.normalise(joint, prior))
         else:
             old, known = base_rates(self.model_), self.predict_log_proba(X)
-            posterior = np.exp(decision.rebase_log(known, old, priors, self.classes_))
+            posterior = np.exp(
+                decision.rebase_log(known, old, priors, self.classes_, called="priors")
+            )
         if output is None:
             return posterior
         frame: FloatArray = make_frame(probability_columns(posterior, self.classes_), X, output)
