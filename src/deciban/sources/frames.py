@@ -246,7 +246,8 @@ def probability_columns(
 def column(name: str, values: Any) -> Column:
     """One column from a list, an array, a Series or anything with an Arrow stream."""
     if is_pandas(values):
-        return _series(name, values)
+        series = hasattr(values, "iloc")  # or an index, or an array of pandas' own
+        return _series(name, values if series else import_module("pandas").Series(values))
     if isinstance(values, np.ndarray):
         return _array(name, values)
     if hasattr(values, "__arrow_c_stream__"):
@@ -267,17 +268,17 @@ def _through_arrow(name: str, values: Any) -> Column:
 
 
 def _series(name: str, values: Any) -> Column:
-    """A Series or Index of pandas, by its dtype."""
+    """A Series of pandas, by its dtype."""
     dtype = values.dtype
     if isinstance(dtype, np.dtype):
         return _array(name, values.to_numpy())
-    if hasattr(dtype, "categories") and hasattr(values, "cat"):
+    if hasattr(dtype, "categories"):
         codes = values.cat.codes.to_numpy().astype(np.int64)
-        return decode_dictionary(column(name, values.cat.categories.to_series()), codes)
+        return decode_dictionary(column(name, values.cat.categories), codes)
     if getattr(dtype, "storage", "") == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
         return _through_arrow(name, _arrow_values(values))
     if hasattr(dtype, "numpy_dtype"):
-        return _nullable(values, dtype.numpy_dtype)
+        return _nullable(name, values, dtype.numpy_dtype)
     if _is_categorical(dtype):
         names = zip(values, values.isna(), strict=True)
         return objects.column(name, [None if gap else str(value) for value, gap in names])
@@ -287,17 +288,15 @@ def _series(name: str, values: Any) -> Column:
 
 
 def _arrow_values(values: Any) -> Any:
-    """What a Series or Index of pandas that is kept by pyarrow holds, with an Arrow stream.
+    """What a Series of pandas that is kept by pyarrow holds, with an Arrow stream.
 
     A Series has such a stream too, and looks up the version of pyarrow each time it is asked.
     """
     held = values.array.__arrow_array__()
-    if hasattr(held, "__arrow_c_stream__"):
-        return held
-    return values.to_series() if hasattr(values, "to_series") else values
+    return held if hasattr(held, "__arrow_c_stream__") else values
 
 
-def _nullable(values: Any, dtype: np.dtype[Any]) -> Column:
+def _nullable(name: str, values: Any, dtype: np.dtype[Any]) -> Column:
     """Pandas' nullable numbers and truth values."""
     missing = values.isna().to_numpy(dtype=bool)
     if dtype.kind == "f":
@@ -305,7 +304,7 @@ def _nullable(values: Any, dtype: np.dtype[Any]) -> Column:
     filled = values.to_numpy(dtype=dtype, na_value=0)
     if dtype.kind == "b":
         return Booleans(filled, missing)
-    return Integers(_int64("", filled), missing)
+    return Integers(_int64(name, filled), missing)
 
 
 def _array(name: str, values: Array) -> Column:
