@@ -492,8 +492,8 @@ def test_the_expected_risk_of_no_rows():
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
-        ([1], ShapeError, "must have 2 rates"),
-        ([[0.5, 0.5]], ShapeError, "must have 2 rates"),
+        ([1], ShapeError, "there must be 2 (old|new) rates"),
+        ([[0.5, 0.5]], ShapeError, "there must be 2 (old|new) rates"),
         ([0.5, 0.4], ParameterError, "sum to 1 within 1e-06"),
         ([1.5, -0.5], ParameterError, ">= 0"),
         ([np.nan, 1], MissingValueError, "nan"),

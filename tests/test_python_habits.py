@@ -46,7 +46,7 @@ def test_priors_that_are_none():
     model = NaiveBayes().fit(X, Y)
     with pytest.raises(ParameterError, match="sum to 1"):
         model.predict_proba(X, priors=[0.5, 0.6])
-    with pytest.raises(ParameterError, match="no rate for 'no'"):
+    with pytest.raises(ParameterError, match="the new rates have no rate for 'no'"):
         model.predict_proba(X, priors={"yes": 1.0})
 
 

@@ -300,16 +300,20 @@ def _is_distribution(p: FloatArray) -> npt.NDArray[np.bool_]:
 def _rates(rates: Rates, name: str, labels: Labels) -> FloatArray:
     if isinstance(rates, Mapping):
         index = index_of(labels)
-        if len(codes_in(rates, index, name)) < len(index):
-            message = f"{name} has no rate for {next(c for c in index if c not in rates)!r}."
+        if len(codes_in(rates, index, f"the mapping of {name} rates")) < len(index):
+            left = next(c for c in index if c not in rates)
+            message = f"the {name} rates have no rate for {left!r}."
             raise ParameterError(message, hint="name every class; 0 rules a class out")
         rates = [rates[label] for label in index]
-    array = _numbers(rates, name)
+    array = _numbers(rates, f"the {name} rates")
     if array.shape != labels.shape:
-        message = f"{name} must have {len(labels)} rates, got shape {array.shape}."
+        message = f"there must be {len(labels)} {name} rates, got shape {array.shape}."
         raise ShapeError(message, hint="give one rate per class, in class order")
     if not _is_distribution(array):
-        message = f"{name} must be >= 0 and sum to 1 within {SUM_TOLERANCE}, got {array.tolist()}."
+        message = (
+            f"the {name} rates must be >= 0 and sum to 1 within {SUM_TOLERANCE}, "
+            f"got {array.tolist()}."
+        )
         raise ParameterError(message, hint="divide counts by their total")
     return array
 
