@@ -358,6 +358,7 @@ def test_whole_numbers_know_it():
         (["\ud800"], "column 'c' has text that is not Unicode"),
         ("abc", "column 'c' is one value of the type str"),
         (np.zeros((2, 2)), r"column 'c' has the shape \(2, 2\)"),
+        (pd.DataFrame({"a": [1, 2]}), r"column 'c' has the shape \(2, 1\)"),
         (np.array([2**63], np.uint64), "column 'c' has the integer 9223372036854775808"),
         (np.array([2**62], "M8[s]"), "does not fit into microseconds"),
     ],

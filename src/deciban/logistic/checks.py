@@ -21,7 +21,7 @@ def check_several(classes: Labels) -> None:
     """There is nothing to tell apart in one class."""
     if len(classes) < 2:
         raise InputError(
-            f"at least two classes are needed, y has one class: {classes[0]!r}.",
+            f"at least two classes are needed, y has one class: {classes.tolist()[0]!r}.",
             hint="give rows of each class",
         )
 

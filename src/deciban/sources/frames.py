@@ -245,6 +245,10 @@ def probability_columns(
 
 def column(name: str, values: Any) -> Column:
     """One column from a list, an array, a Series or anything with an Arrow stream."""
+    if getattr(values, "ndim", 1) != 1:
+        raise ShapeError(
+            f"column {name!r} has the shape {values.shape}.", hint="give one value a row"
+        )
     if is_pandas(values):
         series = hasattr(values, "iloc")  # or an index, or an array of pandas' own
         return _series(name, values if series else import_module("pandas").Series(values))
@@ -309,10 +313,6 @@ def _nullable(name: str, values: Any, dtype: np.dtype[Any]) -> Column:
 
 def _array(name: str, values: Array) -> Column:
     """A one-dimensional NumPy array."""
-    if values.ndim != 1:
-        raise ShapeError(
-            f"column {name!r} has the shape {values.shape}.", hint="give one value a row"
-        )
     kind, missing = values.dtype.kind, np.zeros(len(values), dtype=bool)
     if kind == "f":
         return Numbers(values.astype(np.float64, copy=False))
