@@ -237,7 +237,13 @@ def probability_columns(
     posterior: NDArray[np.float64], classes: Array, prefix: str = ""
 ) -> dict[str, NDArray[np.float64]]:
     """Probabilities, (rows, classes), as columns by the names of classes."""
-    return {f"{prefix}{label}": posterior[:, c] for c, label in enumerate(classes.tolist())}
+    columns = {f"{prefix}{label}": posterior[:, c] for c, label in enumerate(classes.tolist())}
+    if len(columns) < len(classes):
+        raise InputError(
+            f"two classes are written alike, such as 1 and '1', among {classes.tolist()}.",
+            hint="leave output out: an array has a column for each class, in the order of classes_",
+        )
+    return columns
 
 
 # ---------------------------------------------------------------------- columns
