@@ -230,6 +230,13 @@ def test_no_code_is_in_the_file(fitted, tmp_path):
         assert all(name.endswith((".npy", ".json")) for name in archive.namelist())
 
 
+def test_one_row_of_several_classes_may_be_sampled():
+    """No fold holds anything out then, and no forest is grown."""
+    X, y = {"x": [1.0, 2.0, 3.0] * 20}, list("abc") * 20
+    p = BayesClassifier(max_rows=1).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+
+
 @pytest.mark.parametrize(
     "parameters",
     [

@@ -128,3 +128,22 @@ def test_one_absurd_number_does_not_settle_a_row(kind):
     assert np.isfinite(np.log(proba[np.arange(3), [0, 1, 2]])).all()
     assert -np.log(proba[np.arange(3), [0, 1, 2]]).max() < 9
     assert deciban.evaluate(model, X, y, bootstrap=0).accuracy > 0.97
+
+
+@pytest.mark.parametrize("absurd", [1e10, 1e160, 1.7e308, -1.7e308])
+def test_a_number_whose_square_fits_no_float_leaves_other_columns_their_say(absurd):
+    """All classes are impossible at such a number, unless its distance is taken as finite."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(["u", "v"], 45)
+    X = {"n": rng.normal(0, 1, 90), "c": np.where(rng.random(90) < 0.8, y, "w")}
+    model = NaiveBayes(numeric="gaussian").fit(X, y)
+    row = {"n": absurd, "c": "u"}
+    p, one = model.predict_proba([row])[0], model.predict_proba_one(row)
+    np.testing.assert_allclose(list(one.values()), p)
+    of_number, of_text = (term.decibans for term in model.explain(row).terms)
+    against = model.evidence([row], against="v")[0, :, 0]
+    np.testing.assert_allclose(np.abs(against), np.abs([of_number, of_text]))
+    log_odds = 10 * np.log10(p[0] / p[1])
+    np.testing.assert_allclose(against.sum() + model.prior_evidence(against="v")[0], log_odds)
+    assert against[1] > 10
+    assert abs(against[0]) <= 10 * np.log10(1 + MAX_FACTOR_PER_ROW * 90)

@@ -94,6 +94,17 @@ def test_what_overflows_in_logistic_regression_is_refused_not_saved():
     assert np.array_equal(model.coef_, before)
 
 
+@pytest.mark.parametrize("solver", ["auto", "newton"])
+def test_a_hessian_that_is_no_number_is_refused(solver):
+    """No ridge makes it one, however long it grows."""
+    X = np.random.default_rng(0).normal(size=(300, 5))
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(InputError, match=r"do not fit a float.*StandardScaler"),
+    ):
+        LogisticRegression(solver=solver).fit(X * 1e200, (X[:, 0] > 0).astype(int) + (X[:, 2] > 1))
+
+
 @pytest.mark.parametrize("make", [*OF_TABLES, LogisticRegression, GaussianNB])
 def test_weights_whose_sum_is_no_float_are_refused(make):
     with pytest.raises(InputError, match="sum of sample_weight does not fit"):

@@ -26,6 +26,7 @@ CATEGORIES = {
     "floats": pd.DataFrame({"x": pd.Categorical([i % 3 + 0.5 for i in range(N)])}),
     "texts": pd.DataFrame({"x": pd.Categorical([str(i % 3) for i in range(N)])}),
     "dict": {"x": pd.Categorical([i % 3 for i in range(N)])},
+    "index": {"x": pd.CategoricalIndex([i % 3 for i in range(N)])},
     "cut": pd.DataFrame({"x": CUT}),
     "intervals": pd.DataFrame({"x": pd.Series(pd.arrays.IntervalArray(CUT.astype("interval")))}),
     "interval objects": {"x": list(CUT.astype(object))},
@@ -143,6 +144,38 @@ def test_the_compiled_loop_takes_texts_and_holes_alone():
     )  # fmt: skip
     for other in ([], [None], [1], ["x", 1], ["x", b"y"], ["x", "\udc80"], [float("nan")]):
         assert utf8_or_nothing(other) is None
+
+
+DAYS = pd.date_range("2024-01-01", periods=N, freq="36h", tz="Europe/Berlin")
+#: Values of pandas that are no Series.
+ARRAYS = {
+    "index with a zone": DAYS,
+    "array with a zone": DAYS.array,
+    "integers": pd.array([i % 7 if i % 5 else None for i in range(N)], dtype="Int64"),
+    "truth values": pd.array([i % 2 == 0 if i % 5 else None for i in range(N)], dtype="boolean"),
+    "texts": pd.array([*LETTERS[:-1], None], dtype="str"),
+    "kept by pyarrow": pd.array(LETTERS, dtype="string[pyarrow]"),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_an_index_or_array_of_pandas_is_what_its_series_is(name):
+    values, series = ARRAYS[name], pd.Series(ARRAYS[name])
+    model, same = NaiveBayes().fit({"x": values}, Y), NaiveBayes().fit({"x": series}, Y)
+    assert model.schema_ == same.schema_
+    assert model.counts_ == same.counts_
+    assert (model.predict_proba({"x": values}) == same.predict_proba({"x": series})).all()
+
+
+def test_an_index_with_a_zone_says_when_rows_were():
+    X = {"x": [i % 7 for i in range(N)]}
+    model, same = (NaiveBayes().fit(X, Y, time=each) for each in (DAYS, DAYS.tz_convert(None)))
+    assert (model.predict_proba(X) == same.predict_proba(X)).all()
+
+
+def test_an_integer_of_a_nullable_column_that_is_too_large_is_named():
+    with pytest.raises(InputError, match="column 'x' has the integer 18446744073709551615"):
+        NaiveBayes().fit({"x": pd.array([2**64 - 1] * N, dtype="UInt64")}, Y)
 
 
 def test_a_name_with_nul_is_refused():

@@ -1,11 +1,14 @@
 """Labels: whatever they are made of, the dictionary is the oracle."""
 
+import datetime as dt
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deciban import labels
+from deciban import AODE, BayesClassifier, NaiveBayes, labels, load
 from deciban.errors import UnhashableError
 from deciban.stats.cells import Cells
 
@@ -91,3 +94,57 @@ def test_cells_select_and_unite():
     assert [left.column_of(cell) for cell in range(3)] == ["size", "size", "shape"]
     assert a.union(a) is a
     assert not a.same(Cells.of_columns(2))
+
+
+# ---------------------------------------------------------------------- labels of an estimator
+
+TABLES = [NaiveBayes, AODE, BayesClassifier]
+X = {"x": [1.0, 2.5, 3.0, 1.5] * 15, "z": ["u", "v", "u", "w"] * 15}
+
+
+@pytest.mark.parametrize("kind", TABLES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("dtype", ["M8[D]", "M8[us]", "f4", "u8", "i1", "?"])
+def test_classes_are_of_the_type_of_the_labels(kind, dtype, tmp_path):
+    y = np.array([1, 0] * 30).astype(dtype)
+    model = kind().fit(X, y)
+    assert model.classes_.dtype == model.predict(X).dtype == np.dtype(dtype)
+    model.save(tmp_path / "m.deciban")
+    again = load(tmp_path / "m.deciban").classes_
+    assert again.dtype == np.dtype(dtype)
+    assert again.tolist() == model.classes_.tolist()
+    if kind is not BayesClassifier:
+        assert model.partial_fit(X, y).classes_.dtype == np.dtype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "UInt8", "int64[pyarrow]"])
+def test_whole_numbers_of_nullable_types_stay_whole(dtype):
+    y = pd.Series([1, 0] * 30).astype(dtype)
+    for labels_given in (y, y.array):
+        classes = NaiveBayes().fit(X, labels_given).classes_
+        assert classes.dtype.kind == ("b" if dtype == "boolean" else "i")
+    y[:20] = pd.NA
+    assert NaiveBayes().fit(X, y).classes_.tolist() == [0, 1]
+
+
+def test_moments_of_nanoseconds_are_moments_of_python():
+    days = np.array(["2024-01-01", "2024-02-01"], dtype="M8[ns]")
+    model = NaiveBayes().fit(X, days[[0, 1] * 30])
+    assert list(model.predict_proba_one({"x": 1.0})) == [
+        dt.datetime(2024, 1, 1),
+        dt.datetime(2024, 2, 1),
+    ]
+    assert model.score(X, days[[0, 1] * 30]) == model.evaluate(X, days[[0, 1] * 30]).accuracy
+    finer = NaiveBayes().fit(X, (days + np.timedelta64(1, "ns"))[[0, 1] * 30])
+    assert (finer.classes_ == days + np.timedelta64(1, "ns")).all()
+
+
+def test_whole_numbers_beyond_63_bits():
+    values = np.array([2**63 + 5, 2**63 + 3, 2**63 + 5], dtype=np.uint64)
+    for some in (values, values - np.uint64(4)):
+        known, codes = labels.factorise(some)
+        assert known.dtype == np.uint64
+        assert known.tolist() == sorted(set(some.tolist()))
+        assert codes.tolist() == [1, 0, 1]
+    y = np.array([5, 2**63 + 5] * 30, dtype=np.uint64)
+    model = AODE().fit(X, y).partial_fit(X, y)
+    assert model.classes_.tolist() == [5, 2**63 + 5]

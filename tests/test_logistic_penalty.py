@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
+from scipy.sparse import coo_matrix, csr_array, csr_matrix
 
 import deciban
 from deciban import LogisticRegression
@@ -107,11 +107,11 @@ def test_sparse_and_dense_rows_choose_alike():
     X, y = table(40, 6, 3)
     X = np.where(np.abs(X) > 0.5, X, 0.0)
     for rows in (X, np.hstack([X, np.zeros((40, 50))])):
-        dense, sparse = (
-            LogisticRegression(C="auto").fit(make(rows), y) for make in (np.asarray, csr_array)
-        )
-        np.testing.assert_allclose(dense.C_, sparse.C_)
-        np.testing.assert_allclose(dense.coef_, sparse.coef_, atol=1e-6)
+        dense = LogisticRegression(C="auto").fit(rows, y)
+        for make in (csr_array, csr_matrix, coo_matrix):
+            sparse = LogisticRegression(C="auto").fit(make(rows), y)
+            np.testing.assert_allclose(dense.C_, sparse.C_)
+            np.testing.assert_allclose(dense.coef_, sparse.coef_, atol=1e-6)
 
 
 def test_a_stated_penalty_is_as_ever_and_names_no_choice():

@@ -43,6 +43,13 @@ def batch_of(model, X):
 # ---------------------------------------------------------------------- a p-value
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_row_like_all_others_is_not_new(kind):
+    """Its likelihood is that of left-out rows, but for rounding."""
+    X = {"a": [1.0] * 60, "b": ["k"] * 60}
+    assert kind().fit(X, ["u", "v"] * 30).novelty(X).tolist() == [1.0] * 60
+
+
 @pytest.mark.parametrize("holes", [0.0, 0.3])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_rows_that_are_not_new_are_called_so_as_often_as_stated(kind, holes):

@@ -46,7 +46,7 @@ def test_priors_that_are_none():
     model = NaiveBayes().fit(X, Y)
     with pytest.raises(ParameterError, match="sum to 1"):
         model.predict_proba(X, priors=[0.5, 0.6])
-    with pytest.raises(ParameterError, match="no rate for 'no'"):
+    with pytest.raises(ParameterError, match="priors has no rate for 'no'"):
         model.predict_proba(X, priors={"yes": 1.0})
 
 
@@ -197,6 +197,14 @@ def test_frames_keep_the_types_of_classes():
     assert model.predict(X, output="pandas")["prediction"].dtype.kind == "i"
     assert model.predict(X, output="polars")["prediction"].dtype == pl.Int64
     assert list(model.predict_proba(X, priors=[0.5, 0.5], output="pandas").columns) == ["0", "1"]
+
+
+def test_classes_that_are_written_alike_are_no_columns():
+    model = NaiveBayes().fit({"x": [1, 2, 3] * 9}, [1, "1", 2] * 9)
+    assert model.predict_proba({"x": [1]}).shape == (1, 3)
+    for answer in (model.predict, model.predict_proba):
+        with pytest.raises(InputError, match="two classes are written alike"):
+            answer({"x": [1]}, output="pandas")
 
 
 def test_frames_that_cannot_be_made(monkeypatch):

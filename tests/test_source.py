@@ -9,6 +9,7 @@ import io
 import itertools
 import json
 import pkgutil
+import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -358,6 +359,7 @@ def test_whole_numbers_know_it():
         (["\ud800"], "column 'c' has text that is not Unicode"),
         ("abc", "column 'c' is one value of the type str"),
         (np.zeros((2, 2)), r"column 'c' has the shape \(2, 2\)"),
+        (pd.DataFrame({"a": [1, 2]}), r"column 'c' has the shape \(2, 1\)"),
         (np.array([2**63], np.uint64), "column 'c' has the integer 9223372036854775808"),
         (np.array([2**62], "M8[s]"), "does not fit into microseconds"),
     ],
@@ -408,6 +410,21 @@ def test_sources_that_are_refused(given, kwargs, kind, message):
         list(sources.batches(given, **kwargs))
     assert isinstance(caught.value, DecibanError)
     assert "Hint: " in str(caught.value)
+
+
+@pytest.mark.parametrize("odd", [None, 5, "abc", ["1", 2], [("a", 1)]])
+def test_a_row_among_dicts_that_is_none_is_named(odd):
+    for rows in ([{"a": 1}, {}, odd], iter([{"a": 1}, {}, odd])):
+        with pytest.raises(
+            InputError, match=re.escape(f"row 2 is no dict, as others are: {odd!r}")
+        ):
+            list(sources.batches(rows))
+
+
+def test_series_of_mixed_objects_are_no_tables():
+    row = pd.DataFrame({"a": ["x"], "b": [1]}).iloc[0]
+    with pytest.raises(InputError, match="a table is needed, got one column: Series"):
+        sources.scan([row, row])
 
 
 def test_sparse_matrices_are_refused():

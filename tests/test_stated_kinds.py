@@ -75,6 +75,13 @@ def test_two_words_as_truth_values(make, words):
         make(kinds={"x": "boolean"}).fit({"x": ["yes", "no", "perhaps", "no"] * 6}, Y)
 
 
+@pytest.mark.parametrize("make", MODELS)
+@pytest.mark.parametrize("wrong", ["numeric", [("x", "numeric")]])
+def test_kinds_that_are_no_dict(make, wrong):
+    with pytest.raises(ParameterError, match="kinds must be a dict of kinds by column, got"):
+        make(kinds=wrong).fit({"x": [1, 2, 3, 4] * 6}, Y)
+
+
 def test_texts_as_times():
     days = [f"2024-01-{day:02}" for day in range(1, 25)]
     model = NaiveBayes(kinds={"day": "time"}).fit({"day": days}, Y)

@@ -5,7 +5,7 @@ import math
 import pickle
 from datetime import datetime, timedelta
 from fractions import Fraction
-from threading import Thread
+from threading import Barrier, Thread
 
 import numpy as np
 import pytest
@@ -465,6 +465,40 @@ def test_threads_learn_and_ask_at_the_same_time(monkeypatch):
         thread.join()
     assert not errors
     assert m.counts_ == NaiveBayes().fit(ROWS[:200], LABELS[:200]).counts_
+
+
+def test_a_lesson_that_comes_while_the_first_is_learned(monkeypatch):
+    m, open_stream = NaiveBayes(), NaiveBayes._open
+
+    def open_and_let_another_thread_learn(self, *about):
+        opened = open_stream(self, *about)
+        other = Thread(target=m.learn_one, args=(ROWS[1], LABELS[1]))
+        other.start()
+        other.join()
+        return opened
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NaiveBayes, "_open", open_and_let_another_thread_learn)
+        m.learn_one(ROWS[0], LABELS[0])
+    m.learn_one(ROWS[2], LABELS[2])
+    assert m.counts_ == NaiveBayes().fit(ROWS[:3], LABELS[:3]).counts_
+
+
+def test_threads_begin_at_the_same_time():
+    for _ in range(5):
+        m, ready = NaiveBayes(), Barrier(8)
+
+        def work(start, m=m, ready=ready):
+            ready.wait()
+            for row, label in zip(ROWS[start:80:8], LABELS[start:80:8], strict=True):
+                m.learn_one(row, label)
+
+        threads = [Thread(target=work, args=(k,)) for k in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert m.counts_ == NaiveBayes().fit(ROWS[:80], LABELS[:80]).counts_
 
 
 def test_other_methods_see_all_rows():

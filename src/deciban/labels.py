@@ -49,9 +49,15 @@ def object_array(values: Iterable[Hashable]) -> Labels:
 def sort(values: Iterable[Hashable]) -> Labels:
     """Labels in their natural order, or by type and text where they cannot be compared.
 
+    An array of one type stays of that type.
+
     >>> sort(["b", 3, "a", 1])
     array([1, 3, 'a', 'b'], dtype=object)
+    >>> sort(np.array(["2025-01-02", "2025-01-01"], dtype="M8[D]"))
+    array(['2025-01-01', '2025-01-02'], dtype='datetime64[D]')
     """
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        return np.sort(values)
     items: list[Any] = list(values)
     try:
         items.sort()
@@ -113,9 +119,10 @@ def factorise(values: Array) -> tuple[Labels, Positions]:
     (array([2, 'b'], dtype=object), array([ 1, -1,  0]))
     """
     if values.dtype.kind in "iu" and values.size:
-        low, high = int(values.min()), int(values.max())
-        if high - low < _MAX_RANGE_PER_LABEL * values.size + 1024:
-            return _factorise_range(values, low, high)
+        low, high = values.min(), values.max()
+        span = int(high) - int(low)
+        if span < _MAX_RANGE_PER_LABEL * values.size + 1024:
+            return _factorise_range(values, low, span)
     if values.dtype.kind == "O":
         return _factorise_objects(values)
     distinct, codes = np.unique(values, return_inverse=True)
@@ -124,17 +131,18 @@ def factorise(values: Array) -> tuple[Labels, Positions]:
     return distinct[known], codes if known.all() else np.where(known[codes], codes, -1)
 
 
-def _factorise_range(values: Array, low: int, high: int) -> tuple[Labels, Positions]:
+def _factorise_range(values: Array, low: np.integer[Any], span: int) -> tuple[Labels, Positions]:
     """Integers that lie close together: one table instead of a sort."""
     shifted = values.astype(np.intp, copy=False)
-    if low:
-        shifted = shifted - low
-    occurs = np.zeros(high - low + 1, dtype=bool)
+    least = low.astype(np.intp)  # beyond 2**63 both wrap around, and their difference does not
+    if least:
+        shifted = shifted - least
+    occurs = np.zeros(span + 1, dtype=bool)
     occurs[shifted] = True
     labels = np.flatnonzero(occurs)
     if len(labels) < len(occurs):
         shifted = (np.cumsum(occurs) - 1)[shifted]
-    return (labels + low).astype(values.dtype), shifted
+    return (labels + least).astype(values.dtype), shifted
 
 
 def _factorise_objects(values: Array) -> tuple[Labels, Positions]:

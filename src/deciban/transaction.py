@@ -27,6 +27,7 @@ def all_or_nothing(thing: object) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        thing.__dict__.clear()
-        thing.__dict__.update(before)
+        thing.__dict__.update(before)  # at no time is anything missing: other threads may ask
+        for name in thing.__dict__.keys() - before.keys():
+            del thing.__dict__[name]
         raise

@@ -31,6 +31,8 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
+#: Units of NumPy's moments that Python has no moments of.
+_FINER_THAN_PYTHON = {"ns", "ps", "fs", "as"}
 Codes = NDArray[np.intp]
 
 
@@ -132,11 +134,17 @@ def _refuse_missing(codes: Codes, what: str) -> None:
 def label_vector(y: object) -> Array:
     """Labels as a vector; a column is taken for one, with scikit-learn's warning.
 
+    Whole numbers and truth values of pandas' nullable types, of which scikit-learn makes floats,
+    stay what they are.
+
     >>> label_vector(["a", "b"])
     array(['a', 'b'], dtype='<U1')
     """
     from sklearn.utils.validation import column_or_1d
 
+    dtype = getattr(y, "dtype", None)
+    if not isinstance(dtype, np.dtype) and getattr(dtype, "kind", None) in ("b", "i", "u"):
+        y = np.asarray(y, dtype=object)
     try:
         return vector(column_or_1d(y, warn=True))
     except ValueError as error:
@@ -156,6 +164,9 @@ def require_labels(y: object, model: str) -> Array:
 def vector(values: object) -> Array:
     """A one-dimensional array; mixed Python objects stay what they are.
 
+    Moments are in microseconds if none is finer: Python has no moments of nanoseconds, and NumPy
+    gives numbers for them.
+
     >>> vector([1, "a"])
     array([1, 'a'], dtype=object)
     """
@@ -167,6 +178,9 @@ def vector(values: object) -> Array:
             f"one value a row is needed, got an array of shape {array.shape}.",
             hint="pass a list or a one-dimensional array",
         )
+    if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] in _FINER_THAN_PYTHON:
+        coarse = array.astype("M8[us]")
+        return coarse if np.array_equal(coarse, array, equal_nan=True) else array
     return array.astype(object) if array.dtype.kind not in "biufcUSMmO" else array
 
 

@@ -89,7 +89,9 @@ class Forest:
 
     @classmethod
     def mean(cls, forests: Sequence[Forest]) -> Forest:
-        """The mean of what forests of one depth add."""
+        """The mean of what forests of one depth add; of no forest, that is nothing."""
+        if not forests:
+            return cls.empty()
         parts = [(f.column, f.left, f.value / len(forests)) for f in forests]
         return cls(*(np.concatenate(side) for side in zip(*parts, strict=True)))
 

@@ -153,10 +153,17 @@ class LessonCounts(TableClassifier[C], Generic[C, T, B]):
             )
         return float(0.5 ** (n_rows / half_life))
 
-    def _open(self, base: C, sample: Sample | None, total: T, before: B | None) -> Stream[T, B]:
-        n_rows = float(base.counts.weight.sum())
-        stream = Stream(total, before, sample, base, self.classes_, n_rows, n_rows)
-        self.__dict__["_stream"] = stream
+    def _open(
+        self,
+        base: C,
+        sample: Sample | None,
+        total: T,
+        before: B | None,
+        held: list[Held] | None = None,
+    ) -> Stream[T, B]:
+        n_rows = float(base.counts.weight.sum() if held is None else len(held))
+        stream = Stream(total, before, sample, base, self.classes_, n_rows, n_rows, held)
+        self.__dict__["_stream"] = stream  # from now on, other threads learn by it
         return stream
 
     # ------------------------------------------------------------------ many lessons

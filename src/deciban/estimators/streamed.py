@@ -66,13 +66,12 @@ class StreamedClassifier(RiverStep, LessonCounts[C, T, B]):
         held = Held(x, y, weight, self._kept(1))
         stream = self._stream
         if stream is None:
-            with _FIRST_LESSON, all_or_nothing(self):
+            with _FIRST_LESSON:
                 stream = self._opened()
                 if stream is None:
-                    self._learn_first(held)
-                else:
-                    self._learn(stream, held)
-            return
+                    with all_or_nothing(self):
+                        self._learn_first(held)
+                    return
         with stream.lock:
             self._learn(stream, held)
 
@@ -119,8 +118,7 @@ class StreamedClassifier(RiverStep, LessonCounts[C, T, B]):
             return
         held = [first._replace(row=_own(first.row))]
         sample = self._fit_held(held)
-        stream = self._open(self._blank(self._selected()), sample, self._state()[0], None)
-        stream.held, stream.n_rows, stream.n_selected = held, 1.0, 1.0
+        self._open(self._blank(self._selected()), sample, self._state()[0], None, held)
 
     def _learn(self, stream: Stream[T, B], held: Held) -> None:
         row = name_values(held.row, self._selected().schema)

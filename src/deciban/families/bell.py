@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deciban.checks import MAX_FLOAT
 from deciban.families.bounded import CurveSettings, bound_evidence
 from deciban.families.remaining import Remaining
 from deciban.families.settings import amount
@@ -34,6 +35,7 @@ from deciban.formulas import build
 from deciban.formulas.build import known
 from deciban.formulas.nodes import (
     Expression,
+    Extreme,
     Function,
     Number,
     Product,
@@ -97,7 +99,8 @@ class Density(NamedTuple):
             distance = (x - self.mean) ** 2 * self.precision
         if self.df is None or self.max_evidence is None:
             return np.asarray(self.constant - distance / 2)
-        log = self.constant - (self.df + 1) / 2 * np.log1p(distance / self.df)
+        distance = np.minimum(distance / self.df, MAX_FLOAT)  # finite, as the bound of evidence is
+        log = self.constant - (self.df + 1) / 2 * np.log1p(distance)
         return bound_evidence(log, self.max_evidence)
 
 
@@ -323,7 +326,8 @@ def _log_density(
     if df is None:
         distance: Expression = Square(Scaled(x, mean, float(np.sqrt(precision))))
         return Sum((Number(constant), Product(Number(-0.5), distance)))
-    distance = Square(Scaled(x, mean, float(np.sqrt(precision / df))))
+    square = Square(Scaled(x, mean, float(np.sqrt(precision / df))))
+    distance = Extreme("least", (square, Number(MAX_FLOAT)))
     if df < MIN_EXACT_DF:
         log: Expression = Function("log", Sum((Number(1.0), distance)))
     else:

@@ -7,7 +7,7 @@ classes. NaN is a missing value: its log density is 0 in every class.
 
 import numpy as np
 
-from libc.float cimport DBL_MIN
+from libc.float cimport DBL_MAX, DBL_MIN
 from libc.math cimport INFINITY, M_PI, lgamma, log, log1p
 
 cdef extern from *:
@@ -73,7 +73,7 @@ def add_student(
 ):
     """Add the log density of Student's t, column by column:
     ``constant - (df + 1)/2 * log1p((x - mean)**2 * precision / df)``, but no less than ``most[j]``
-    below that of the likeliest class.
+    below that of the likeliest class. A square that fits no float is taken as the largest.
     """
     cdef:
         Py_ssize_t n = X.shape[0], d = X.shape[1], K = out.shape[1], i, j, k
@@ -88,8 +88,8 @@ def add_student(
                 top = -INFINITY
                 for k in range(K):
                     t = x - mean[j, k]
-                    t = constant[j, k] - 0.5 * (df[j, k] + 1.0) * log1p(
-                        t * t * precision[j, k] / df[j, k])
+                    t = min(t * t * precision[j, k] / df[j, k], DBL_MAX)
+                    t = constant[j, k] - 0.5 * (df[j, k] + 1.0) * log1p(t)
                     log_density[k] = t
                     top = max(top, t)
                 for k in range(K):
@@ -140,7 +140,8 @@ cdef inline double log_density(
         return 0.5 * log(precision / (2 * M_PI)) - distance / 2
     if df_known[0] != some:
         df_known[0], constant_known[0] = some, student_constant(some)
-    return constant_known[0] + 0.5 * log(precision) - (some + 1) / 2 * log1p(distance / some)
+    distance = min(distance / some, DBL_MAX)
+    return constant_known[0] + 0.5 * log(precision) - (some + 1) / 2 * log1p(distance)
 
 
 def leave_out(

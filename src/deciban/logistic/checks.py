@@ -11,7 +11,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from deciban import encoding
 from deciban.errors import InputError, ParameterError
 from deciban.labels import Labels
-from deciban.logistic.solvers.problem import Prior
+from deciban.logistic.solvers.problem import Prior, too_large
 from deciban.models.class_weights import ClassWeight
 
 FloatArray = NDArray[np.float64]
@@ -21,7 +21,7 @@ def check_several(classes: Labels) -> None:
     """There is nothing to tell apart in one class."""
     if len(classes) < 2:
         raise InputError(
-            f"at least two classes are needed, y has one class: {classes[0]!r}.",
+            f"at least two classes are needed, y has one class: {classes.tolist()[0]!r}.",
             hint="give rows of each class",
         )
 
@@ -30,10 +30,7 @@ def check_finite(posteriors: Iterable[Prior]) -> None:
     """Coefficients and their precision are numbers: the squares of what they rest on were."""
     for posterior in posteriors:
         if not (np.isfinite(posterior.centre).all() and np.isfinite(posterior.precision).all()):
-            raise InputError(
-                "the squares of the values do not fit a float.",
-                hint="scale the columns, for example with StandardScaler",
-            )
+            raise too_large()
 
 
 def row_weights(

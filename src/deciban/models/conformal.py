@@ -11,9 +11,9 @@ score is as likely to be the first as any other: of n scores and its own,
 
 ``p = (1 + number of scores that are not greater) / (1 + n)``
 
-is below any level ``a`` with a probability of at most ``a``, whatever the scores are. Ties
-count for the new row. A row of weight k is k rows; a row of a sample stands for all
-that the sample stands for, but n counts only those that were scored.
+is below any level ``a`` with a probability of at most ``a``, whatever the scores are. Ties,
+also those that rounding alone tells apart, count for the new row. A row of weight k is k rows; a
+row of a sample stands for all that the sample stands for, but n counts only those that were scored.
 
 Where the log posteriors of left-out rows come from is a matter of the model: exact
 leave-one-out, folds, or rows that were held out. See docs/trust.md for what is guaranteed.
@@ -34,6 +34,8 @@ from deciban.models.protocol import HasLeftOutScores, Model
 
 FloatArray = NDArray[np.float64]
 
+#: Scores that differ by no more than this, of the size of the score, are equal but for rounding.
+SCORE_ROUNDING = 1e-12
 #: No more scores than this are kept of a group of rows: levels are then known to 0.001.
 MAX_SCORES = 1_000
 
@@ -75,7 +77,8 @@ class RankedScores:
 
     def p_values(self, score: FloatArray) -> FloatArray:
         """How likely a score as low as each of these is, in a row like those that were scored."""
-        share = self._cumulated[np.searchsorted(self.score, score, side="right")]
+        equal = score + SCORE_ROUNDING * np.maximum(np.abs(score), 1.0)
+        share = self._cumulated[np.searchsorted(self.score, equal, side="right")]
         return np.asarray((1.0 + self.rows * share) / (1.0 + self.rows))
 
     def __add__(self, other: RankedScores) -> RankedScores:

@@ -84,8 +84,9 @@ def open_stream(source: Tabular) -> Stream:
             raise InputError(
                 f"column {name!r} has a NUL character in its name.", hint="rename the column"
             )
-    stream = Stream(source.__arrow_c_stream__())
-    if not stream.is_table:
+    # A Series of pandas whose objects have no type in Arrow has no stream at all.
+    stream = None if getattr(source, "ndim", 2) == 1 else Stream(source.__arrow_c_stream__())
+    if stream is None or not stream.is_table:
         raise InputError(
             f"a table is needed, got one column: {type(source).__name__}.",
             hint="put the column into a table, or pass a dict of columns",

@@ -237,7 +237,13 @@ def probability_columns(
     posterior: NDArray[np.float64], classes: Array, prefix: str = ""
 ) -> dict[str, NDArray[np.float64]]:
     """Probabilities, (rows, classes), as columns by the names of classes."""
-    return {f"{prefix}{label}": posterior[:, c] for c, label in enumerate(classes.tolist())}
+    columns = {f"{prefix}{label}": posterior[:, c] for c, label in enumerate(classes.tolist())}
+    if len(columns) < len(classes):
+        raise InputError(
+            f"two classes are written alike, such as 1 and '1', among {classes.tolist()}.",
+            hint="leave output out: an array has a column for each class, in the order of classes_",
+        )
+    return columns
 
 
 # ---------------------------------------------------------------------- columns
@@ -245,8 +251,13 @@ def probability_columns(
 
 def column(name: str, values: Any) -> Column:
     """One column from a list, an array, a Series or anything with an Arrow stream."""
+    if getattr(values, "ndim", 1) != 1:
+        raise ShapeError(
+            f"column {name!r} has the shape {values.shape}.", hint="give one value a row"
+        )
     if is_pandas(values):
-        return _series(name, values)
+        series = hasattr(values, "iloc")  # or an index, or an array of pandas' own
+        return _series(name, values if series else import_module("pandas").Series(values))
     if isinstance(values, np.ndarray):
         return _array(name, values)
     if hasattr(values, "__arrow_c_stream__"):
@@ -267,17 +278,17 @@ def _through_arrow(name: str, values: Any) -> Column:
 
 
 def _series(name: str, values: Any) -> Column:
-    """A Series or Index of pandas, by its dtype."""
+    """A Series of pandas, by its dtype."""
     dtype = values.dtype
     if isinstance(dtype, np.dtype):
         return _array(name, values.to_numpy())
-    if hasattr(dtype, "categories") and hasattr(values, "cat"):
+    if hasattr(dtype, "categories"):
         codes = values.cat.codes.to_numpy().astype(np.int64)
-        return decode_dictionary(column(name, values.cat.categories.to_series()), codes)
+        return decode_dictionary(column(name, values.cat.categories), codes)
     if getattr(dtype, "storage", "") == "pyarrow" or hasattr(dtype, "pyarrow_dtype"):
         return _through_arrow(name, _arrow_values(values))
     if hasattr(dtype, "numpy_dtype"):
-        return _nullable(values, dtype.numpy_dtype)
+        return _nullable(name, values, dtype.numpy_dtype)
     if _is_categorical(dtype):
         names = zip(values, values.isna(), strict=True)
         return objects.column(name, [None if gap else str(value) for value, gap in names])
@@ -287,17 +298,15 @@ def _series(name: str, values: Any) -> Column:
 
 
 def _arrow_values(values: Any) -> Any:
-    """What a Series or Index of pandas that is kept by pyarrow holds, with an Arrow stream.
+    """What a Series of pandas that is kept by pyarrow holds, with an Arrow stream.
 
     A Series has such a stream too, and looks up the version of pyarrow each time it is asked.
     """
     held = values.array.__arrow_array__()
-    if hasattr(held, "__arrow_c_stream__"):
-        return held
-    return values.to_series() if hasattr(values, "to_series") else values
+    return held if hasattr(held, "__arrow_c_stream__") else values
 
 
-def _nullable(values: Any, dtype: np.dtype[Any]) -> Column:
+def _nullable(name: str, values: Any, dtype: np.dtype[Any]) -> Column:
     """Pandas' nullable numbers and truth values."""
     missing = values.isna().to_numpy(dtype=bool)
     if dtype.kind == "f":
@@ -305,15 +314,11 @@ def _nullable(values: Any, dtype: np.dtype[Any]) -> Column:
     filled = values.to_numpy(dtype=dtype, na_value=0)
     if dtype.kind == "b":
         return Booleans(filled, missing)
-    return Integers(_int64("", filled), missing)
+    return Integers(_int64(name, filled), missing)
 
 
 def _array(name: str, values: Array) -> Column:
     """A one-dimensional NumPy array."""
-    if values.ndim != 1:
-        raise ShapeError(
-            f"column {name!r} has the shape {values.shape}.", hint="give one value a row"
-        )
     kind, missing = values.dtype.kind, np.zeros(len(values), dtype=bool)
     if kind == "f":
         return Numbers(values.astype(np.float64, copy=False))

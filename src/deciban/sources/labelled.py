@@ -329,6 +329,11 @@ def _class_codes(y: Any) -> Labelled | None:
 
 def _infer(scan: Scan, beside: set[str], kinds: Mapping[str, str] | None) -> tuple[Scan, Schema]:
     """The schema of the first rows, and the scan with these rows still to be read."""
+    if not isinstance(kinds, Mapping | None):
+        raise ParameterError(
+            f"kinds must be a dict of kinds by column, got {kinds!r}.",
+            hint="such as {'zip': 'categorical'}; other columns are inferred",
+        )
     features = [name for name in scan.names if name not in beside]
     texts = kinds is not None and all(kinds.get(name) == "text" for name in features)
     if isinstance(scan, DuckDBScan | SparkScan):

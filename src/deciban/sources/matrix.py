@@ -83,7 +83,12 @@ def finite_matrix(estimator: BaseEstimator, X: Tabular, *, reset: bool) -> Check
             estimator, X, accept_sparse="csr", reset=reset, dtype=np.float64, order="C"
         )
     )
-    return _one_index_type(checked) if is_sparse(checked) else checked
+    if not is_sparse(checked):
+        return checked
+    from scipy.sparse import csr_array
+
+    # Of csr_matrix, products are other products, and it is no csr_array.
+    return _one_index_type(csr_array(checked))
 
 
 def _without_units(estimator: BaseEstimator, X: Tabular) -> Tabular:

@@ -15,6 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from numbers import Integral, Real
+from reprlib import repr as short
 from typing import Any, cast
 
 import numpy as np
@@ -93,6 +94,13 @@ def scan_records(records: Iterable[Mapping[Value, Value]], rows: int) -> BatchSc
     [[{'x': 1, 'y': None}, {'x': None, 'y': 'S'}]]
     """
     items = list(records)
+    odd = {of for of in set(map(type, items)) if not issubclass(of, Mapping)}
+    if odd:
+        i = next(i for i, record in enumerate(items) if type(record) in odd)
+        raise InputError(
+            f"row {i} is no dict, as others are: {short(items[i])}.",
+            hint="give every row as a dict; {} is a row of which nothing is known",
+        )
     keys = dict.fromkeys(key for record in items for key in record)
     values = {str(key): [record.get(key) for record in items] for key in keys}
     columns = {name: column(name, some) for name, some in values.items()}

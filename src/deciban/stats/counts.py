@@ -312,7 +312,7 @@ def _unite(a: Counts, b: Counts) -> tuple[Counts, Counts]:
     """Both on the same classes, blocks and cells."""
     classes = labels.union(a.classes, b.classes)
     if len(classes) > len(a.classes):
-        classes = labels.sort(classes.tolist())
+        classes = labels.sort(classes)
     shape = {name: table.cells for name, table in a.tables.items()}
     for name, table in b.tables.items():
         shape[name] = _unite_cells(name, a.tables[name], table) if name in shape else table.cells

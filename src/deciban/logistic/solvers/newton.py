@@ -8,7 +8,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from deciban.logistic.solvers.conjugate_gradient import Operator
 from deciban.logistic.solvers.descent import Solution, minimise
-from deciban.logistic.solvers.problem import LogisticPoint, Problem
+from deciban.logistic.solvers.problem import LogisticPoint, Problem, too_large
 
 FloatArray = NDArray[np.float64]
 
@@ -73,6 +73,8 @@ def _curve_shared_directions(hessian: FloatArray, shape: tuple[int, ...]) -> Flo
 
 def _cholesky(hessian: FloatArray) -> tuple[FloatArray, bool]:
     """The factor of a matrix of unit diagonal, with as much ridge as it takes."""
+    if not np.isfinite(hessian).all():  # no ridge is enough
+        raise too_large()
     ridge = 0.0
     while True:
         try:

@@ -20,11 +20,20 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deciban.errors import InputError
 from deciban.kernels import logistic as kernel
 
 FloatArray = NDArray[np.float64]
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+def too_large() -> InputError:
+    """The error about values of which the Hessian is no number."""
+    return InputError(
+        "the squares of the values do not fit a float.",
+        hint="scale the columns, for example with StandardScaler",
+    )
 
 
 class Run(Protocol):
