@@ -31,9 +31,10 @@ __all__ = [
 ]
 
 FloatArray = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
 #: Units of NumPy's moments that Python has no moments of.
 _FINER_THAN_PYTHON = {"ns", "ps", "fs", "as"}
-Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
