@@ -37,6 +37,7 @@ ROOMS = {
     "mixed_leave_one_out mixed_text new_values",
     "families/rate.py": "poisson bounded_evidence",
     "families/circle.py": "von_mises bounded_evidence",
+    "families/bounded.py": "bounded_evidence",
     "families/bell.py": "bounded_evidence families mixed_leave_one_out units_left_out",
     "families/gaussian.py": "bounded_evidence families",
     "families/von_mises.py": "bounded_evidence von_mises",
@@ -54,6 +55,7 @@ ROOMS = {
     "families/bag_unit_removal.py": "matrix_groups",
     "naive_bayes/near_copies.py": "several_labels near_copies",
     "naive_bayes/dropins/left_out.py": "matrix_groups dropin_scores",
+    "ensemble/refitting.py": "sets",
     "ensemble": "radial selectors_ensemble bayes_parts bayes bayes_text",
     "evaluation": "evaluation thresholds comparison",
     "report": "thresholds report",
@@ -196,6 +198,7 @@ MUTANTS = [
     # the ensemble
     Mutant("ensemble/stacking.py", "USUAL_WEIGHTS_PENALTY = 15.0",
            "USUAL_WEIGHTS_PENALTY = 5.0"),
+    Mutant("ensemble/refitting.py", "table.part.take(inside).drop", "table.part.drop"),
     Mutant("ensemble/training.py", "table.held_weight, usual)", "table.held_weight)"),
     Mutant("ensemble/base_learners.py", "n_rows / (n_rows + half)", "half / (n_rows + half)"),
     Mutant("ensemble/evidence_weights.py", "(CENTRE / self.usual_weight) ** 2", "1.0"),

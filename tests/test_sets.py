@@ -7,9 +7,12 @@ import pytest
 from sklearn.linear_model import LogisticRegression as OtherRegression
 
 from deciban import AODE, BayesClassifier, LogisticRegression, NaiveBayes, evaluate, load
+from deciban.ensemble.refitting import RefittedRows
+from deciban.ensemble.training_table import HeldOutRows, TrainingTable
 from deciban.errors import InputError, ParameterError
 from deciban.models.conformal import ConformityScores
 from deciban.naive_bayes import GaussianNB
+from deciban.sources.batch import LabelledBatch
 from overlapping import ABC, held_by, table, too_far
 
 KINDS = (NaiveBayes, AODE, BayesClassifier)
@@ -28,6 +31,41 @@ def test_sets_hold_the_class_as_often_as_asked(kind, coverage):
     assert rows == 900
     assert not too_far(held_by(sets, model, truth).sum(), 3_000, rows, coverage)
     assert 1.0 < sets.sum(axis=1).mean() < 2.5
+
+
+def test_few_rows_are_judged_by_models_of_the_other_folds():
+    """Each fold as a new model says it, which has chosen nothing by it."""
+    X, y = table(120, seed=8)
+    model = BayesClassifier().fit({**X, "note": ["good film", "bad film"] * 60}, y)
+    rows = model.model_.held_out.held_out
+    part = LabelledBatch(rows.batch, model.classes_, rows.y, rows.weight)
+    folds = TrainingTable.of(model.model_.counted, part, 0).splits
+    assert len(folds) == 5
+    found = model.training_scores_
+    np.testing.assert_array_equal(found.codes, rows.y)
+    for inside, held in folds:
+        few = part.take(inside)
+        other = BayesClassifier().fit(few.batch.tolist(), few.classes[few.codes])
+        expected = other.predict_log_proba(part.take(held).batch.tolist())
+        np.testing.assert_allclose(found.log_posterior[held], expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_class_of_one_row_is_as_likely_to_the_others_as_it_is_frequent():
+    X, y = table(60, seed=9)
+    y = np.array(["only", *y[1:]])
+    found = BayesClassifier().fit(X, y).training_scores_
+    (own,) = np.flatnonzero(found.codes == 3)
+    assert np.exp(found.log_posterior[own, 3]) == pytest.approx(2 / 64)  # smoothed
+    np.testing.assert_allclose(np.exp(found.log_posterior).sum(axis=1), 1)
+
+
+def test_more_rows_or_groups_are_judged_by_the_folds_of_base_learners(monkeypatch):
+    X, y = table(80, seed=10)
+    assert isinstance(BayesClassifier().fit(X, y).model_.held_out, RefittedRows)
+    grouped = BayesClassifier().fit(X, y, groups=np.arange(80) // 2)
+    monkeypatch.setattr("deciban.ensemble.refitting.MAX_ROWS", 79)
+    for model in (grouped, BayesClassifier().fit(X, y), BayesClassifier(max_rows=50).fit(X, y)):
+        assert isinstance(model.model_.held_out, HeldOutRows)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

@@ -41,7 +41,7 @@ WALKS = {
     "GaussianNB.fit": (lambda fruit, path: GaussianNB().fit(X, Y), 10, 23),
     "load": (lambda fruit, path: load(path), 16, 70),
     "BayesClassifier.fit": (
-        lambda fruit, path: BayesClassifier().fit(FRUIT, target="fruit"), 64, None,
+        lambda fruit, path: BayesClassifier().fit(FRUIT, target="fruit"), 65, None,
     ),
 }  # fmt: skip
 

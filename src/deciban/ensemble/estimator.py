@@ -17,6 +17,7 @@ from deciban.ensemble import stored
 from deciban.ensemble.base_learners import LEARNERS
 from deciban.ensemble.model import EnsembleModel
 from deciban.ensemble.phrases import select_tokenizers
+from deciban.ensemble.refitting import refit_few
 from deciban.ensemble.summary import EnsembleSummary
 from deciban.ensemble.training import TrainingOptions, n_steps, train
 from deciban.errors import ModelFileError, ParameterError
@@ -166,7 +167,7 @@ class BayesClassifier(TableClassifier[EnsembleModel]):
         with threads.serial_blas(), bar as progress:
             model = train(schema, rules, counted, words, part, options, progress.add)
         self._remember(rows)
-        self.model_ = model
+        self.model_ = refit_few(model, part, rules, options)
         return self
 
     @property

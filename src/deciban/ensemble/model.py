@@ -45,6 +45,7 @@ from deciban.sources.tabular import Row
 from deciban.stats.counts import Counts
 
 if TYPE_CHECKING:
+    from deciban.ensemble.refitting import RefittedRows
     from deciban.ensemble.training_table import HeldOutRows
 
 
@@ -138,7 +139,7 @@ class EnsembleModel:
     known_left_out: KeptScores | None = None
     evidence: MeasuredEvidence | None = None
     sample: LabelledBatch | None = None
-    held_out: HeldOutRows | None = None
+    held_out: HeldOutRows | RefittedRows | None = None
 
     @property
     def kind(self) -> str:
