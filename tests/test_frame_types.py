@@ -167,6 +167,21 @@ def test_an_index_or_array_of_pandas_is_what_its_series_is(name):
     assert (model.predict_proba({"x": values}) == same.predict_proba({"x": series})).all()
 
 
+def test_masked_values_are_missing():
+    values = np.ma.masked_array(np.arange(N) % 7, np.arange(N) % 5 == 0)
+    holes = [None if i % 5 == 0 else i % 7 for i in range(N)]
+    model, same = NaiveBayes().fit({"x": values}, Y), NaiveBayes().fit({"x": holes}, Y)
+    assert model.schema_ == same.schema_
+    assert model.counts_ == same.counts_
+    rows = np.ma.stack([values, values * 2.5], axis=1)
+    of_matrix = NaiveBayes().fit(rows, Y)
+    lists = [[None if x is None else x, None if x is None else x * 2.5] for x in holes]
+    assert of_matrix.counts_ == NaiveBayes().fit(lists, Y).counts_
+    np.testing.assert_array_equal(of_matrix.predict_proba(rows), of_matrix.predict_proba(lists))
+    one = of_matrix.predict_proba(rows[:1])
+    np.testing.assert_array_equal(one, of_matrix.predict_proba(lists[:1]))
+
+
 def test_an_index_with_a_zone_says_when_rows_were():
     X = {"x": [i % 7 for i in range(N)]}
     model, same = (NaiveBayes().fit(X, Y, time=each) for each in (DAYS, DAYS.tz_convert(None)))

@@ -358,6 +358,7 @@ def test_whole_numbers_know_it():
         ([dt.date(2020, 1, 1), "x"], "column 'c' mixes date and text values"),
         (["\ud800"], "column 'c' has text that is not Unicode"),
         ("abc", "column 'c' is one value of the type str"),
+        ({3, 1}, "column 'c' is a set, whose values are in no order"),
         (np.zeros((2, 2)), r"column 'c' has the shape \(2, 2\)"),
         (pd.DataFrame({"a": [1, 2]}), r"column 'c' has the shape \(2, 1\)"),
         (np.array([2**63], np.uint64), "column 'c' has the integer 9223372036854775808"),

@@ -258,12 +258,19 @@ def column(name: str, values: Any) -> Column:
     if is_pandas(values):
         series = hasattr(values, "iloc")  # or an index, or an array of pandas' own
         return _series(name, values if series else import_module("pandas").Series(values))
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.tolist()  # None where it is masked
     if isinstance(values, np.ndarray):
         return _array(name, values)
     if hasattr(values, "__arrow_c_stream__"):
         return _through_arrow(name, values)
     if hasattr(values, "to_pylist"):
         values = values.to_pylist()
+    if isinstance(values, set | frozenset):
+        raise InputError(
+            f"column {name!r} is a {type(values).__name__}, whose values are in no order.",
+            hint="give a list or an array, one value a row",
+        )
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise InputError(
             f"column {name!r} is one value of the type {type(values).__name__}.",

@@ -163,7 +163,12 @@ def _one_index_type(X: CheckedMatrix) -> CheckedMatrix:
 
 
 def as_objects(X: Tabular) -> Tabular:
-    """Lists and frames in which a conversion to numbers or text would lose what a value was."""
+    """Lists and frames in which a conversion to numbers or text would lose what a value was.
+
+    What is masked is None.
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        return np.array(X.tolist(), dtype=object).reshape(X.shape)
     if isinstance(X, list | tuple):
         try:
             plain = np.asarray(X)
