@@ -83,7 +83,7 @@ def test_every_estimator_takes_class_weights(kind, weight):
     plain, weighted = kind().fit(rows, Y), kind(class_weight=weight).fit(rows, Y)
     before, after = ((m.predict(rows) == "yes").mean() for m in (plain, weighted))
     assert after > before
-    assert weighted.predict_proba(rows)[:, 1].mean() > 2 * plain.predict_proba(rows)[:, 1].mean()
+    assert weighted.predict_proba(rows)[:, 1].mean() > 1.9 * plain.predict_proba(rows)[:, 1].mean()
 
 
 def test_class_weights_of_an_ensemble_are_weights_of_rows():

@@ -35,13 +35,13 @@ def path(fruit, tmp_path_factory):
 
 
 WALKS = {
-    "NaiveBayes.fit": (lambda fruit, path: NaiveBayes().fit(FRUIT, target="fruit"), 45, 177),
+    "NaiveBayes.fit": (lambda fruit, path: NaiveBayes().fit(FRUIT, target="fruit"), 46, 182),
     "predict_proba": (lambda fruit, path: fruit.predict_proba([ROW]), 12, 20),
-    "explain": (lambda fruit, path: fruit.explain(ROW), 17, 31),
+    "explain": (lambda fruit, path: fruit.explain(ROW), 18, 34),
     "GaussianNB.fit": (lambda fruit, path: GaussianNB().fit(X, Y), 10, 23),
     "load": (lambda fruit, path: load(path), 16, 70),
     "BayesClassifier.fit": (
-        lambda fruit, path: BayesClassifier().fit(FRUIT, target="fruit"), 65, None,
+        lambda fruit, path: BayesClassifier().fit(FRUIT, target="fruit"), 66, None,
     ),
 }  # fmt: skip
 

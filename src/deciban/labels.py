@@ -122,7 +122,8 @@ def factorise(values: Array) -> tuple[Labels, Positions]:
         low, high = values.min(), values.max()
         span = int(high) - int(low)
         if span < _MAX_RANGE_PER_LABEL * values.size + 1024:
-            return _factorise_range(values, low, span)
+            # Beyond 2**63 all wrap around, and their differences do not.
+            return _factorise_range(values, low.astype(np.intp), span)
     if values.dtype.kind == "O":
         return _factorise_objects(values)
     distinct, codes = np.unique(values, return_inverse=True)
@@ -131,10 +132,9 @@ def factorise(values: Array) -> tuple[Labels, Positions]:
     return distinct[known], codes if known.all() else np.where(known[codes], codes, -1)
 
 
-def _factorise_range(values: Array, low: np.integer[Any], span: int) -> tuple[Labels, Positions]:
+def _factorise_range(values: Array, least: np.intp, span: int) -> tuple[Labels, Positions]:
     """Integers that lie close together: one table instead of a sort."""
     shifted = values.astype(np.intp, copy=False)
-    least = low.astype(np.intp)  # beyond 2**63 both wrap around, and their difference does not
     if least:
         shifted = shifted - least
     occurs = np.zeros(span + 1, dtype=bool)

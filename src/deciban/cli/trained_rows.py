@@ -41,7 +41,7 @@ def merge(model: Any, parts: Sequence[Any]) -> None:
 
 
 def warning(
-    model: Any, rows: Scan, target: str, hint: str = "add --leave-one-out, or give rows"
+    model: object, rows: Scan, target: str, hint: str = "add --leave-one-out, or give rows"
 ) -> str | None:
     """What to say about rows of which many were learned; None where they are new."""
     if not isinstance(model, TableClassifier) or model.trained_rows_ is None:

@@ -121,7 +121,9 @@ class TableClassifier(
         else:
             old = base_rates(self._model())
             log_posterior = self._score(X, "log_posterior")
-            posterior = np.exp(decision.rebase_log(log_posterior, old, priors, self.classes_))
+            posterior = np.exp(
+                decision.rebase_log(log_posterior, old, priors, self.classes_, called="priors")
+            )
         if output is None:
             return posterior
         frame: FloatArray = make_frame(probability_columns(posterior, self.classes_), X, output)

@@ -242,7 +242,7 @@ class ScoredBatch:
         if self.options.priors is None:
             return prior
         return decision.rebase_log(
-            prior, base_rates(self.model), self.options.priors, self.model.classes
+            prior, base_rates(self.model), self.options.priors, self.model.classes, called="priors"
         )
 
     def _rounded(self, values: FloatArray) -> list[ColumnValues]:
