@@ -53,7 +53,7 @@ RULES_BY_MIN_ROWS = {
 }
 MAX_DEPTH = 8  # what the kernel has room for
 #: After so many rounds without gain a fold ends; no more than this for each row is no gain.
-PATIENCE_ROUNDS, MIN_GAIN_NATS = 20, 1e-5
+PATIENCE_ROUNDS, MIN_GAIN_NATS = 15, 1e-5
 #: No Newton step is larger than this: of rows that are surely wrong the loss has a slope, but
 #: hardly a curvature, which would make steps of hundreds of nats where a class is rare.
 MAX_STEP = 3.0
