@@ -80,7 +80,7 @@ def refit_few(
     rows, n_rows, n_columns = model.held_out, part.batch.n_rows, len(part.batch.columns)
     if not isinstance(rows, HeldOutRows) or len(model.classes) == 1:
         return model
-    few = len(rows.y) <= min(MAX_ROWS, MAX_VALUES // n_columns)
+    few = len(rows.judged) == len(rows.y) <= min(MAX_ROWS, MAX_VALUES // n_columns)
     if few and n_rows <= options.max_rows and part.units is None:
         return replace(model, held_out=RefittedRows(rows, tokenizers, options))
     return model
