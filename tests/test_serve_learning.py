@@ -53,6 +53,10 @@ def same(one, other):
     assert one.counts_ == other.counts_
 
 
+TABLE = {
+    "n": [0.5, 1.5, 2.5], "k": [1, 2, 3], "s": ["S", "L", "S"], "b": [True, False, True],
+}  # fmt: skip
+KINDS = {"k": "categorical", "s": "categorical", "b": "categorical", "n": "numeric"}
 ODD = (None, True, 0, 3, 2**63 - 1, -(2**63), 2**64, 2.5, 1e300, "", "S", "never", "2.5", ["S"])
 
 
@@ -61,14 +65,7 @@ def test_what_looks_countable_can_be_counted(of):
     if of is GaussianNB:
         model = of().fit(pd.DataFrame({"n": [1.0, 2.0, 3.0]}), [1, 2, 2])
     else:
-        table = {
-            "n": [0.5, 1.5, 2.5],
-            "k": [1, 2, 3],
-            "s": ["S", "L", "S"],
-            "b": [True, False, True],
-        }
-        kinds = {"k": "categorical", "s": "categorical", "b": "categorical", "n": "numeric"}
-        model = of(kinds=kinds).fit(table, [1, 2, 2])
+        model = of(kinds=KINDS).fit(TABLE, [1, 2, 2])
     countable, seen = lessons.Countable(model), 0
     for name in (*model.model_.schema.names, "other"):
         for value in ODD:
@@ -84,15 +81,9 @@ def test_what_looks_countable_can_be_counted(of):
 @pytest.mark.parametrize("of", [NaiveBayes, AODE])
 def test_lessons_that_count_alone_count_together(of):
     """The store is read in other batches than lessons came in: none may be refused then."""
-    table = {
-        "n": [0.5, 1.5, 2.5],
-        "k": [1, 2, 3],
-        "s": ["S", "L", "S"],
-        "b": [True, False, True],
-        **({"bag": [["S", "c++"], ["S"], ["L"]]} if of is NaiveBayes else {}),
-    }
-    kinds = {"k": "categorical", "s": "categorical", "b": "categorical", "n": "numeric"}
-    model = of(kinds=kinds).fit(table, [1, 2, 2])
+    bag = {"bag": [["S", "c++"], ["S"], ["L"]]} if of is NaiveBayes else {}
+    table = {**TABLE, **bag}
+    model = of(kinds=KINDS).fit(table, [1, 2, 2])
     for name in table:
         alone = []
         for value in ODD:
