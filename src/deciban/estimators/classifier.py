@@ -27,8 +27,8 @@ from deciban.models import novelty
 from deciban.models.columns import constant_values
 from deciban.models.conformal import ConformityScores
 from deciban.models.leave_one_out_scores import with_conformity
-from deciban.models.prior import base_rates
 from deciban.models.protocol import HasLeftOutScores, Scored
+from deciban.prediction.base_rates import at_priors
 from deciban.schema import Schema
 from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.held import HeldTable, refuse_sparse
@@ -119,11 +119,8 @@ class TableClassifier(
         if priors is None:
             posterior = self._score(X, "posterior")
         else:
-            old = base_rates(self._model())
             log_posterior = self._score(X, "log_posterior")
-            posterior = np.exp(
-                decision.rebase_log(log_posterior, old, priors, self.classes_, called="priors")
-            )
+            posterior = np.exp(at_priors(log_posterior, self._model(), priors))
         if output is None:
             return posterior
         frame: FloatArray = make_frame(probability_columns(posterior, self.classes_), X, output)

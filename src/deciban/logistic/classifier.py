@@ -20,7 +20,7 @@ from deciban.logistic.model import LogisticModel
 from deciban.models import novelty, scores
 from deciban.models.conformal import ConformityScores
 from deciban.models.leave_one_out_scores import KeptScores, with_conformity
-from deciban.models.prior import base_rates
+from deciban.prediction.base_rates import at_priors
 from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.matrix import finite_matrix, is_sparse
 from deciban.sources.tabular import Tabular
@@ -117,10 +117,7 @@ class LinearClassifier(
         """
         posterior = self._posterior(X, logarithm=priors is not None)
         if priors is not None:
-            old = base_rates(self.model_)
-            posterior = np.exp(
-                decision.rebase_log(posterior, old, priors, self.classes_, called="priors")
-            )
+            posterior = np.exp(at_priors(posterior, self.model_, priors))
         if output is None:
             return posterior
         frame: FloatArray = make_frame(probability_columns(posterior, self.classes_), X, output)

@@ -20,9 +20,9 @@ from deciban.labels import Labels
 from deciban.models.columns import require_columns
 from deciban.models.conformal import Sets, check_coverage, conformity_of
 from deciban.models.novelty import abstain, check_level, novelty, require_typicality
-from deciban.models.prior import base_rates
 from deciban.models.protocol import Model
 from deciban.models.scores import decibans
+from deciban.prediction.base_rates import at_priors
 from deciban.prediction.kept import kept_column
 from deciban.prediction.writing import ColumnValues, Field, kind_of
 from deciban.sources import BATCH_ROWS, Batch, Scan
@@ -176,9 +176,7 @@ class ScoredBatch:
         else:
             log, unseen = score_batch(rows, model, "log_posterior")
             if options.priors is not None:
-                log = decision.rebase_log(
-                    log, base_rates(model), options.priors, classes, called="priors"
-                )
+                log = at_priors(log, model, options.priors)
             if options.coverage is not None:
                 sets = conformity_of(model).sets(log, options.coverage, options.per_class)
             posterior = np.exp(log)
@@ -241,9 +239,7 @@ class ScoredBatch:
         prior = self.model.log_prior[None]
         if self.options.priors is None:
             return prior
-        return decision.rebase_log(
-            prior, base_rates(self.model), self.options.priors, self.model.classes, called="priors"
-        )
+        return at_priors(prior, self.model, self.options.priors)
 
     def _rounded(self, values: FloatArray) -> list[ColumnValues]:
         """The columns of a matrix with as many digits as are options."""

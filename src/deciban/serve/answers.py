@@ -25,6 +25,7 @@ from deciban.models.novelty import require_typicality
 from deciban.models.prior import base_rates
 from deciban.models.protocol import HasCounts, Model
 from deciban.plain import PlainDict, plain
+from deciban.prediction.base_rates import at_priors
 from deciban.serve import drift, figures
 from deciban.serve.bodies import (
     Asked,
@@ -159,8 +160,7 @@ class Answers:
         else:
             new = {self._label(name): rate for name, rate in request.priors.items()}
             log, unseen = self._score(request.rows, log=True)
-            old = base_rates(self._classifier.model_)
-            probabilities = np.exp(decision.rebase_log(log, old, new, classes, called="priors"))
+            probabilities = np.exp(at_priors(log, self._classifier.model_, new))
         return probabilities, decision.decide(probabilities, classes, loss, request.abstain), unseen
 
     def explain(self, request: ExplanationRequest) -> PlainDict:

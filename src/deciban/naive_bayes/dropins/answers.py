@@ -17,8 +17,8 @@ from deciban.labels import Labels
 from deciban.models import novelty, scores
 from deciban.models.conformal import ConformityScores
 from deciban.models.leave_one_out_scores import with_conformity
-from deciban.models.prior import base_rates
 from deciban.naive_bayes.dropins.model import DropInModel
+from deciban.prediction.base_rates import at_priors
 from deciban.sources.frames import Output, make_frame, probability_columns
 from deciban.sources.matrix import (
     CheckedMatrix,
@@ -96,10 +96,7 @@ class MatrixClassifier(
         if priors is None:
             posterior = self._score(X, lambda joint: scores.normalise(joint, prior))
         else:
-            old, known = base_rates(self.model_), self.predict_log_proba(X)
-            posterior = np.exp(
-                decision.rebase_log(known, old, priors, self.classes_, called="priors")
-            )
+            posterior = np.exp(at_priors(self.predict_log_proba(X), self.model_, priors))
         if output is None:
             return posterior
         frame: FloatArray = make_frame(probability_columns(posterior, self.classes_), X, output)
